@@ -1,0 +1,107 @@
+# ipt: see `make help`. Nothing here needs anything but make, sh and apt on a fresh Debian 12 or Ubuntu 24.04.
+
+CC = gcc
+CFLAGS = -std=c99 -O2 -g -Wall -Wextra -Wpedantic
+PYTHON = /usr/bin/python3
+LDLIBS = -lOpenCL -lpthread
+B = build
+
+KERNELS = common copy shuffle swap tile transpose
+KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl)
+HEADERS = ipt.h ipt_kernels.h
+EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_picture
+TESTS = test main test_maths test_shapes test_sequences test_execution test_bad_input test_host test_plan test_faults test_tool
+FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl examples/*.c tests/*.c tests/*.h
+PACKAGES = gcc g++ clang clang-format gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
+           ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
+
+.PHONY: help all deps demo test check check-gen check-format check-lint check-compile gen single format tests \
+        clean plan-time
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-14s %s\n", $$1, $$2}'
+
+deps: ## install what is missing through apt (root or sudo), or name it and stop
+	@sh gen/deps.sh $(PACKAGES)
+
+all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
+
+demo: deps ## transpose a picture and a .npy file, verify them, compare with the copy speed
+	@$(MAKE) --no-print-directory all
+	@PYTHON=$(PYTHON) sh examples/demo.sh
+
+# What fails fastest comes first; the test program's summary comes last.
+test: deps ## all tests: under 10 minutes on two cores
+	@$(MAKE) --no-print-directory check-gen check-format check-lint check-compile
+	@$(MAKE) --no-print-directory -j2 all tests
+	@$(B)/tests/single/ipt_tests 'squares*'
+	@$(B)/tests/ipt_tests
+
+check: test ## make test, and the deep checks: oclgrind over every kernel, the suite's random shapes with new seeds
+	@sh tests/check.sh
+
+tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
+
+gen: $(B)/embed ## make ipt_kernels.h from gen/kernels.def and gen/kernels/*.cl
+	$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h
+	mv $(B)/ipt_kernels.h ipt_kernels.h
+
+single: $(B)/single/ipt.h ## make build/single/ipt.h, the library in one file
+
+check-gen: $(B)/embed ## prove that ipt_kernels.h is current
+	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) | cmp - ipt_kernels.h || \
+	    { echo "ipt_kernels.h is not what gen/ makes: run 'make gen'"; exit 1; }
+
+check-format: ## prove that clang-format 14 would change nothing
+	@clang-format --dry-run --Werror $(FORMATTED)
+
+check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every class of parameters
+	@sh tests/lint.sh $(B)/lint_sources $(B)/lint
+
+check-compile: single ## the compile matrix: compilers, standards, modes, both forms of the header
+	@sh tests/compile_matrix.sh .
+	@sh tests/compile_matrix.sh $(B)/single
+
+format: ## apply clang-format
+	clang-format -i $(FORMATTED)
+
+plan-time: $(B)/plan_time ## time of a plan for a new shape when its programs are built
+	@$(B)/plan_time
+
+clean: ## remove build/
+	rm -rf $(B)
+
+$(B) $(B)/examples $(B)/tests $(B)/tests/single $(B)/single:
+	mkdir -p $@
+
+$(B)/embed: gen/embed.c | $(B)
+	$(CC) $(CFLAGS) -o $@ $<
+
+$(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
+	$(B)/embed single ipt.h ipt_kernels.h > $@.new
+	mv $@.new $@
+
+$(B)/ipt: gen/ipt.c gen/npy.h $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+
+$(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
+
+$(B)/lint_sources: tests/lint_sources.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+
+$(B)/plan_time: tests/plan_time.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+
+$(B)/tests/%.o: tests/%.c tests/test.h $(HEADERS) $(KERNEL_FILES) | $(B)/tests
+	$(CC) $(CFLAGS) -I. -c -o $@ $<
+
+$(B)/tests/single/%.o: tests/%.c tests/test.h $(B)/single/ipt.h | $(B)/tests/single
+	$(CC) $(CFLAGS) -I$(B)/single -c -o $@ $<
+
+$(B)/tests/ipt_tests: $(TESTS:%=$(B)/tests/%.o)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
+
+$(B)/tests/single/ipt_tests: $(TESTS:%=$(B)/tests/single/%.o)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS)

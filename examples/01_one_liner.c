@@ -1,0 +1,36 @@
+/* The one-liner: one call transposes a matrix in host memory in place, on the best OpenCL device of the machine.
+ * Everything that a call needs is made and destroyed within it; 02 and 03 show how to keep it for many calls. */
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void) {
+    const size_t rows = 1000, cols = 777;
+    float *matrix = (float *)malloc(rows * cols * sizeof *matrix);
+    if (matrix == NULL) {
+        fprintf(stderr, "no memory for the matrix\n");
+        return EXIT_FAILURE;
+    }
+    /* Each element holds its old place, so that every single one can be checked. 777,000 is exact as a float. */
+    for (size_t i = 0; i < rows * cols; ++i)
+        matrix[i] = (float)i;
+
+    ipt_result result = ipt_transpose(matrix, rows, cols, sizeof *matrix);
+
+    if (result != IPT_SUCCESS) {
+        /* The result says what kind of failure it was, the context's error says which value or call was the cause. */
+        fprintf(stderr, "%s: %s\n", ipt_result_string(result), ipt_context_error(NULL));
+        free(matrix);
+        return EXIT_FAILURE;
+    }
+    size_t wrong = 0;
+    for (size_t row = 0; row < rows; ++row)
+        for (size_t col = 0; col < cols; ++col)
+            wrong += matrix[col * rows + row] != (float)(row * cols + col);
+    free(matrix);
+
+    printf("%zu x %zu floats became %zu x %zu in place: %zu elements wrong\n", rows, cols, cols, rows, wrong);
+    return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,81 @@
+#!/bin/sh
+# The demonstration behind `make demo`: a picture and a NumPy file are transposed in place, every result is compared
+# with an independent one, and the speed is set beside the speed of a plain copy on the same device.
+# Run from the repository root when everything is built. Writes into build/demo/ only.
+set -eu
+
+ipt=build/ipt
+out=build/demo
+width=1600 height=1067   # the picture
+rows=3001 cols=2003      # the NumPy file: both prime, the hardest kind of shape
+
+fail() {
+    echo "demo: $*" >&2
+    exit 1
+}
+
+step() {
+    printf '\n== %s\n' "$*"
+}
+
+for program in $ipt build/examples/make_picture build/examples/04_rgb_planes; do
+    [ -x "$program" ] || fail "$program is not there: run 'make demo' in the repository's root"
+done
+rm -rf "$out"
+mkdir -p "$out"
+
+# A Python that has NumPy is the independent judge. The first one on the PATH need not be it.
+python=
+for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import numpy' 2> /dev/null; then
+        python=$candidate
+        break
+    fi
+done
+
+step "The device"
+$ipt devices || fail "no OpenCL device was found (on Debian and Ubuntu, the package pocl-opencl-icd makes the CPU one)"
+
+step "A picture of $width x $height pixels, transposed in place as a matrix of 3-byte elements"
+build/examples/make_picture $width $height "$out/picture.ppm" || fail "the picture was not made"
+tail -c $((width * height * 3)) "$out/picture.ppm" > "$out/pixels.raw" # without its header
+cp "$out/pixels.raw" "$out/transposed.raw"
+$ipt transpose "$out/transposed.raw" --raw "${height}x${width}:3" || fail "the picture was not transposed"
+{ printf 'P6\n%d %d\n255\n' $height $width && cat "$out/transposed.raw"; } > "$out/transposed.ppm"
+if cmp -s "$out/pixels.raw" "$out/transposed.raw"; then fail "the picture did not change"; fi
+
+cp "$out/transposed.raw" "$out/back.raw"
+$ipt transpose "$out/back.raw" --raw "${width}x${height}:3" || fail "the picture was not transposed back"
+cmp "$out/pixels.raw" "$out/back.raw" || fail "the picture transposed twice is not the picture"
+echo "Transposed twice it is the same picture, byte for byte."
+if [ -n "$python" ]; then
+    "$python" - "$out/pixels.raw" "$out/transposed.raw" $height $width << 'END' || fail "NumPy's transposed picture differs"
+import sys, numpy
+before, after = (numpy.fromfile(name, numpy.uint8) for name in sys.argv[1:3])
+rows, cols = map(int, sys.argv[3:])
+sys.exit(not numpy.array_equal(after.reshape(cols, rows, 3), before.reshape(rows, cols, 3).swapaxes(0, 1)))
+END
+    echo "NumPy's transposed picture is the same, byte for byte."
+fi
+rm "$out/pixels.raw" "$out/transposed.raw" "$out/back.raw"
+
+step "Its pixels as three colour planes and back, in place, red and blue swapped between"
+build/examples/04_rgb_planes "$out/picture.ppm" "$out/swapped.ppm" || fail "the colour planes went wrong"
+
+if [ -n "$python" ]; then
+    step "A NumPy file of $rows x $cols float64"
+    "$python" - "$out/matrix.npy" $rows $cols << 'END' || fail "NumPy did not write its file"
+import sys, numpy
+rows, cols = map(int, sys.argv[2:])
+numpy.save(sys.argv[1], numpy.random.default_rng(1).standard_normal((rows, cols)))
+END
+    cp "$out/matrix.npy" "$out/transposed.npy"
+    $ipt transpose "$out/transposed.npy" || fail "the NumPy file was not transposed"
+    "$python" - "$out/matrix.npy" "$out/transposed.npy" << 'END' || fail "NumPy's transposed matrix differs"
+import sys, numpy
+before, after = map(numpy.load, sys.argv[1:])
+sys.exit(not numpy.array_equal(after, before.swapaxes(0, 1)))
+END
+    echo "NumPy loads it, and it equals what NumPy itself makes of the original."
+    rm "$out/matrix.npy"
+fi

@@ -1,0 +1,1008 @@
+/* The command-line tool. The promise: what it does it does through ipt.h's public interface; a file is rewritten only
+ * after everything about it has been checked and its result is in memory; what goes wrong is one sentence on stderr
+ * and an exit code - 2 for a wrong command line, 1 for everything else. */
+
+#define _XOPEN_SOURCE 700 /* POSIX 2008, and SIGXFSZ */
+
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+
+#include "npy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    EXIT_USAGE = 2,
+    DEFAULT_REPEAT = 5,
+    MAX_REPEAT = 1000000,
+    COMPARE_TILE = 32 /* elements: keeps the host's comparison within its caches */
+};
+
+#define PROGRESS_FROM ((size_t)64 << 20) /* bytes of a file that takes long enough to watch */
+#define TRANSFER_SIZE ((size_t)8 << 20)  /* bytes read or written between two looks at the progress */
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Messages */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static bool progress_shown;
+
+static void progress_clear(void)
+{
+    if (progress_shown) {
+        fputs("\r\033[K", stderr);
+        progress_shown = false;
+    }
+}
+
+/* The line on a terminal while a large file is worked on. */
+static void progress_show(const char *path, const char *phase, size_t done, size_t total)
+{
+    if (total >= PROGRESS_FROM && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K%s: %s %u %%", path, phase, (unsigned)((double)done / (double)total * 100));
+        fflush(stderr);
+        progress_shown = true;
+    }
+}
+
+static void complain(const char *format, va_list arguments)
+{
+    progress_clear();
+    fputs("ipt: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+/* Both print a sentence and return the exit code. */
+
+static int fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(format, arguments);
+    va_end(arguments);
+    return EXIT_FAILURE;
+}
+
+static int usage_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(format, arguments);
+    va_end(arguments);
+    fputs("Try 'ipt --help'.\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* Seconds since some fixed moment. */
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* The command line */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct matrix_shape {
+    size_t rows, cols, elem_size;
+} matrix_shape;
+
+/* The command line, read and checked. */
+typedef struct arguments {
+    const char *operand; /* NULL: none */
+    matrix_shape shape;  /* of the operand, or of --raw */
+    const char *device;  /* NULL: the library chooses */
+    bool raw, verbose, help;
+    ipt_sequence sequence;
+    size_t tile_m, tile_n, batch, workspace, repeat;
+} arguments;
+
+typedef enum option_kind {
+    OPTION_TEXT,     /* a const char * */
+    OPTION_NUMBER,   /* a size_t */
+    OPTION_SEQUENCE, /* an ipt_sequence */
+    OPTION_RAW,      /* sets raw and shape */
+    OPTION_SWITCH    /* a bool, without a value */
+} option_kind;
+
+/* Which commands have an option. */
+enum { FOR_ALL = 1, FOR_TRANSPOSE = 2, FOR_PLANS = 4, FOR_BENCH = 8 };
+
+typedef struct option {
+    const char *name, *value, *help;
+    option_kind kind;
+    unsigned commands;
+    size_t offset; /* of the field in struct arguments */
+    size_t least, most;
+} option;
+
+#define FIELD(name) offsetof(arguments, name)
+static const option options[] = {
+    {"--device", "NAME", "part of the device's or platform's name", OPTION_TEXT, FOR_ALL, FIELD(device), 0, 0},
+    {"--raw", "ROWSxCOLS:BYTES", "FILE has no header: one such matrix or several", OPTION_RAW, FOR_TRANSPOSE,
+     FIELD(raw), 0, 0},
+    {"--verbose", NULL, "say what was done", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(verbose), 0, 0},
+    {"--sequence", "NAME", "force a sequence of stages instead of choosing one", OPTION_SEQUENCE, FOR_PLANS,
+     FIELD(sequence), 0, 0},
+    {"--tile-m", "N", "length of the tiles, or super-elements, along the rows", OPTION_NUMBER, FOR_PLANS, FIELD(tile_m),
+     0, SIZE_MAX},
+    {"--tile-n", "N", "the same along the columns", OPTION_NUMBER, FOR_PLANS, FIELD(tile_n), 0, SIZE_MAX},
+    {"--batch", "N", "that many matrices, back to back (1)", OPTION_NUMBER, FOR_PLANS, FIELD(batch), 1, SIZE_MAX},
+    {"--workspace", "BYTES", "device memory the plan may hold beside the matrix", OPTION_NUMBER, FOR_PLANS,
+     FIELD(workspace), 0, SIZE_MAX},
+    {"--repeat", "N", "measurements of each kind (5)", OPTION_NUMBER, FOR_BENCH, FIELD(repeat), 1, MAX_REPEAT},
+    {"--help", NULL, "show this text", OPTION_SWITCH, FOR_ALL, FIELD(help), 0, 0},
+};
+enum { OPTION_COUNT = sizeof options / sizeof options[0] };
+
+typedef enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_SHAPE } operand_kind;
+
+typedef struct command {
+    const char *name;
+    operand_kind operand;
+    const char *help;
+    unsigned options;
+    int (*run)(const arguments *given);
+} command;
+
+static int run_devices(const arguments *given);
+static int run_transpose(const arguments *given);
+static int run_plan(const arguments *given);
+static int run_source(const arguments *given);
+static int run_bench(const arguments *given);
+
+static const command commands[] = {
+    {"devices", OPERAND_NONE, "list the OpenCL devices and mark the one that is used", FOR_ALL, run_devices},
+    {"transpose", OPERAND_FILE, "transpose the matrix, or each matrix, of a NumPy file (.npy) in place",
+     FOR_ALL | FOR_TRANSPOSE, run_transpose},
+    {"plan", OPERAND_SHAPE, "show how such a matrix is transposed", FOR_ALL | FOR_PLANS, run_plan},
+    {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs", FOR_ALL | FOR_PLANS, run_source},
+    {"bench", OPERAND_SHAPE, "measure a transposition in place against a copy on the device",
+     FOR_ALL | FOR_PLANS | FOR_BENCH, run_bench},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static const char *const operand_names[] = {"", "FILE", "ROWSxCOLS:BYTES"};
+
+static const command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static void show_version(void)
+{
+    int version = ipt_version();
+    printf("ipt %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
+}
+
+static void show_options(unsigned shown)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if ((options[i].commands & shown) != 0) {
+            char left[40];
+            snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].value == NULL ? "" : " ",
+                     options[i].value == NULL ? "" : options[i].value);
+            printf("  %-24s %s\n", left, options[i].help);
+        }
+    }
+    if ((shown & FOR_PLANS) != 0) {
+#define SHOW_SEQUENCE(enumerator, name) " " name
+        puts("sequences:" IPT_SEQUENCE_LIST(SHOW_SEQUENCE));
+#undef SHOW_SEQUENCE
+    }
+}
+
+static void show_command_help(const command *chosen)
+{
+    const char *operand = operand_names[chosen->operand];
+    printf("usage: ipt %s%s%s [OPTION ...]\n%s\n\noptions:\n", chosen->name, *operand == '\0' ? "" : " ", operand,
+           chosen->help);
+    show_options(chosen->options);
+}
+
+static void show_help(void)
+{
+    puts("usage: ipt COMMAND [OPTION ...]\n"
+         "Transposes matrices in place on an OpenCL device.\n\n"
+         "commands:");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        char left[40];
+        snprintf(left, sizeof left, "%s %s", commands[i].name, operand_names[commands[i].operand]);
+        printf("  %-24s %s\n", left, commands[i].help);
+    }
+    printf("  %-24s %s\n\n", "help [COMMAND]", "show this text, or that of one command");
+    puts("ROWSxCOLS:BYTES is a row-major matrix and the size of its elements: 1000x777:4\n\n"
+         "options of every command:");
+    show_options(FOR_ALL);
+    printf("  %-24s %s\n", "--version", "show the version");
+}
+
+/* A decimal number at the start of text that ends in one of the characters of stops, or with the text if stops is
+ * empty. Moves text behind it. */
+static bool read_number(const char **text, const char *stop, size_t *value)
+{
+    size_t length = strspn(*text, "0123456789");
+    if (length == 0 || strncmp(*text + length, stop, strlen(stop)) != 0 || (*stop == '\0' && (*text)[length] != '\0')) {
+        return false;
+    }
+    *value = 0;
+    for (size_t i = 0; i < length; i++) {
+        size_t digit = (size_t)((*text)[i] - '0');
+        if (*value > (SIZE_MAX - digit) / 10) {
+            return false;
+        }
+        *value = *value * 10 + digit;
+    }
+    *text += length + strlen(stop);
+    return true;
+}
+
+/* ROWSxCOLS:BYTES, none of them 0. */
+static bool read_shape(const char *text, matrix_shape *shape)
+{
+    return read_number(&text, "x", &shape->rows) && read_number(&text, ":", &shape->cols) &&
+           read_number(&text, "", &shape->elem_size) && shape->rows > 0 && shape->cols > 0 && shape->elem_size > 0;
+}
+
+/* The bytes of count such matrices, unless that overflows. */
+static bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes)
+{
+    *bytes = shape->rows;
+    return npy_multiply(bytes, shape->cols) && npy_multiply(bytes, shape->elem_size) && npy_multiply(bytes, count);
+}
+
+static bool read_sequence(const char *text, ipt_sequence *sequence)
+{
+#define COMPARE_SEQUENCE(enumerator, name)                                                                             \
+    if (strcmp(text, name) == 0) {                                                                                     \
+        *sequence = enumerator;                                                                                        \
+        return true;                                                                                                   \
+    }
+    IPT_SEQUENCE_LIST(COMPARE_SEQUENCE)
+#undef COMPARE_SEQUENCE
+    return false;
+}
+
+/* Stores an option's value. Returns 0 or the exit code. */
+static int read_option(const option *chosen, const char *text, arguments *given)
+{
+    void *field = (char *)given + chosen->offset;
+    switch (chosen->kind) {
+    case OPTION_TEXT:
+        *(const char **)field = text;
+        return 0;
+    case OPTION_NUMBER: {
+        const char *rest = text;
+        size_t number;
+        if (!read_number(&rest, "", &number) || number < chosen->least || number > chosen->most) {
+            return usage_error("%s takes a number from %zu to %zu, not '%s'", chosen->name, chosen->least, chosen->most,
+                               text);
+        }
+        *(size_t *)field = number;
+        return 0;
+    }
+    case OPTION_SEQUENCE:
+        return read_sequence(text, field) ? 0 : usage_error("%s: no sequence is called '%s'", chosen->name, text);
+    case OPTION_RAW:
+        given->raw = true;
+        return read_shape(text, &given->shape)
+                   ? 0
+                   : usage_error("--raw takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", text);
+    case OPTION_SWITCH:
+        *(bool *)field = true;
+        return 0;
+    }
+    return usage_error("%s is unknown", chosen->name);
+}
+
+/* Reads the words after the command's name. Returns 0 or the exit code. */
+static int read_arguments(const command *chosen, char **words, arguments *given)
+{
+    bool options_ended = false;
+    for (; *words != NULL; words++) {
+        const char *word = *words;
+        if (options_ended || word[0] != '-' || word[1] == '\0') {
+            if (given->operand != NULL || chosen->operand == OPERAND_NONE) {
+                return usage_error("'%s' is one word too many for '%s'", word, chosen->name);
+            }
+            given->operand = word;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            options_ended = true;
+            continue;
+        }
+        size_t length = strcspn(word, "=");
+        const option *found = NULL;
+        for (size_t i = 0; i < OPTION_COUNT; i++) {
+            if ((options[i].commands & chosen->options) != 0 && strlen(options[i].name) == length &&
+                strncmp(options[i].name, word, length) == 0) {
+                found = &options[i];
+            }
+        }
+        if (found == NULL) {
+            return usage_error("'%s' has no option '%s'", chosen->name, word);
+        }
+        const char *value = word[length] == '=' ? word + length + 1 : NULL;
+        if (found->kind == OPTION_SWITCH && value != NULL) {
+            return usage_error("%s takes no value", found->name);
+        }
+        if (found->kind != OPTION_SWITCH && value == NULL) {
+            value = *++words;
+            if (value == NULL) {
+                return usage_error("%s needs a value: %s", found->name, found->value);
+            }
+        }
+        int code = read_option(found, value, given);
+        if (code != 0) {
+            return code;
+        }
+    }
+    if (given->help || chosen->operand == OPERAND_NONE) {
+        return 0;
+    }
+    if (given->operand == NULL) {
+        return usage_error("'%s' needs %s", chosen->name, operand_names[chosen->operand]);
+    }
+    if (chosen->operand == OPERAND_SHAPE && !read_shape(given->operand, &given->shape)) {
+        return usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", chosen->name, given->operand);
+    }
+    size_t bytes;
+    if ((given->raw || chosen->operand == OPERAND_SHAPE) && !shape_bytes(&given->shape, given->batch, &bytes)) {
+        return usage_error("%zux%zu elements of %zu bytes, %zu times, are too large for this machine",
+                           given->shape.rows, given->shape.cols, given->shape.elem_size, given->batch);
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* What the commands share */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* A context and, on it, the plan that the command line describes. On failure both are NULL. */
+static int make_plan(const arguments *given, ipt_context **context, ipt_plan **plan)
+{
+    *plan = NULL;
+    ipt_context_desc context_desc = {0};
+    context_desc.device_name = given->device;
+    if (ipt_context_create(&context_desc, context) != IPT_SUCCESS) {
+        return fail("%s: %s", given->operand, ipt_context_error(NULL));
+    }
+    ipt_plan_desc desc = {0};
+    desc.rows = given->shape.rows;
+    desc.cols = given->shape.cols;
+    desc.elem_size = given->shape.elem_size;
+    desc.batch = given->batch;
+    desc.max_workspace = given->workspace;
+    desc.sequence = given->sequence;
+    desc.tile_m = given->tile_m;
+    desc.tile_n = given->tile_n;
+    if (ipt_plan_create(*context, &desc, plan) != IPT_SUCCESS) {
+        int code = fail("%s: %s", given->operand, ipt_context_error(*context));
+        ipt_context_destroy(*context);
+        *context = NULL;
+        return code;
+    }
+    return 0;
+}
+
+/* Text of several lines, each after an indent. */
+static void show_lines(const char *text, const char *indent)
+{
+    while (*text != '\0') {
+        int length = (int)strcspn(text, "\n");
+        printf("%s%.*s\n", indent, length, text);
+        text += length;
+        text += *text == '\n';
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt devices */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static int run_devices(const arguments *given)
+{
+    size_t count;
+    if (ipt_device_list(NULL, 0, &count) != IPT_SUCCESS) {
+        return fail("%s", ipt_context_error(NULL));
+    }
+    cl_device_id *devices = calloc(count, sizeof *devices);
+    if (devices == NULL) {
+        return fail("out of memory");
+    }
+    size_t capacity = count;
+    if (ipt_device_list(devices, capacity, &count) != IPT_SUCCESS) {
+        free(devices);
+        return fail("%s", ipt_context_error(NULL));
+    }
+    count = count < capacity ? count : capacity;
+    /* The list is of use also where no device can be chosen, so it comes before that error. */
+    ipt_context *context = NULL;
+    ipt_context_desc desc = {0};
+    desc.device_name = given->device;
+    bool chosen = ipt_context_create(&desc, &context) == IPT_SUCCESS;
+    char reason[1024] = "";
+    if (!chosen) {
+        snprintf(reason, sizeof reason, "%s", ipt_context_error(NULL));
+    }
+    int code = 0;
+    for (size_t i = 0; i < count; i++) {
+        char text[2048];
+        bool marked = chosen && ipt_context_cl_device(context) == devices[i];
+        printf("device %zu%s\n", i, !marked ? "" : given->device == NULL ? " (default)" : " (chosen)");
+        if (ipt_device_describe(devices[i], text, sizeof text) != IPT_SUCCESS) {
+            code = fail("device %zu: %s", i, ipt_context_error(NULL));
+        } else {
+            show_lines(text, "  ");
+        }
+    }
+    ipt_context_destroy(context);
+    free(devices);
+    return chosen ? code : fail("%s", reason);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt plan, ipt source */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static int run_plan(const arguments *given)
+{
+    ipt_context *context;
+    ipt_plan *plan;
+    int code = make_plan(given, &context, &plan);
+    if (code == 0) {
+        show_lines(ipt_plan_describe(plan), "");
+    }
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    return code;
+}
+
+static int run_source(const arguments *given)
+{
+    ipt_context *context;
+    ipt_plan *plan;
+    int code = make_plan(given, &context, &plan);
+    if (code == 0) {
+        size_t index = 0;
+        for (const char *text; (text = ipt_plan_source(plan, index)) != NULL; index++) {
+            printf("/* ---- program %zu ---- */\n", index);
+            show_lines(text, "");
+        }
+        if (index == 0) {
+            fputs("ipt: this plan has nothing to do and no program\n", stderr);
+        }
+    }
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt transpose */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* An open file and what is to be done to it. */
+typedef struct matrix_file {
+    const char *path;
+    int descriptor;
+    size_t size;
+    size_t data_offset;  /* where the data begins; 0 without a header */
+    npy_span text;       /* the header's text, if there is one */
+    npy_header header;   /* the same, understood */
+    matrix_shape shape;  /* of each matrix as it lies in memory, row-major */
+    size_t batch;        /* 0: no data */
+    char *content;       /* the file, as far as it changes */
+    size_t content_size; /* either size or data_offset */
+} matrix_file;
+
+/* Opens for reading and writing, and checks that the file is one that may be rewritten. */
+static int open_file(matrix_file *file)
+{
+    file->descriptor = open(file->path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
+    struct stat status;
+    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0) {
+        return fail("%s: %s", file->path, strerror(errno));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return fail("%s: it is not a regular file", file->path);
+    }
+    if ((status.st_mode & 0222) == 0) { /* root could write it all the same */
+        return fail("%s: it is read-only", file->path);
+    }
+    if ((uintmax_t)status.st_size > SIZE_MAX) {
+        return fail("%s: it is too large for this machine", file->path);
+    }
+    file->size = (size_t)status.st_size;
+    return 0;
+}
+
+/* Reads size bytes that stand offset bytes into the file. */
+static int read_bytes(const matrix_file *file, char *target, size_t offset, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        progress_show(file->path, "read", done, size);
+        size_t wanted = size - done < TRANSFER_SIZE ? size - done : TRANSFER_SIZE;
+        ssize_t got = pread(file->descriptor, target + done, wanted, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return fail("%s: reading failed: %s", file->path, got < 0 ? strerror(errno) : "the file became shorter");
+        }
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+/* Writes the content back to the file's start. */
+static int write_content(const matrix_file *file)
+{
+    for (size_t done = 0; done < file->content_size;) {
+        progress_show(file->path, "write", done, file->content_size);
+        size_t rest = file->content_size - done;
+        ssize_t put =
+            pwrite(file->descriptor, file->content + done, rest < TRANSFER_SIZE ? rest : TRANSFER_SIZE, (off_t)done);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return fail("%s: writing failed after %zu of %zu bytes%s: %s", file->path, done, file->content_size,
+                        done == 0 ? ", the file is as it was" : ", the file is damaged",
+                        put < 0 ? strerror(errno) : "nothing was written");
+        }
+        done += (size_t)put;
+    }
+    return 0;
+}
+
+/* From a header's shape to the matrices that lie in memory. */
+static void shape_from_header(matrix_file *file)
+{
+    const npy_header *header = &file->header;
+    size_t count = header->dimension_count;
+    size_t others = 1; /* the product of all dimensions but the last two: with data it is known not to overflow */
+    for (size_t i = 0; i + 2 < count; i++) {
+        others *= header->shape[i];
+    }
+    file->shape.rows = header->shape[count - 2];
+    file->shape.cols = header->shape[count - 1];
+    file->shape.elem_size = header->item_size;
+    file->batch = others;
+    if (header->fortran_order) {
+        /* The memory is the C order of the reversed shape, where the two dimensions to exchange come first. */
+        file->shape.rows = header->shape[count - 1];
+        file->shape.cols = header->shape[count - 2];
+        file->shape.elem_size = header->item_size * others;
+        file->batch = 1;
+    }
+}
+
+/* Reads and checks the header, into content. */
+static int read_npy_header(matrix_file *file)
+{
+    char start[NPY_START_SIZE];
+    size_t available = file->size < sizeof start ? file->size : sizeof start;
+    int code = read_bytes(file, start, 0, available);
+    if (code != 0) {
+        return code;
+    }
+    char message[NPY_MESSAGE_SIZE];
+    if (!npy_find_text((const unsigned char *)start, available, &file->text, message)) {
+        return fail("%s: %s", file->path, message);
+    }
+    if (file->text.length > file->size - file->text.begin) {
+        return fail("%s: truncated: its header is longer than the file", file->path);
+    }
+    file->data_offset = file->text.begin + file->text.length;
+    file->content = malloc(file->data_offset);
+    if (file->content == NULL) {
+        return fail("%s: out of memory for a header of %zu bytes", file->path, file->data_offset);
+    }
+    code = read_bytes(file, file->content, 0, file->data_offset);
+    if (code != 0) {
+        return code;
+    }
+    size_t data_size;
+    if (!npy_parse(file->content + file->text.begin, file->text.length, &file->header, message) ||
+        !npy_data_size(&file->header, &data_size, message)) {
+        return fail("%s: %s", file->path, message);
+    }
+    if (file->header.dimension_count < 2) {
+        return fail("%s: it needs at least two dimensions, and has %zu", file->path, file->header.dimension_count);
+    }
+    size_t found = file->size - file->data_offset;
+    if (found != data_size) {
+        return fail("%s: %s: %zu bytes follow the header, and its shape and type say %zu", file->path,
+                    found < data_size ? "truncated" : "too long", found, data_size);
+    }
+    if (data_size > 0) {
+        shape_from_header(file);
+    }
+    return 0;
+}
+
+static int measure_raw(const arguments *given, matrix_file *file)
+{
+    size_t bytes = 0;
+    file->shape = given->shape;
+    (void)shape_bytes(&file->shape, 1, &bytes); /* checked with the command line */
+    if (file->size == 0 || file->size % bytes != 0) {
+        return fail("%s: its %zu bytes are not a multiple of %zux%zu elements of %zu bytes", file->path, file->size,
+                    file->shape.rows, file->shape.cols, file->shape.elem_size);
+    }
+    file->batch = file->size / bytes;
+    return 0;
+}
+
+/* Reads the data behind the header and transposes it there. seconds: the device's part of it. */
+static int transpose_data(const arguments *given, matrix_file *file, double *seconds)
+{
+    char *whole = realloc(file->content, file->size);
+    if (whole == NULL) {
+        return fail("%s: out of memory for %zu bytes", file->path, file->size);
+    }
+    file->content = whole;
+    file->content_size = file->size;
+    arguments wanted = *given;
+    wanted.shape = file->shape;
+    wanted.batch = file->batch;
+    ipt_context *context;
+    ipt_plan *plan;
+    int code = make_plan(&wanted, &context, &plan);
+    if (code == 0) {
+        code = read_bytes(file, whole + file->data_offset, file->data_offset, file->size - file->data_offset);
+    }
+    if (code == 0) {
+        progress_show(file->path, "transpose", 0, file->size);
+        double start = seconds_now();
+        if (ipt_plan_execute_host(plan, whole + file->data_offset) != IPT_SUCCESS) {
+            code = fail("%s: %s", file->path, ipt_context_error(context));
+        }
+        *seconds = seconds_now() - start;
+        progress_show(file->path, "transpose", file->size, file->size);
+    }
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    return code;
+}
+
+/* The work on an open file, up to the last byte written. */
+static int transpose_file(const arguments *given, matrix_file *file)
+{
+    double start = seconds_now(), device_seconds = 0;
+    int code = open_file(file);
+    if (code == 0) {
+        code = given->raw ? measure_raw(given, file) : read_npy_header(file);
+    }
+    if (code != 0) {
+        return code;
+    }
+    file->content_size = file->data_offset;
+    bool data_moves = file->batch > 0 && file->shape.rows > 1 && file->shape.cols > 1;
+    if (data_moves) {
+        code = transpose_data(given, file, &device_seconds);
+        if (code != 0) {
+            return code;
+        }
+    }
+    if (!given->raw) {
+        npy_swap_last_two(file->content + file->text.begin, &file->header);
+    }
+    /* From here on stopping would leave half a file. */
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        signal(signals[i], SIG_IGN);
+    }
+    code = write_content(file);
+    int closed = close(file->descriptor);
+    file->descriptor = -1;
+    if (code == 0 && closed != 0) {
+        code = fail("%s: closing it failed, so it may be damaged: %s", file->path, strerror(errno));
+    }
+    progress_clear();
+    if (code == 0 && given->verbose) {
+        if (data_moves) {
+            printf(
+                "%s: %zu x (%zux%zu elements of %zu bytes) transposed in %.3f seconds, %.3f of them for the device\n",
+                file->path, file->batch, file->shape.rows, file->shape.cols, file->shape.elem_size,
+                seconds_now() - start, device_seconds);
+        } else {
+            printf("%s: transposed in %.3f seconds; no data had to move\n", file->path, seconds_now() - start);
+        }
+    }
+    return code;
+}
+
+static int run_transpose(const arguments *given)
+{
+    matrix_file file = {0};
+    file.path = given->operand;
+    file.descriptor = -1;
+    int code = transpose_file(given, &file);
+    free(file.content);
+    if (file.descriptor >= 0) {
+        close(file.descriptor); /* after a failure: nothing that this could report is worse */
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt bench */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct bench {
+    ipt_plan *plan;
+    cl_command_queue queue;
+    cl_mem matrix, copy; /* copy NULL: there was no memory for it */
+    size_t bytes;
+} bench;
+
+/* Says which OpenCL call failed. */
+static int fail_opencl(const char *what, cl_int status)
+{
+    return fail("%s failed with OpenCL error %d", what, status);
+}
+
+static void fill_random(unsigned char *bytes, size_t count)
+{
+    uint64_t state = 88172645463325252u; /* xorshift: every run has the same data */
+    for (size_t i = 0; i < count; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes[i] = (unsigned char)(state >> 32);
+    }
+}
+
+static size_t smaller(size_t first, size_t second)
+{
+    return first < second ? first : second;
+}
+
+/* Whether result is source with each matrix transposed. */
+static bool is_transposed(const unsigned char *source, const unsigned char *result, const matrix_shape *shape,
+                          size_t batch)
+{
+    size_t rows = shape->rows, cols = shape->cols, size = shape->elem_size;
+    for (size_t matrix = 0; matrix < batch; matrix++) {
+        for (size_t tile_row = 0; tile_row < rows; tile_row += COMPARE_TILE) {
+            for (size_t tile_col = 0; tile_col < cols; tile_col += COMPARE_TILE) {
+                for (size_t row = tile_row; row < smaller(rows, tile_row + COMPARE_TILE); row++) {
+                    for (size_t col = tile_col; col < smaller(cols, tile_col + COMPARE_TILE); col++) {
+                        if (memcmp(source + (row * cols + col) * size, result + (col * rows + row) * size, size) != 0) {
+                            return false;
+                        }
+                    }
+                }
+            }
+        }
+        source += rows * cols * size;
+        result += rows * cols * size;
+    }
+    return true;
+}
+
+/* Runs one transposition or one copy and waits for it. */
+static int time_once(const bench *work, bool copying, double *seconds)
+{
+    cl_int status = clFinish(work->queue);
+    double start = seconds_now();
+    if (copying) {
+        if (status == CL_SUCCESS) {
+            status = clEnqueueCopyBuffer(work->queue, work->matrix, work->copy, 0, 0, work->bytes, 0, NULL, NULL);
+        }
+    } else if (ipt_plan_execute(work->plan, work->queue, work->matrix, 0, 0, NULL, NULL) != IPT_SUCCESS) {
+        return fail("%s", ipt_context_error(NULL));
+    }
+    if (status == CL_SUCCESS) {
+        status = clFinish(work->queue);
+    }
+    *seconds = seconds_now() - start;
+    return status == CL_SUCCESS ? 0 : fail_opencl(copying ? "copying a buffer" : "waiting for a transposition", status);
+}
+
+/* One transposition of random data, checked on the host. Warms up as well. */
+static int verify(const arguments *given, const bench *work)
+{
+    unsigned char *source = malloc(work->bytes), *result = malloc(work->bytes);
+    int code = 0;
+    if (source == NULL || result == NULL) {
+        code = fail("out of memory for two times %zu bytes", work->bytes);
+    } else {
+        fill_random(source, work->bytes);
+        double unused;
+        cl_int status = clEnqueueWriteBuffer(work->queue, work->matrix, CL_TRUE, 0, work->bytes, source, 0, NULL, NULL);
+        code = status == CL_SUCCESS ? time_once(work, false, &unused) : fail_opencl("writing a buffer", status);
+        if (code == 0) {
+            status = clEnqueueReadBuffer(work->queue, work->matrix, CL_TRUE, 0, work->bytes, result, 0, NULL, NULL);
+            code = status == CL_SUCCESS ? 0 : fail_opencl("reading a buffer", status);
+        }
+        if (code == 0 && !is_transposed(source, result, &given->shape, given->batch)) {
+            code = fail("%s: the result is wrong", given->operand);
+        }
+    }
+    free(source);
+    free(result);
+    return code;
+}
+
+/* The second buffer; some devices take its memory only when it is used first. */
+static void take_second_buffer(bench *work, cl_context context)
+{
+    cl_int status;
+    work->copy = clCreateBuffer(context, CL_MEM_READ_WRITE, work->bytes, NULL, &status);
+    if (status == CL_SUCCESS) {
+        status = clEnqueueCopyBuffer(work->queue, work->matrix, work->copy, 0, 0, work->bytes, 0, NULL, NULL);
+        if (status == CL_SUCCESS) {
+            status = clFinish(work->queue);
+        }
+        if (status != CL_SUCCESS) {
+            clReleaseMemObject(work->copy);
+        }
+    }
+    if (status != CL_SUCCESS) {
+        work->copy = NULL;
+    }
+}
+
+static int compare_seconds(const void *first, const void *second)
+{
+    double a = *(const double *)first, b = *(const double *)second;
+    return (a > b) - (a < b);
+}
+
+/* Sorts the times, shows the median, and returns the bytes per second read and written. */
+static double show_median(const char *what, double *seconds, size_t count, size_t bytes)
+{
+    qsort(seconds, count, sizeof *seconds, compare_seconds);
+    double median = (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
+    double speed = 2.0 * (double)bytes / (median > 1e-9 ? median : 1e-9);
+    printf("%-9s median %10.3f ms  %9.2f GB/s\n", what, median * 1e3, speed * 1e-9);
+    return speed;
+}
+
+/* The measurements: transpositions and copies take turns, so that both see the device in the same state. */
+static int measure(const arguments *given, const bench *work)
+{
+    double *seconds = calloc(given->repeat * 2, sizeof *seconds);
+    if (seconds == NULL) {
+        return fail("out of memory");
+    }
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < given->repeat; i++) {
+        code = time_once(work, false, &seconds[i]);
+        if (code == 0 && work->copy != NULL) {
+            code = time_once(work, true, &seconds[given->repeat + i]);
+        }
+    }
+    if (code == 0) {
+        double speed = show_median("in place", seconds, given->repeat, work->bytes);
+        if (work->copy != NULL) {
+            double copy_speed = show_median("copy", seconds + given->repeat, given->repeat, work->bytes);
+            printf("ratio to the copy: %.3f of its speed\n", speed / copy_speed);
+        } else {
+            puts("no ratio: the device has no memory for a second buffer of this size to copy to");
+        }
+    }
+    free(seconds);
+    return code;
+}
+
+static int run_bench(const arguments *given)
+{
+    ipt_context *context;
+    bench work = {0};
+    int code = make_plan(given, &context, &work.plan);
+    if (code != 0) {
+        return code;
+    }
+    (void)shape_bytes(&given->shape, given->batch, &work.bytes); /* checked with the command line */
+    char name[256] = "unknown";
+    cl_device_id device = ipt_context_cl_device(context);
+    clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
+    cl_int status;
+    work.queue = clCreateCommandQueue(ipt_context_cl_context(context), device, 0, &status);
+    if (status != CL_SUCCESS) {
+        work.queue = NULL;
+        code = fail_opencl("making a queue", status);
+    } else {
+        work.matrix = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, work.bytes, NULL, &status);
+        if (status != CL_SUCCESS) {
+            work.matrix = NULL;
+            code = fail_opencl("making a buffer of that size", status);
+        }
+    }
+    if (code == 0) {
+        code = verify(given, &work);
+    }
+    if (code == 0) {
+        take_second_buffer(&work, ipt_context_cl_context(context));
+        printf("%s, batch %zu, %zu bytes, on %s\n", given->operand, given->batch, work.bytes, name);
+        code = measure(given, &work);
+    }
+    if (work.copy != NULL) {
+        clReleaseMemObject(work.copy);
+    }
+    if (work.matrix != NULL) {
+        clReleaseMemObject(work.matrix);
+    }
+    if (work.queue != NULL) {
+        clReleaseCommandQueue(work.queue);
+    }
+    ipt_plan_destroy(work.plan);
+    ipt_context_destroy(context);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static int run_help(const char *name)
+{
+    if (name == NULL) {
+        show_help();
+        return 0;
+    }
+    const command *chosen = find_command(name);
+    if (chosen == NULL) {
+        return usage_error("there is no command '%s'", name);
+    }
+    show_command_help(chosen);
+    return 0;
+}
+
+static int run(char **words)
+{
+    if (words[0] == NULL) {
+        return usage_error("a command is missing");
+    }
+    if (strcmp(words[0], "help") == 0 || strcmp(words[0], "--help") == 0) {
+        return run_help(words[1]);
+    }
+    if (strcmp(words[0], "--version") == 0) {
+        show_version();
+        return 0;
+    }
+    const command *chosen = find_command(words[0]);
+    if (chosen == NULL) {
+        return usage_error("there is no command '%s'", words[0]);
+    }
+    arguments given = {0};
+    given.batch = 1;
+    given.repeat = DEFAULT_REPEAT;
+    int code = read_arguments(chosen, words + 1, &given);
+    if (code == 0) {
+        code = given.help ? run_help(chosen->name) : chosen->run(&given);
+    }
+    return code;
+}
+
+int main(int count, char **words)
+{
+    int code = run(count > 0 ? words + 1 : words);
+    /* Output that did not arrive, on a full disk say, is a failure. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        code = fail("standard output: %s", strerror(errno));
+    }
+    return code;
+}

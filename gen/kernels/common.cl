@@ -1,0 +1,98 @@
+/* What every kernel shares: the unit, division by constants from the host, tiles in local memory. */
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENTS)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENTS must be defined"
+#endif
+
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+
+/* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d), exact for n < 2^31. A
+ * magic of 0 stands for d = 1. */
+uint ipt_divide32(uint n, uint magic, uint shift)
+{
+    return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+
+/* The same on 64 bits: magic = ceil(2^(63 + l) / d), exact for n < 2^63. */
+ulong ipt_divide64(ulong n, ulong magic, uint shift)
+{
+    return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+
+/* Slot numbers: 32 bits where there are fewer than 2^31 slots, else 64. */
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+#define IPT_DIVIDE(n, magic, shift) ipt_divide32(n, (uint)(magic), shift)
+#else
+typedef ulong ipt_index;
+#define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)
+#endif
+
+/* Where slot t begins, in units, on a grid with row_slots slots of slot_units each in a row and row_stride units from
+ * one row to the next. Beyond 2^32 whatever the width of t. */
+ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,
+                       ulong slot_units)
+{
+    const ipt_index row = IPT_DIVIDE(t, row_slots_magic, row_slots_shift);
+    return row * row_stride + (t - row * row_slots) * slot_units;
+}
+
+/* The slot that the content of slot t of a rows x cols grid moves to. */
+ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic, uint cols_shift)
+{
+    const ipt_index row = IPT_DIVIDE(t, cols_magic, cols_shift);
+    return (t - row * (ipt_index)cols) * (ipt_index)rows + row;
+}
+
+#ifdef IPT_TILE
+
+/* A tile of up to IPT_TILE x IPT_TILE elements, of which `parts` units each are held, by work-items that stand in
+ * lines. */
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+
+/* Unit k of a row of elements with `parts` units each: which element, and which of its parts. Exact for
+ * k < 512 = IPT_TILE * 16 and parts <= 16. */
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0
+#else
+#define IPT_SPLIT(k, parts, element, part)                                                                             \
+    const uint element = ((k) * (65535u / (parts) + 1u)) >> 16, part = (k)-element * (parts)
+#endif
+
+/* Reads rows x cols elements at `source` into `tile`; a row of the tile has `pitch` units. */
+void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, ulong row_stride, uint rows,
+                   uint cols, uint element_units, uint parts)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;
+    for (uint row = line; row < rows; row += IPT_LINES)
+        for (uint k = lane; k < cols * parts; k += IPT_LINE_LANES) {
+            IPT_SPLIT(k, parts, col, part);
+            tile[row * pitch + k] = source[row * row_stride + col * element_units + part];
+        }
+}
+
+/* Writes the transpose of the rows x cols tile to `target`. */
+void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, ulong row_stride, uint rows,
+                    uint cols, uint element_units, uint parts)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;
+    for (uint col = line; col < cols; col += IPT_LINES)
+        for (uint k = lane; k < rows * parts; k += IPT_LINE_LANES) {
+            IPT_SPLIT(k, parts, row, part);
+            target[col * row_stride + row * element_units + part] = tile[row * pitch + col * parts + part];
+        }
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* BS, 010! in local memory: a work-group holds `pack` whole instances and writes them back transposed. */
+#if !defined(IPT_ELEMENT_UNITS)
+#error "IPT_ELEMENT_UNITS must be defined"
+#endif
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
+{
+    const ulong first = (ulong)get_group_id(0) * pack;
+    const ulong left = instances - first;
+    const uint units = (left < pack ? (uint)left : pack) * instance_units;
+
+    for (uint i = get_local_id(0); i < units; i += IPT_GROUP_SIZE) {
+        const uint packed = ipt_divide32(i, instance_units_magic, instance_units_shift);
+        const ulong instance = first + packed;
+        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
+        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
+        tile[i] = matrix[origin + (i - packed * instance_units)];
+    }
+
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    for (uint i = get_local_id(0); i < units; i += IPT_GROUP_SIZE) {
+        const uint packed = ipt_divide32(i, instance_units_magic, instance_units_shift);
+        const ulong instance = first + packed;
+        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
+        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
+        const uint k = i - packed * instance_units;
+        const uint col = ipt_divide32(k, column_units_magic, column_units_shift);
+        const uint within = k - col * column_units;
+#if IPT_ELEMENT_UNITS == 1
+        const uint from = within * row_units + col;
+#else
+        const uint row = ipt_divide32(within, element_units_magic, element_units_shift);
+        const uint from = row * row_units + col * element_units + (within - row * element_units);
+#endif
+        matrix[origin + k] = tile[packed * instance_units + from];
+    }
+}

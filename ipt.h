@@ -1,0 +1,2700 @@
+#ifndef IPT_H_INCLUDED
+#define IPT_H_INCLUDED
+
+/* clang-format off */
+/*@MANUAL@*/
+/* clang-format on */
+
+/* ================================================================================================================== */
+/* >>interface                                                                                                        */
+/* ================================================================================================================== */
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#ifdef __APPLE__
+#include <OpenCL/cl.h>
+#else
+#include <CL/cl.h>
+#endif
+#include <stddef.h>
+
+#ifndef CL_VERSION_1_2
+#error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
+#endif
+
+/* The version of this header: 10000 * major + 100 * minor + patch. */
+#define IPT_VERSION 100
+
+#if defined(__GNUC__) || defined(__clang__)
+#define IPT__UNUSED __attribute__((unused))
+#else
+#define IPT__UNUSED
+#endif
+
+/* IPT_API stands before every public function. IPT_STATIC makes them all private to the including file. */
+#ifndef IPT_API
+#ifdef IPT_STATIC
+#define IPT_API IPT__UNUSED static
+#elif defined(__cplusplus)
+#define IPT_API extern "C"
+#else
+#define IPT_API extern
+#endif
+#endif
+
+/* What every call that can fail returns. X(enumerator, value, sentence) */
+#define IPT_RESULT_LIST(X)                                                                                             \
+    X(IPT_SUCCESS, 0, "success")                                                                                       \
+    X(IPT_ERROR_INVALID_ARGUMENT, 1, "an argument is invalid")                                                         \
+    X(IPT_ERROR_OUT_OF_MEMORY, 2, "out of host or device memory")                                                      \
+    X(IPT_ERROR_NO_DEVICE, 3, "no OpenCL device, or none that matches")                                                \
+    X(IPT_ERROR_BUILD, 4, "the device's compiler refused a program")                                                   \
+    X(IPT_ERROR_UNSUPPORTED, 5, "this device or this workspace limit cannot do what is asked for")                     \
+    X(IPT_ERROR_CACHE_MISS, 6, "a program is not in the cache and compiling is not allowed")                           \
+    X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
+    X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")
+
+#define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
+typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
+
+/* A sentence for a result, without the details that ipt_context_error has. Never NULL. */
+IPT_API const char *ipt_result_string(ipt_result result);
+
+/* The version of the implementation that is linked: equals IPT_VERSION of the header it was compiled from. */
+IPT_API int ipt_version(void);
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Context: one OpenCL device with its compiled programs and its limits. Threads may share it. */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct ipt_context ipt_context;
+
+/* Where ipt takes host memory from. Set alloc and free both or neither (malloc and free then); they may be called from
+ * any thread that calls ipt. alloc returns memory aligned for every type, or NULL. */
+typedef struct ipt_allocator {
+    void *(*alloc)(size_t bytes, void *user);
+    void (*free)(void *pointer, void *user);
+    void *user; /* handed to both */
+} ipt_allocator;
+
+/* Where ipt reports what no error can carry: whole build logs, programs built. May be called from any thread that calls
+ * ipt; must not call ipt. ipt itself never prints. */
+typedef struct ipt_logger {
+    void (*log)(const char *message, void *user);
+    void *user; /* handed to log */
+} ipt_logger;
+
+typedef struct ipt_context_desc {
+    cl_context context;  /* NULL: ipt makes its own. Retained, so the caller may release it */
+    cl_device_id device; /* NULL: chosen by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
+    const char *device_name; /* part of a platform's or device's name, any case; NULL: not asked for */
+    const char *cache_dir; /* NULL: the user's cache folder; "": no disk cache. This version keeps compiled programs in
+                              memory only and writes no file anywhere, whatever stands here */
+    ipt_allocator allocator; /* zero: malloc and free */
+    ipt_logger logger;       /* zero: silent */
+    size_t max_local_memory; /* bytes of local memory that one work-group may use; 0: what the device reports. At least
+                                1024 */
+} ipt_context_desc;          /* zero-initialised means defaults */
+
+/* Makes a context. desc may be NULL, which means defaults. On failure *context is NULL.
+ * Errors: INVALID_ARGUMENT, NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (a device without a compiler, or before OpenCL 1.2),
+ * OPENCL. */
+IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
+
+/* The calling thread's last failure in words, until its next one. context may be NULL: there is one text for each
+ * thread, not for each context. Never NULL; "" before the first failure. */
+IPT_API const char *ipt_context_error(const ipt_context *context);
+
+/* The OpenCL context and device behind a context, for making queues and buffers. Not retained for the caller: they live
+ * as long as the ipt_context, or as the caller retains them. NULL for NULL. */
+IPT_API cl_context ipt_context_cl_context(const ipt_context *context);
+IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
+
+/* Releases the caller's hold of a context; plans keep it alive for themselves. NULL is fine. */
+IPT_API void ipt_context_destroy(ipt_context *context);
+
+/* All OpenCL devices of this machine, in the order in which ipt_context_create looks at them. Writes at most capacity
+ * of them to devices (which may be NULL if capacity is 0) and how many there are to *count. Errors: INVALID_ARGUMENT,
+ * NO_DEVICE (*count is 0), OPENCL. */
+IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
+
+/* A device in words (name, platform, version, memory), on several lines, into text of capacity bytes including the
+ * terminating zero; a longer one is cut. Errors: INVALID_ARGUMENT, OPENCL. */
+IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Plan: how one shape is transposed in place on one context, with the memory it needs. */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* X(enumerator, name). AUTO picks; the others force one, or fail with the reason. The names 1 to 4.3 are those of seed
+ * 002, section 5.1. */
+#define IPT_SEQUENCE_LIST(X)                                                                                           \
+    X(IPT_SEQUENCE_AUTO, "auto") /* the planner chooses */                                                             \
+    X(IPT_SEQUENCE_1, "1")       /* the whole matrix as one cycle-following stage */                                   \
+    X(IPT_SEQUENCE_2_1, "2.1")   /* needs tile_m */                                                                    \
+    X(IPT_SEQUENCE_2_2, "2.2")   /* needs tile_n */                                                                    \
+    X(IPT_SEQUENCE_3_1, "3.1")   /* this and all below need both */                                                    \
+    X(IPT_SEQUENCE_3_2, "3.2")                                                                                         \
+    X(IPT_SEQUENCE_3_3, "3.3")                                                                                         \
+    X(IPT_SEQUENCE_3_4, "3.4")                                                                                         \
+    X(IPT_SEQUENCE_4_1, "4.1")                                                                                         \
+    X(IPT_SEQUENCE_4_2, "4.2")                                                                                         \
+    X(IPT_SEQUENCE_4_3, "4.3")                                                                                         \
+    X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* tile_m (rows >= cols) or tile_n (rows < cols): super-element length */     \
+    X(IPT_SEQUENCE_SQUARE, "square")     /* tile pairs swapped; rows == cols only */
+
+#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
+typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+
+/* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
+
+/* Flags of a plan, or-ed together. */
+#define IPT_ESTIMATE 0u       /* choose by the planner's model (the default) */
+#define IPT_MEASURE 1u        /* try the best few on the device and keep the fastest: needs one temporary matrix */
+#define IPT_CACHE_ONLY 2u     /* never compile: a program that is not at hand is IPT_ERROR_CACHE_MISS */
+#define IPT_NO_COOPERATIVE 4u /* no kernel may wait for another work-group */
+
+typedef struct ipt_plan ipt_plan;
+typedef struct ipt_plan_desc {
+    size_t rows, cols;    /* row-major input of rows x cols elements, output cols x rows (column-major: swap the two) */
+    size_t elem_size;     /* bytes, any from 1 up: 1, 2, 4, 8, 16 are fast, 3, 12, 24 ... work */
+    size_t batch;         /* number of matrices; 0 means 1 */
+    size_t batch_stride;  /* bytes from one matrix to the next; 0: back to back */
+    unsigned flags;       /* IPT_ESTIMATE, IPT_MEASURE ... */
+    size_t max_workspace; /* bytes of device memory the plan may hold; 0: the larger of 1 % of the matrices and 1 MiB;
+                             1: as little as possible */
+    ipt_sequence sequence; /* IPT_SEQUENCE_AUTO or the one to force */
+    size_t tile_m, tile_n; /* elements; 0: chosen. tile_m divides rows and tile_n divides cols, but for TWO_PASS */
+    cl_mem measure_buffer; /* IPT_MEASURE may use it (its content is lost): at least as large as the batch; NULL: a
+                              temporary one. Not retained */
+} ipt_plan_desc;           /* zero-initialised but for rows, cols and elem_size means defaults */
+
+/* Makes a plan: chooses its stages, builds the programs it needs (none if the context has them already), takes and
+ * touches its workspace. On failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED,
+ * CACHE_MISS, OPENCL. */
+IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
+
+/* Enqueues the transposition of the batch that starts byte_offset bytes into buffer. Never blocks, allocates nothing,
+ * and flushes the queue. All commands wait for wait_events; *event (may be NULL) completes after the last of them and
+ * is the caller's to release. Two executions of one plan share its workspace: the second waits for the first by itself,
+ * on any queue. byte_offset is a multiple of the largest power of two that divides elem_size (16 at most). Errors
+ * before anything is enqueued leave the buffer as it was and *event NULL: INVALID_ARGUMENT, OPENCL, OUT_OF_MEMORY.
+ * INCOMPLETE: some stages were enqueued, *event is the last of them. */
+IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
+                                    cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
+
+/* The same from one place into another, which must not overlap it; source is only read. Both hold the batch with the
+ * plan's batch_stride. The first call for an element size builds its program (a plan with IPT_CACHE_ONLY does not), so
+ * it may block; later ones only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS. */
+IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
+                                                 size_t source_offset, cl_mem destination, size_t destination_offset,
+                                                 cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
+
+/* Transposes host memory in place: uploads, executes, downloads, and returns when data holds the result. data needs no
+ * alignment. Bytes between the matrices of a batch are neither read nor written. A failure before the download leaves
+ * data as it was; IPT_ERROR_INCOMPLETE says that it happened later. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL,
+ * INCOMPLETE. */
+IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
+
+/* Bytes of device memory that the plan holds beside the matrix. 0 for NULL. */
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan);
+
+/* The stages, sizes and kernels in words, several lines. Lives as long as the plan. Never NULL; "" for NULL. */
+IPT_API const char *ipt_plan_describe(const ipt_plan *plan);
+
+/* The specialised OpenCL C text of the plan's index-th program, counted from 0; NULL beyond the last (a plan with
+ * nothing to do has none). Lives as long as the plan. */
+IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index);
+
+/* Destroys a plan; NULL is fine. Never waits for the device: executions that are under way complete. */
+IPT_API void ipt_plan_destroy(ipt_plan *plan);
+
+/* The one-liner: transposes a host matrix of rows x cols elements in place on the default device. Makes and destroys
+ * its context on every call; ipt_context_error(NULL) tells what went wrong. Errors: as the calls it is made of. */
+IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
+
+#endif /* IPT_H_INCLUDED */
+
+/* ================================================================================================================== */
+/* >>implementation                                                                                                   */
+/* ================================================================================================================== */
+
+#if defined(IPT_IMPLEMENTATION) && !defined(IPT_IMPLEMENTATION_INCLUDED)
+#define IPT_IMPLEMENTATION_INCLUDED
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ipt_kernels.h"
+
+#if defined(_WIN32)
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+#elif defined(IPT_OPENCL_DYNAMIC)
+#include <dlfcn.h>
+#endif
+
+/* A lock, that an embedder may replace: define all of these before the implementation. */
+#ifndef IPT_LOCK_TYPE
+#if defined(_WIN32)
+#define IPT_LOCK_TYPE SRWLOCK
+#define IPT_LOCK_STATIC SRWLOCK_INIT
+#define IPT_LOCK_INIT(lock) InitializeSRWLock(lock)
+#define IPT_LOCK_DESTROY(lock) ((void)(lock))
+#define IPT_LOCK_ACQUIRE(lock) AcquireSRWLockExclusive(lock)
+#define IPT_LOCK_RELEASE(lock) ReleaseSRWLockExclusive(lock)
+#else
+#include <pthread.h>
+#define IPT_LOCK_TYPE pthread_mutex_t
+#define IPT_LOCK_STATIC PTHREAD_MUTEX_INITIALIZER
+#define IPT_LOCK_INIT(lock) pthread_mutex_init(lock, NULL)
+#define IPT_LOCK_DESTROY(lock) pthread_mutex_destroy(lock)
+#define IPT_LOCK_ACQUIRE(lock) pthread_mutex_lock(lock)
+#define IPT_LOCK_RELEASE(lock) pthread_mutex_unlock(lock)
+#endif
+#endif
+
+#if defined(__cplusplus)
+#define IPT__THREAD_LOCAL thread_local
+#elif defined(_MSC_VER)
+#define IPT__THREAD_LOCAL __declspec(thread)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_THREADS__)
+#define IPT__THREAD_LOCAL _Thread_local
+#else
+#define IPT__THREAD_LOCAL __thread
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: the only one that OpenCL 1.2 has   \
+                                                            */
+#else
+#define IPT__PRINTF(text, first)
+#endif
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>results and error text                                                                                           */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+IPT_API const char *ipt_result_string(ipt_result result)
+{
+#define IPT__RESULT_CASE(name, value, sentence)                                                                        \
+    case name:                                                                                                         \
+        return sentence;
+    switch (result) {
+        IPT_RESULT_LIST(IPT__RESULT_CASE)
+    default:
+        return "unknown result";
+    }
+}
+
+IPT_API int ipt_version(void)
+{
+    return IPT_VERSION;
+}
+
+IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
+{
+#define IPT__SEQUENCE_CASE(name, text)                                                                                 \
+    case name:                                                                                                         \
+        return text;
+    switch (sequence) {
+        IPT_SEQUENCE_LIST(IPT__SEQUENCE_CASE)
+    default:
+        return "unknown";
+    }
+}
+
+static IPT__THREAD_LOCAL char ipt__error_text[4096];
+
+IPT_API const char *ipt_context_error(const ipt_context *context)
+{
+    (void)context;
+    return ipt__error_text;
+}
+
+IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(ipt__error_text, sizeof ipt__error_text, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+/* A failed OpenCL call as a result. */
+static ipt_result ipt__fail_opencl(const char *call, cl_int error)
+{
+    const int memory =
+        error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES || error == CL_OUT_OF_HOST_MEMORY;
+    return ipt__fail(memory ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL, "%s failed with OpenCL error %d", call,
+                     (int)error);
+}
+
+static ipt_result ipt__fail_null(const char *name)
+{
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>entry points of OpenCL                                                                                           */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Every OpenCL function that ipt calls, X(result, name, parameters), and the only way it calls them: ipt__cl.name(...).
+ */
+#define IPT_ENTRY_POINT_LIST(X)                                                                                        \
+    X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                                \
+    X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_platform_info, size_t, void *, size_t *))                         \
+    X(cl_int, clGetDeviceIDs, (cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_uint *))                    \
+    X(cl_int, clGetDeviceInfo, (cl_device_id, cl_device_info, size_t, void *, size_t *))                               \
+    X(cl_int, clRetainDevice, (cl_device_id))                                                                          \
+    X(cl_int, clReleaseDevice, (cl_device_id))                                                                         \
+    X(cl_context, clCreateContext,                                                                                     \
+      (const cl_context_properties *, cl_uint, const cl_device_id *,                                                   \
+       void(CL_CALLBACK *)(const char *, const void *, size_t, void *), void *, cl_int *))                             \
+    X(cl_int, clRetainContext, (cl_context))                                                                           \
+    X(cl_int, clReleaseContext, (cl_context))                                                                          \
+    X(cl_int, clGetContextInfo, (cl_context, cl_context_info, size_t, void *, size_t *))                               \
+    X(cl_command_queue, clCreateCommandQueue, (cl_context, cl_device_id, cl_command_queue_properties, cl_int *))       \
+    X(cl_int, clReleaseCommandQueue, (cl_command_queue))                                                               \
+    X(cl_int, clGetCommandQueueInfo, (cl_command_queue, cl_command_queue_info, size_t, void *, size_t *))              \
+    X(cl_mem, clCreateBuffer, (cl_context, cl_mem_flags, size_t, void *, cl_int *))                                    \
+    X(cl_int, clReleaseMemObject, (cl_mem))                                                                            \
+    X(cl_int, clGetMemObjectInfo, (cl_mem, cl_mem_info, size_t, void *, size_t *))                                     \
+    X(cl_program, clCreateProgramWithSource, (cl_context, cl_uint, const char **, const size_t *, cl_int *))           \
+    X(cl_int, clBuildProgram,                                                                                          \
+      (cl_program, cl_uint, const cl_device_id *, const char *, void(CL_CALLBACK *)(cl_program, void *), void *))      \
+    X(cl_int, clGetProgramBuildInfo, (cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *))      \
+    X(cl_int, clReleaseProgram, (cl_program))                                                                          \
+    X(cl_kernel, clCreateKernel, (cl_program, const char *, cl_int *))                                                 \
+    X(cl_int, clReleaseKernel, (cl_kernel))                                                                            \
+    X(cl_int, clSetKernelArg, (cl_kernel, cl_uint, size_t, const void *))                                              \
+    X(cl_int, clEnqueueNDRangeKernel,                                                                                  \
+      (cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,                  \
+       const cl_event *, cl_event *))                                                                                  \
+    X(cl_int, clEnqueueFillBuffer,                                                                                     \
+      (cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))         \
+    X(cl_int, clEnqueueWriteBufferRect,                                                                                \
+      (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
+       size_t, const void *, cl_uint, const cl_event *, cl_event *))                                                   \
+    X(cl_int, clEnqueueReadBufferRect,                                                                                 \
+      (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
+       size_t, void *, cl_uint, const cl_event *, cl_event *))                                                         \
+    X(cl_int, clEnqueueMarkerWithWaitList, (cl_command_queue, cl_uint, const cl_event *, cl_event *))                  \
+    X(cl_int, clWaitForEvents, (cl_uint, const cl_event *))                                                            \
+    X(cl_int, clGetEventInfo, (cl_event, cl_event_info, size_t, void *, size_t *))                                     \
+    X(cl_int, clGetEventProfilingInfo, (cl_event, cl_profiling_info, size_t, void *, size_t *))                        \
+    X(cl_int, clRetainEvent, (cl_event))                                                                               \
+    X(cl_int, clReleaseEvent, (cl_event))                                                                              \
+    X(cl_int, clFlush, (cl_command_queue))                                                                             \
+    X(cl_int, clFinish, (cl_command_queue))
+
+typedef struct ipt__entry_points {
+#define IPT__ENTRY_POINT_FIELD(result, name, parameters) result(CL_API_CALL *name) parameters;
+    IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_FIELD)
+} ipt__entry_points;
+
+#ifdef IPT_OPENCL_DYNAMIC
+
+/* Filled once, under ipt__load_lock; besides the threads' error texts the only state that is not in an ipt_context. */
+static ipt__entry_points ipt__cl;
+static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
+static int ipt__loaded;
+
+static void *ipt__library_open(void)
+{
+#if defined(_WIN32)
+    return (void *)LoadLibraryA("OpenCL.dll");
+#elif defined(__APPLE__)
+    return dlopen("/System/Library/Frameworks/OpenCL.framework/OpenCL", RTLD_NOW);
+#else
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
+    return library ? library : dlopen("libOpenCL.so", RTLD_NOW);
+#endif
+}
+
+/* Stores the address of a function behind `pointer`; 0 if the library has none of that name. */
+static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
+{
+#if defined(_WIN32)
+    const FARPROC found = GetProcAddress((HMODULE)library, name);
+#else
+    void *const found = dlsym(library, name);
+#endif
+    memcpy(pointer, &found, pointer_bytes); /* C has no cast from an object's address to a function's */
+    return found != NULL;
+}
+
+static ipt_result ipt__load(void)
+{
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&ipt__load_lock);
+    if (!ipt__loaded) {
+        void *library = ipt__library_open();
+        if (!library)
+            result = ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed");
+#define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
+    if (!result && !ipt__library_find(library, #name, &ipt__cl.name, sizeof ipt__cl.name))                             \
+        result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);
+        IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_FIND)
+        ipt__loaded = !result;
+    }
+    IPT_LOCK_RELEASE(&ipt__load_lock);
+    return result;
+}
+
+#else
+
+/* A test may stand in for OpenCL by defining IPT_ENTRY_POINT(name) as the function to call instead. */
+#ifndef IPT_ENTRY_POINT
+#define IPT_ENTRY_POINT(name) name
+#endif
+#define IPT__ENTRY_POINT_ADDRESS(result, name, parameters) IPT_ENTRY_POINT(name),
+static const ipt__entry_points ipt__cl = {IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_ADDRESS)};
+
+static ipt_result ipt__load(void)
+{
+    return IPT_SUCCESS;
+}
+
+#endif
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>arithmetic                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static size_t ipt__min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+static size_t ipt__max(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+static size_t ipt__ceil_divide(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* *product *= factor; 0 and unchanged if that overflows. */
+static int ipt__multiply(size_t *product, size_t factor)
+{
+    if (factor != 0 && *product > (size_t)-1 / factor)
+        return 0;
+    *product *= factor;
+    return 1;
+}
+
+/* The largest power of two that divides bytes, 16 at most: the unit that its elements are moved in. */
+static size_t ipt__unit_bytes(size_t bytes)
+{
+    size_t unit = 1;
+    while (unit < 16 && bytes % (2 * unit) == 0)
+        unit *= 2;
+    return unit;
+}
+
+/* Multiply-and-shift constants for floor(n / d): ceil(2^(bits - 1 + l) / d) with l = ceil(log2 d), and l - 1. Exact for
+ * n < 2^(bits - 1), bits 32 or 64. d = 1 has none: magic 0 stands for it. */
+static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
+{
+    cl_ulong remainder = 0, quotient = 0;
+    unsigned l = 0, i;
+    *magic = 0;
+    *shift = 0;
+    if (d == 1)
+        return;
+    while (l < 63 && ((cl_ulong)1 << l) < d)
+        ++l;
+    /* Long division of 2^(bits - 1 + l), a one and bits - 1 + l zeros. The quotient is below 2^bits. */
+    for (i = 0; i <= bits - 1 + l; ++i) {
+        const cl_ulong top = remainder >> 63;
+        remainder = (remainder << 1) | (i == 0);
+        quotient <<= 1;
+        if (top || remainder >= d) {
+            remainder -= d;
+            quotient |= 1;
+        }
+    }
+    *magic = quotient + (remainder != 0);
+    *shift = l - 1;
+}
+
+static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
+{
+    cl_ulong wide;
+    ipt__divider(d, 32, &wide, shift);
+    *magic = (cl_uint)wide;
+}
+
+/* The divisor of n in [2, n / 2] that is nearest to `wanted` by ratio; 0 if n is prime or less than 4. */
+static size_t ipt__divisor_near(size_t n, size_t wanted)
+{
+    size_t best = 0, d;
+    for (d = 2; d <= n / d; ++d)
+        if (n % d == 0) {
+            const size_t pair[2] = {d, n / d};
+            int i;
+            for (i = 0; i < 2; ++i)
+                if (!best || (double)ipt__max(pair[i], wanted) / (double)ipt__min(pair[i], wanted) <
+                                 (double)ipt__max(best, wanted) / (double)ipt__min(best, wanted))
+                    best = pair[i];
+        }
+    return best;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>kernels: parameters, arguments, text                                                                             */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* All of these expand the lists of ipt_kernels.h. */
+
+enum { /* the bit of each parameter in a kernel's `uses`, and its place in ipt__params */
+#define IPT__PARAM_INDEX(field, macro, minimum, maximum, meaning) IPT__PARAM_##field,
+       IPT_PARAM_LIST(IPT__PARAM_INDEX) IPT__PARAM_COUNT
+};
+enum {
+#define IPT__PARAM_BIT(field, macro, minimum, maximum, meaning) IPT__USES_##field = 1 << IPT__PARAM_##field,
+    IPT_PARAM_LIST(IPT__PARAM_BIT) IPT__USES_NOTHING = 0
+};
+
+/* The values that a program is specialised for. */
+typedef struct ipt__params {
+#define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
+    IPT_PARAM_LIST(IPT__PARAM_FIELD)
+} ipt__params;
+
+typedef enum ipt__kernel_id {
+#define IPT__KERNEL_ENUMERATOR(kernel, memories, local, uses) IPT__KERNEL_##kernel,
+    IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
+} ipt__kernel_id;
+
+/* The arguments of each kernel as a struct, and the bytes of each: they lie in it by natural alignment. */
+#define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
+#define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
+#define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
+    typedef struct ipt__##kernel##_arguments {                                                                         \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD)                                                                  \
+    } ipt__##kernel##_arguments;                                                                                       \
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
+IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
+
+#define IPT__ARGUMENT_TEXT(type, name) ", const " #type " " #name
+
+typedef struct ipt__kernel_info {
+    const char *name;      /* of the OpenCL kernel */
+    const char *file;      /* of its text, for build logs */
+    const char *hash;      /* of its text */
+    const char *signature; /* its arguments as OpenCL C */
+    const char *const *text;
+    const unsigned char *argument_bytes;
+    cl_uint argument_count;
+    cl_uint memories; /* buffers before the arguments */
+    int local;        /* local memory before the arguments */
+    unsigned uses;    /* the parameters that its text depends on */
+} ipt__kernel_info;
+
+static const ipt__kernel_info ipt__kernels[] = {
+#define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
+    {"ipt_k_" #kernel,                                                                                                 \
+     #kernel ".cl",                                                                                                    \
+     IPT__HASH_##kernel,                                                                                               \
+     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
+     ipt__text_##kernel,                                                                                               \
+     ipt__##kernel##_argument_bytes,                                                                                   \
+     (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
+     memories,                                                                                                         \
+     local,                                                                                                            \
+     uses},
+    IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
+
+/* Sets the parameters that the kernel does not use to 0, so that they cannot tell two programs apart, and checks the
+ * range of the others. 0 if one is out of range. */
+static int ipt__params_reduce(ipt__params *params, unsigned uses)
+{
+    int good = 1;
+#define IPT__PARAM_REDUCE(field, macro, minimum, maximum, meaning)                                                     \
+    if (!(uses & IPT__USES_##field))                                                                                   \
+        params->field = 0;                                                                                             \
+    else if (params->field + 1 < (minimum) + 1u || params->field > (maximum))                                          \
+        good = 0;
+    IPT_PARAM_LIST(IPT__PARAM_REDUCE)
+    return good;
+}
+
+static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
+{
+#define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
+    return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL);
+}
+
+/* A text that grows into memory of fixed size; a NULL text only counts. */
+typedef struct ipt__text {
+    char *text;
+    size_t capacity, length; /* length may go beyond capacity: what the whole text needs */
+} ipt__text;
+
+IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
+{
+    int added;
+    const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    added = vsnprintf(room ? out->text + out->length : NULL, room, format, arguments);
+    va_end(arguments);
+    out->length += added > 0 ? (size_t)added : 0;
+}
+
+/* "unit_bytes=4 tile=32": the parameters that a kernel uses. */
+static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
+{
+    const char *space = "";
+#define IPT__PARAM_PRINT(field, macro, minimum, maximum, meaning)                                                      \
+    if (uses & IPT__USES_##field) {                                                                                    \
+        ipt__text_add(out, "%s%s=%u", space, #field, (unsigned)params->field);                                         \
+        space = " ";                                                                                                   \
+    }
+    IPT_PARAM_LIST(IPT__PARAM_PRINT)
+}
+
+/* The specialised text of one program. */
+static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+{
+    const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const char *const *line;
+    ipt__text_add(out, "/* ipt %d.%d.%d, %s %s, common.cl %s: ", IPT_VERSION / 10000, IPT_VERSION / 100 % 100,
+                  IPT_VERSION % 100, kernel->file, kernel->hash, IPT__HASH_common);
+    ipt__params_print(out, params, kernel->uses);
+    ipt__text_add(out, " */\n");
+#define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
+    if (kernel->uses & IPT__USES_##field)                                                                              \
+        ipt__text_add(out, "#define %s %u\n", #macro, (unsigned)params->field);
+    IPT_PARAM_LIST(IPT__PARAM_DEFINE)
+    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
+    for (line = ipt__text_common; *line; ++line)
+        ipt__text_add(out, "%s", *line);
+    ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);
+    for (line = kernel->text; *line; ++line)
+        ipt__text_add(out, "%s", *line);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>devices                                                                                                          */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* What the planner needs to know of a device. */
+typedef struct ipt__limits {
+    int cpu;             /* the device type has the CPU bit: one work-item to a chain, nothing may wait */
+    int nvidia;          /* PTX can be written inline */
+    size_t group_size;   /* work-items that a work-group may have */
+    size_t local_memory; /* bytes that a work-group may use */
+    size_t compute_units;
+} ipt__limits;
+
+/* Text information of a platform (device NULL) or a device, cut to fit. "" if there is none. */
+static void ipt__info_text(cl_platform_id platform, cl_device_id device, cl_uint name, char *text, size_t capacity)
+{
+    char long_text[4096];
+    size_t bytes = 0;
+    const cl_int error = device ? ipt__cl.clGetDeviceInfo(device, name, sizeof long_text - 1, long_text, &bytes)
+                                : ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
+    if (error)
+        bytes = 0;
+    bytes = ipt__min(bytes, sizeof long_text - 1);
+    long_text[bytes] = 0;
+    bytes = ipt__min(strlen(long_text), capacity - 1);
+    memcpy(text, long_text, bytes);
+    text[bytes] = 0;
+}
+
+/* Whether text contains part, whatever the case of their letters. */
+static int ipt__contains(const char *text, const char *part)
+{
+    for (;; ++text) {
+        size_t i = 0;
+        while (part[i] && (text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
+                              (part[i] | (part[i] >= 'A' && part[i] <= 'Z' ? 32 : 0)))
+            ++i;
+        if (!part[i])
+            return 1;
+        if (!*text)
+            return 0;
+    }
+}
+
+static int ipt__device_has_name(cl_device_id device, const char *name)
+{
+    cl_platform_id platform = NULL;
+    char text[512];
+    ipt__info_text(NULL, device, CL_DEVICE_NAME, text, sizeof text);
+    if (ipt__contains(text, name))
+        return 1;
+    if (ipt__cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) || !platform)
+        return 0;
+    ipt__info_text(platform, NULL, CL_PLATFORM_NAME, text, sizeof text);
+    return ipt__contains(text, name);
+}
+
+static cl_device_type ipt__device_type(cl_device_id device)
+{
+    cl_device_type type = 0;
+    return ipt__cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) ? 0 : type;
+}
+
+IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+{
+    cl_platform_id platforms[64];
+    cl_uint platform_count = 0, i;
+    ipt_result result;
+    if (!count)
+        return ipt__fail_null("count");
+    *count = 0;
+    if (!devices && capacity)
+        return ipt__fail_null("devices");
+    result = ipt__load();
+    if (result)
+        return result;
+    /* The loader reports "no platform" as an error of its own. */
+    if (ipt__cl.clGetPlatformIDs(64, platforms, &platform_count))
+        platform_count = 0;
+    for (i = 0; i < platform_count && i < 64; ++i) {
+        cl_device_id found[64];
+        cl_uint found_count = 0, k;
+        if (ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count))
+            continue;
+        for (k = 0; k < found_count && k < 64; ++k, ++*count)
+            if (*count < capacity)
+                devices[*count] = found[k];
+    }
+    return *count ? IPT_SUCCESS : ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL platform of this machine has a device");
+}
+
+IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
+{
+    char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
+    cl_platform_id platform = NULL;
+    cl_ulong global = 0, local = 0;
+    cl_uint units = 0;
+    size_t group = 0;
+    cl_device_type type;
+    ipt__text out;
+    ipt_result result;
+    if (!text || !capacity)
+        return ipt__fail_null(text ? "capacity" : "text");
+    *text = 0;
+    if (!device)
+        return ipt__fail_null("device");
+    result = ipt__load();
+    if (result)
+        return result;
+    ipt__info_text(NULL, device, CL_DEVICE_NAME, name, sizeof name);
+    ipt__info_text(NULL, device, CL_DEVICE_VENDOR, vendor, sizeof vendor);
+    ipt__info_text(NULL, device, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__info_text(NULL, device, CL_DRIVER_VERSION, driver, sizeof driver);
+    if (!ipt__cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL))
+        ipt__info_text(platform, NULL, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    type = ipt__device_type(device);
+    if (!type || ipt__cl.clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof global, &global, NULL) ||
+        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) ||
+        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) ||
+        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL))
+        return ipt__fail(IPT_ERROR_OPENCL, "clGetDeviceInfo failed");
+    out.text = text;
+    out.capacity = capacity;
+    out.length = 0;
+    ipt__text_add(&out, "%s\n", name);
+    ipt__text_add(&out, "  %s of %s, platform %s\n",
+                  type & CL_DEVICE_TYPE_CPU   ? "CPU"
+                  : type & CL_DEVICE_TYPE_GPU ? "GPU"
+                                              : "accelerator",
+                  vendor, platform_name);
+    ipt__text_add(&out, "  %s, driver %s\n", version, driver);
+    ipt__text_add(
+        &out, "  %lu MiB of memory, %lu KiB of local memory, %u compute units, work-groups of up to %lu work-items\n",
+        (unsigned long)(global >> 20), (unsigned long)(local >> 10), (unsigned)units, (unsigned long)group);
+    return IPT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>context                                                                                                          */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* One built program. Belongs to its context and lives as long. */
+typedef struct ipt__program {
+    struct ipt__program *next;
+    ipt__kernel_id id;
+    ipt__params params;
+    cl_program program;
+    char *source;
+} ipt__program;
+
+struct ipt_context {
+    IPT_LOCK_TYPE lock; /* guards references and programs */
+    size_t references;  /* the caller's and one for each plan */
+    ipt__program *programs;
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue; /* in-order, for touching workspaces, measuring and host matrices */
+    ipt__limits limits;
+    ipt_allocator allocator;
+    ipt_logger logger;
+};
+
+static void *ipt__default_alloc(size_t bytes, void *user)
+{
+    (void)user;
+    return malloc(bytes);
+}
+
+static void ipt__default_free(void *pointer, void *user)
+{
+    (void)user;
+    free(pointer);
+}
+
+/* Zeroed memory, or NULL with the error text set. */
+static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
+{
+    void *const memory = allocator->alloc(bytes, allocator->user);
+    if (memory)
+        memset(memory, 0, bytes);
+    else
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of host memory are not to be had", (unsigned long)bytes);
+    return memory;
+}
+
+/* alloc and free come as a pair: an embedder's free may not take NULL. */
+static void ipt__release(const ipt_allocator *allocator, void *memory)
+{
+    if (memory)
+        allocator->free(memory, allocator->user);
+}
+
+IPT__PRINTF(2, 3) static void ipt__log(const ipt_context *context, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    if (!context->logger.log)
+        return;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    context->logger.log(message, context->logger.user);
+}
+
+/* The devices that a context may be made on: those of the caller's cl_context, else all. */
+static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, size_t capacity, size_t *count)
+{
+    size_t bytes = 0;
+    cl_int error;
+    if (!context) {
+        const ipt_result result = ipt_device_list(devices, capacity, count);
+        *count = ipt__min(*count, capacity);
+        return result;
+    }
+    error = ipt__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, capacity * sizeof *devices, devices, &bytes);
+    *count = bytes / sizeof *devices;
+    return error ? ipt__fail_opencl("clGetContextInfo", error) : IPT_SUCCESS;
+}
+
+static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
+{
+    cl_device_id devices[256];
+    size_t count = 0, i;
+    const char *name = desc->device_name, *source = "device_name";
+    ipt_result result;
+    *device = desc->device;
+    if (desc->device && !desc->context)
+        return IPT_SUCCESS;
+    result = ipt__devices_of(desc->context, devices, sizeof devices / sizeof *devices, &count);
+    if (result)
+        return result;
+    if (desc->device) {
+        for (i = 0; i < count; ++i)
+            if (devices[i] == desc->device)
+                return IPT_SUCCESS;
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %lu devices",
+                         (unsigned long)count);
+    }
+    if (!name) {
+        name = getenv("IPT_DEVICE");
+        source = "the environment's IPT_DEVICE";
+    }
+    for (i = 0; i < count; ++i) {
+        if (name && *name && !ipt__device_has_name(devices[i], name))
+            continue;
+        if (!*device)
+            *device = devices[i];
+        if (ipt__device_type(devices[i]) & CL_DEVICE_TYPE_GPU) {
+            *device = devices[i];
+            break;
+        }
+    }
+    if (*device)
+        return IPT_SUCCESS;
+    return ipt__fail(IPT_ERROR_NO_DEVICE, "no device or platform has the name \"%s\" that %s asks for",
+                     name ? name : "", source);
+}
+
+static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id device, ipt__limits *limits)
+{
+    cl_ulong local = 0;
+    cl_uint units = 0;
+    cl_bool compiler = CL_FALSE;
+    char extensions[4096], version[64];
+    size_t group = 0;
+    unsigned major = 0, minor = 0;
+    const cl_device_type type = ipt__device_type(device);
+    if (!type || ipt__cl.clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) ||
+        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) ||
+        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL) ||
+        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not a valid OpenCL device");
+    ipt__info_text(NULL, device, CL_DEVICE_VERSION, version, sizeof version);
+    if (sscanf(version, "OpenCL %u.%u", &major, &minor) != 2 || major * 10 + minor < 12)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device offers %s: OpenCL 1.2 is needed", version);
+    if (!compiler)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has no compiler for OpenCL C");
+    ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
+    limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    limits->nvidia = ipt__contains(extensions, "cl_nv_");
+    limits->compute_units = ipt__max(units, 1);
+    limits->group_size = 1;
+    while (limits->group_size < 256 && limits->group_size * 2 <= group)
+        limits->group_size *= 2;
+    limits->local_memory = (size_t)local;
+    if (desc->max_local_memory)
+        limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
+    if (limits->local_memory < 1024)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %lu bytes of local memory: 1024 are needed",
+                         (unsigned long)local);
+    return IPT_SUCCESS;
+}
+
+static void ipt__context_free(ipt_context *context)
+{
+    const ipt_allocator allocator = context->allocator;
+    while (context->programs) {
+        ipt__program *const program = context->programs;
+        context->programs = program->next;
+        ipt__cl.clReleaseProgram(program->program);
+        ipt__release(&allocator, program->source);
+        ipt__release(&allocator, program);
+    }
+    if (context->queue)
+        ipt__cl.clReleaseCommandQueue(context->queue);
+    if (context->context)
+        ipt__cl.clReleaseContext(context->context);
+    if (context->device)
+        ipt__cl.clReleaseDevice(context->device);
+    IPT_LOCK_DESTROY(&context->lock);
+    ipt__release(&allocator, context);
+}
+
+/* Retains or makes all that a context holds of OpenCL. */
+static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc *desc, cl_device_id device)
+{
+    cl_int error = ipt__cl.clRetainDevice(device);
+    if (error)
+        return ipt__fail_opencl("clRetainDevice", error);
+    context->device = device;
+    if (desc->context) {
+        error = ipt__cl.clRetainContext(desc->context);
+        if (error)
+            return ipt__fail_opencl("clRetainContext", error);
+        context->context = desc->context;
+    } else {
+        context->context = ipt__cl.clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+        if (error)
+            return ipt__fail_opencl("clCreateContext", error);
+    }
+    context->queue = ipt__cl.clCreateCommandQueue(context->context, device,
+                                                  (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE, &error);
+    return error ? ipt__fail_opencl("clCreateCommandQueue", error) : IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+{
+    ipt_context_desc wanted;
+    ipt__limits limits;
+    cl_device_id device;
+    ipt_context *made;
+    ipt_result result;
+    if (!context)
+        return ipt__fail_null("context");
+    *context = NULL;
+    memset(&wanted, 0, sizeof wanted);
+    memset(&limits, 0, sizeof limits);
+    if (desc)
+        wanted = *desc;
+    if (!wanted.allocator.alloc != !wanted.allocator.free)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "allocator.%s is NULL: set alloc and free both or neither",
+                         wanted.allocator.alloc ? "free" : "alloc");
+    if (wanted.max_local_memory && wanted.max_local_memory < 1024)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %lu bytes: at least 1024 are needed",
+                         (unsigned long)wanted.max_local_memory);
+    if (!wanted.allocator.alloc) {
+        wanted.allocator.alloc = ipt__default_alloc;
+        wanted.allocator.free = ipt__default_free;
+    }
+    result = ipt__load();
+    if (!result)
+        result = ipt__choose_device(&wanted, &device);
+    if (!result)
+        result = ipt__read_limits(&wanted, device, &limits);
+    if (result)
+        return result;
+
+    made = (ipt_context *)ipt__allocate(&wanted.allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    IPT_LOCK_INIT(&made->lock);
+    made->references = 1;
+    made->limits = limits;
+    made->allocator = wanted.allocator;
+    made->logger = wanted.logger;
+    result = ipt__context_open(made, &wanted, device);
+    if (result)
+        ipt__context_free(made);
+    else
+        *context = made;
+    return result;
+}
+
+IPT_API cl_context ipt_context_cl_context(const ipt_context *context)
+{
+    return context ? context->context : NULL;
+}
+
+IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context)
+{
+    return context ? context->device : NULL;
+}
+
+static void ipt__context_retain(ipt_context *context)
+{
+    IPT_LOCK_ACQUIRE(&context->lock);
+    ++context->references;
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+IPT_API void ipt_context_destroy(ipt_context *context)
+{
+    size_t left;
+    if (!context)
+        return;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    left = --context->references;
+    IPT_LOCK_RELEASE(&context->lock);
+    if (!left)
+        ipt__context_free(context);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>programs                                                                                                         */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The compiler's log into the error text, cut to fit, and whole to the logger. */
+static ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id, cl_int error)
+{
+    size_t bytes = 0;
+    char *log = NULL;
+    ipt_result result;
+    if (!ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) && bytes)
+        log = (char *)ipt__allocate(&context->allocator, bytes + 1);
+    if (log && ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
+        log[0] = 0;
+    if (log && context->logger.log)
+        context->logger.log(log, context->logger.user);
+    result = ipt__fail(IPT_ERROR_BUILD, "clBuildProgram failed with OpenCL error %d on %s: %s", (int)error,
+                       ipt__kernels[id].file, log ? log : "no log");
+    ipt__release(&context->allocator, log);
+    return result;
+}
+
+static ipt_result ipt__program_build(ipt_context *context, ipt__program *program)
+{
+    ipt__text text = {NULL, 0, 0};
+    const char *source;
+    cl_int error;
+    ipt__source_print(&text, program->id, &program->params);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
+    if (!program->source)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__source_print(&text, program->id, &program->params);
+    source = program->source;
+    program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
+    if (error)
+        return ipt__fail_opencl("clCreateProgramWithSource", error);
+    error = ipt__cl.clBuildProgram(program->program, 1, &context->device, "-cl-std=CL1.2", NULL, NULL);
+    if (error)
+        return ipt__fail_build(context, program->program, program->id, error);
+    text.text = NULL;
+    text.capacity = 0;
+    ipt__log(context, "built %s", ipt__kernels[program->id].name);
+    return IPT_SUCCESS;
+}
+
+/* The program of a kernel for params, built unless the context has it. */
+static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
+                                   ipt__program **found)
+{
+    ipt_result result = IPT_SUCCESS;
+    ipt__program *program;
+    IPT_LOCK_ACQUIRE(&context->lock); /* held while building: two plans never build the same program */
+    for (program = context->programs; program; program = program->next)
+        if (program->id == id && ipt__params_equal(&program->params, params))
+            break;
+    if (!program && cache_only) {
+        char key[256];
+        ipt__text text = {key, sizeof key, 0};
+        ipt__params_print(&text, params, ipt__kernels[id].uses);
+        result = ipt__fail(IPT_ERROR_CACHE_MISS, "IPT_CACHE_ONLY: %s for %s is not built", ipt__kernels[id].name, key);
+    } else if (!program) {
+        program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
+        if (!program)
+            result = IPT_ERROR_OUT_OF_MEMORY;
+        else {
+            program->id = id;
+            program->params = *params;
+            result = ipt__program_build(context, program);
+            if (!result) {
+                program->next = context->programs;
+                context->programs = program;
+            } else {
+                if (program->program)
+                    ipt__cl.clReleaseProgram(program->program);
+                ipt__release(&context->allocator, program->source);
+                ipt__release(&context->allocator, program);
+                program = NULL;
+            }
+        }
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+    *found = program;
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan: stages                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+typedef enum ipt__stage_kind {
+    IPT__STAGE_SAVE,    /* rows x cols elements at origin are copied to the save area, transposed */
+    IPT__STAGE_RESTORE, /* the save area is copied to rows of `length` elements at origin, row_stride apart */
+    IPT__STAGE_TILE,    /* the three of one purpose begin here: instances held whole in local memory */
+    IPT__STAGE_SWAP,    /* square instances, by tile pairs */
+    IPT__STAGE_WAVE,    /* instances through slabs of global memory, as many at once as there are slabs */
+    IPT__STAGE_SHUFFLE  /* instances by cycle following with one flag bit per slot */
+} ipt__stage_kind;
+
+enum { IPT__MAX_STAGES = 5, IPT__MAX_KERNELS = 10 };
+
+/* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
+typedef struct ipt__stage {
+    ipt__stage_kind kind;
+    size_t instances; /* in each matrix */
+    size_t rows, cols, length;
+    size_t inner_rows,
+        inner_cols; /* each super-element is itself such a matrix and transposed on the way; 0: it is not */
+    size_t origin;  /* elements before the first instance, SAVE and RESTORE only */
+    size_t row_slots, row_stride; /* the slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    int gapped_source;            /* WAVE on such a grid: the source lies on it, else the target */
+    size_t matrices_at_once, instances_at_once; /* in one launch, as the workspace allows */
+    size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element that are moved on their own */
+    int kernels[2];                             /* in the plan; WAVE has two: transpose and copy */
+} ipt__stage;
+
+/* A plan before it holds anything of OpenCL: what the planner compares. */
+typedef struct ipt__layout {
+    ipt__stage stages[IPT__MAX_STAGES];
+    int stage_count;
+    size_t saved_elements;    /* of each matrix, at the start of the workspace */
+    size_t saved_bytes;       /* of all matrices, rounded up to 256 */
+    size_t workspace;         /* bytes: saved_bytes and the largest need of a stage */
+    size_t minimum_workspace; /* bytes with which these stages would still work */
+    double cost;              /* bytes moved at the speed of a copy that would take as long */
+} ipt__layout;
+
+typedef struct ipt__plan_kernel {
+    ipt__program *program;
+    cl_kernel kernel;
+} ipt__plan_kernel;
+
+struct ipt_plan {
+    ipt_context *context;
+    ipt_plan_desc desc;              /* batch and batch_stride filled in */
+    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
+    size_t unit_bytes, element_units;
+    ipt__layout layout;
+    IPT_LOCK_TYPE lock; /* guards all below */
+    ipt__plan_kernel kernels[IPT__MAX_KERNELS];
+    int kernel_count;
+    int out_of_place_kernel; /* -1 until the first execution out of place */
+    cl_mem workspace;
+    cl_event last; /* of the execution before, which may still use the workspace; NULL: none */
+    char description[2048];
+};
+
+/* The planner's constants. */
+enum {
+    IPT__PIECE_BYTES_GPU =
+        1024, /* of a super-element that one work-group carries along: short enough for many chains */
+    IPT__PIECE_BYTES_CPU = 16384,
+    IPT__TILE_BYTES_CPU = 1 << 18,  /* a CPU's local memory is plain memory: what its nearest cache holds */
+    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
+    IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs that the last cache holds cost no memory traffic */
+    IPT__SLAB_BYTES_CPU = 4 << 20,
+    IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
+    IPT__DIVISOR_WANTED = 64 /* tile side of a forced sequence, in the middle of what seed 000 recommends */
+};
+
+/* Cost model: the time of a stage, in bytes that a copy would move in that time, is factor * bytes of all matrices +
+ * launches * launch. A shuffle's factor grows as super-elements get shorter: 1 + overhead / bytes. */
+typedef struct ipt__cost_model {
+    double tile, swap, wave, shuffle_overhead, launch;
+} ipt__cost_model;
+static const ipt__cost_model ipt__cost_models[2] = {{1.1, 1.2, 1.6, 192, 1e7}, {1.1, 1.2, 1.6, 64, 2e5}}; /* GPU, CPU */
+
+/* The local memory that a group of these kernels may take. */
+static size_t ipt__local_budget(const ipt__limits *limits)
+{
+    return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
+}
+
+static size_t ipt__stage_units(const ipt_plan *plan, const ipt__stage *stage)
+{
+    return stage->length * plan->element_units;
+}
+
+static size_t ipt__instance_units(const ipt_plan *plan, const ipt__stage *stage)
+{
+    return stage->rows * stage->cols * ipt__stage_units(plan, stage);
+}
+
+/* Workspace bytes that one instance of a stage needs at a time. */
+static size_t ipt__stage_need(const ipt_plan *plan, const ipt__stage *stage)
+{
+    if (stage->kind == IPT__STAGE_WAVE)
+        return ipt__instance_units(plan, stage) * plan->unit_bytes;
+    if (stage->kind == IPT__STAGE_SHUFFLE)
+        return ipt__ceil_divide(stage->rows * stage->cols, 32) * 4 * stage->pieces;
+    return 0;
+}
+
+/* Cuts super-elements into pieces of which a work-group can hold two. 0 if an inner transposition forbids that. */
+static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
+{
+    const ipt__limits *const limits = &plan->context->limits;
+    const size_t units = ipt__stage_units(plan, stage);
+    const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
+    const size_t holds = (limits->local_memory - 16) / 2; /* 16: the word that a work-group shares */
+    const size_t piece = ipt__max(1, (stage->inner_rows ? holds : ipt__min(wanted, holds)) / plan->unit_bytes);
+    if (stage->inner_rows && units > piece)
+        return 0;
+    stage->piece_units = ipt__min(units, piece);
+    stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+    return 1;
+}
+
+/* Appends a stage. A grid with one row or one column is in order already: no stage. */
+static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, size_t instances, size_t rows, size_t cols,
+                                  size_t length)
+{
+    ipt__stage *const stage = &layout->stages[layout->stage_count++];
+    memset(stage, 0, sizeof *stage);
+    stage->kind = kind;
+    stage->instances = instances;
+    stage->rows = rows;
+    stage->cols = cols;
+    stage->length = length;
+    return stage;
+}
+
+/* Appends a stage on a dense grid with the kernel that serves it best within `budget` bytes of workspace; with none
+ * that fits, the one that needs the least. */
+static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size_t budget, size_t instances,
+                                 size_t rows, size_t cols, size_t length)
+{
+    ipt__stage *stage;
+    size_t wave, shuffle;
+    if (rows == 1 || cols == 1)
+        return;
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
+    if (ipt__instance_units(plan, stage) * plan->unit_bytes <= ipt__local_budget(&plan->context->limits))
+        return;
+    if (rows == cols) {
+        stage->kind = IPT__STAGE_SWAP;
+        return;
+    }
+    stage->kind = IPT__STAGE_WAVE;
+    wave = ipt__stage_need(plan, stage);
+    stage->kind = IPT__STAGE_SHUFFLE;
+    ipt__shuffle_pieces(plan, stage);
+    shuffle = ipt__stage_need(plan, stage);
+    /* Short super-elements make poor shuffles: 64 bytes are a sector of memory. */
+    if (length * plan->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
+        stage->kind = IPT__STAGE_WAVE;
+}
+
+/* Decides how much of each stage runs at once within `budget` bytes of workspace (0: as little as possible), and with
+ * it the workspace and the cost. */
+static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    const ipt__limits *const limits = &plan->context->limits;
+    const ipt__cost_model *const model = &ipt__cost_models[limits->cpu];
+    const size_t batch = plan->desc.batch, slabs = limits->cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
+    const double bytes = (double)plan->matrix_bytes * (double)batch;
+    size_t largest = 0, smallest = 0;
+    int i;
+    layout->saved_bytes = ipt__ceil_divide(batch * layout->saved_elements * plan->desc.elem_size, 256) * 256;
+    layout->cost = 0;
+    for (i = 0; i < layout->stage_count; ++i) {
+        ipt__stage *const stage = &layout->stages[i];
+        const size_t need = ipt__stage_need(plan, stage);
+        size_t at_once = 1;
+        double factor = 0, launches = 1;
+        if (!need) {
+            stage->matrices_at_once = batch;
+            stage->instances_at_once = stage->instances;
+        } else {
+            if (budget > layout->saved_bytes)
+                at_once = ipt__max(1, (budget - layout->saved_bytes) / need);
+            if (stage->kind == IPT__STAGE_WAVE)
+                at_once = ipt__min(at_once, ipt__max(1, slabs / need));
+            stage->matrices_at_once = ipt__min(batch, at_once);
+            stage->instances_at_once = ipt__min(stage->instances, at_once / stage->matrices_at_once);
+            largest = ipt__max(largest, stage->matrices_at_once * stage->instances_at_once * need);
+            smallest = ipt__max(smallest, need);
+            launches = 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
+                       (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
+        }
+        switch (stage->kind) {
+        case IPT__STAGE_SAVE:
+        case IPT__STAGE_RESTORE: /* short rows far apart: twice the traffic of a copy */
+            layout->cost += 2.0 * (double)layout->saved_bytes;
+            break;
+        case IPT__STAGE_TILE:
+            factor = model->tile;
+            break;
+        case IPT__STAGE_SWAP:
+            factor = model->swap;
+            break;
+        case IPT__STAGE_WAVE:
+            factor = model->wave;
+            break;
+        case IPT__STAGE_SHUFFLE:
+            factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)plan->desc.elem_size);
+            /* Slots that begin anywhere touch one sector more than they fill. */
+            if ((stage->row_slots ? stage->row_stride : stage->length) * plan->desc.elem_size % 32 != 0)
+                factor *= 1.1;
+            break;
+        }
+        layout->cost += factor * bytes + launches * model->launch;
+    }
+    layout->workspace = layout->saved_bytes + largest;
+    layout->minimum_workspace = layout->saved_bytes + smallest;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan: sequences                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The two-pass method with super-elements of `length` elements. Tall: panels of `length` rows are transposed, then the
+ * super-elements are shuffled. Wide: the mirror of it. What is left over of the long side is saved first and restored
+ * last, and then the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+{
+    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const int tall = rows >= cols;
+    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
+    const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
+    ipt__stage *stage;
+    memset(layout, 0, sizeof *layout);
+    if (left) {
+        layout->saved_elements = left * short_side;
+        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
+        stage->origin = tall ? first_left * cols : first_left;
+        stage->row_stride = cols;
+    }
+    if (tall) {
+        if (!left)
+            ipt__stage_add_dense(plan, layout, budget, panels, length, cols, 1);
+        else {
+            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
+            stage->row_slots = panels;
+            stage->row_stride = rows;
+        }
+    }
+    if (panels > 1 && short_side > 1) {
+        stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
+                     : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
+        ipt__shuffle_pieces(plan, stage);
+        if (left) {
+            stage->row_slots = panels;
+            stage->row_stride = long_side;
+        }
+    }
+    if (!tall) {
+        if (!left)
+            ipt__stage_add_dense(plan, layout, budget, panels, rows, length, 1);
+        else {
+            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
+            stage->row_slots = panels;
+            stage->row_stride = cols;
+            stage->gapped_source = 1;
+        }
+    }
+    if (left) {
+        stage = tall ? ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left)
+                     : ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, left, 1, rows);
+        stage->origin = tall ? first_left : first_left * rows;
+        stage->row_stride = rows;
+    }
+    ipt__layout_finish(plan, layout, budget);
+}
+
+/* The sequences of seed 002, section 5.1, each stage as the two neighbouring factors that it exchanges: M, m, N, n
+ * stand for M', m, N', n; the matrix goes from (M', m, N', n) to (N', n, M', m). A stage with a "*" also transposes the
+ * super-element, which is the factors behind it. */
+typedef struct ipt__sequence_text {
+    ipt_sequence sequence;
+    const char *stages[5];
+} ipt__sequence_text;
+static const ipt__sequence_text ipt__sequence_texts[] = {
+    {IPT_SEQUENCE_1, {"Mm-Nn", NULL}},
+    {IPT_SEQUENCE_2_1, {"m-Nn", "M-Nn", NULL}},
+    {IPT_SEQUENCE_2_2, {"Mm-N", "Mm-n", NULL}},
+    {IPT_SEQUENCE_3_1, {"Mm-N", "m-n", "M-n", NULL}},
+    {IPT_SEQUENCE_3_2, {"m-N", "m-n", "M-Nn", NULL}},
+    {IPT_SEQUENCE_3_3, {"m-N", "M-N", "Mm-n", NULL}},
+    {IPT_SEQUENCE_3_4, {"m-Nn", "M-N", "M-n", NULL}},
+    {IPT_SEQUENCE_4_1, {"m-N", "m-n", "M-N", "M-n", NULL}},
+    {IPT_SEQUENCE_4_2, {"m-N", "M-N", "m-n", "M-n", NULL}},
+    {IPT_SEQUENCE_4_3, {"m-N", "M-N*", "M-n", NULL}},
+};
+
+static size_t ipt__factor(const size_t factors[4], char name)
+{
+    return factors[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
+}
+
+/* Appends the stage that `text` names to a layout whose factors stand in `order`, and updates the order. */
+static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
+                                       const size_t factors[4], char order[5], const char *text)
+{
+    const char *const dash = strchr(text, '-');
+    const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
+    const size_t begin = (size_t)(strchr(order, text[0]) - order), end = begin + left + right;
+    const int inner = text[left + 1 + right] == '*';
+    size_t part[4] = {1, 1, 1, 1}; /* instances, rows, cols, length */
+    char moved[5];
+    size_t i;
+    for (i = 0; i < 4; ++i)
+        part[i < begin ? 0 : i < begin + left ? 1 : i < end ? 2 : 3] *= ipt__factor(factors, order[i]);
+    if (inner) {
+        /* The super-element is transposed even where the grid stays as it is. */
+        ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
+        stage->inner_rows = ipt__factor(factors, order[end]);
+        stage->inner_cols = ipt__factor(factors, order[end + 1]);
+        if (!ipt__shuffle_pieces(plan, stage))
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
+                             "memory; 4.1, 4.2 or smaller tiles do without",
+                             (unsigned long)stage->inner_rows, (unsigned long)stage->inner_cols,
+                             (unsigned long)plan->context->limits.local_memory);
+    } else if (plan->desc.sequence == IPT_SEQUENCE_1) {
+        if (part[1] > 1 && part[2] > 1)
+            ipt__shuffle_pieces(plan, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
+    } else {
+        ipt__stage_add_dense(plan, layout, budget, part[0], part[1], part[2], part[3]);
+    }
+    memcpy(moved, order, 5);
+    memcpy(moved + begin, order + begin + left, right);
+    memcpy(moved + begin + right, order + begin, left);
+    if (inner) {
+        moved[end] = order[end + 1];
+        moved[end + 1] = order[end];
+    }
+    memcpy(order, moved, 5);
+    return IPT_SUCCESS;
+}
+
+/* The tile of a forced sequence along one side: the caller's, which must divide, or a divisor. */
+static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side_name, size_t side, size_t *chosen)
+{
+    *chosen = tile;
+    if (tile && side % tile)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu does not divide %s = %lu", name, (unsigned long)tile,
+                         side_name, (unsigned long)side);
+    if (!tile)
+        *chosen = ipt__divisor_near(side, IPT__DIVISOR_WANTED);
+    if (!*chosen)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "%s is 0 and %s = %lu has no divisor to choose: name %s, or use IPT_SEQUENCE_TWO_PASS", name,
+                         side_name, (unsigned long)side, name);
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    size_t factors[4] = {1, 1, 1, 1}, tile_m = 1, tile_n = 1;
+    char order[5] = "MmNn";
+    ipt_result result = IPT_SUCCESS;
+    size_t s = 0;
+    int i;
+    memset(layout, 0, sizeof *layout);
+    if (desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2)
+        result = ipt__tile_side("tile_m", desc->tile_m, "rows", desc->rows, &tile_m);
+    if (!result && desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1)
+        result = ipt__tile_side("tile_n", desc->tile_n, "cols", desc->cols, &tile_n);
+    factors[0] = desc->rows / tile_m;
+    factors[1] = tile_m;
+    factors[2] = desc->cols / tile_n;
+    factors[3] = tile_n;
+    while (ipt__sequence_texts[s].sequence != desc->sequence)
+        ++s;
+    for (i = 0; !result && ipt__sequence_texts[s].stages[i]; ++i)
+        result = ipt__layout_exchange(plan, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
+    ipt__layout_finish(plan, layout, budget);
+    return result;
+}
+
+/* Whether a layout is the better one: one that fits the budget (0: the least workspace), then the cheaper one. */
+static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
+{
+    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
+    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
+        return a->minimum_workspace < b->minimum_workspace;
+    return a_fits != b_fits ? a_fits : a->cost < b->cost;
+}
+
+/* The best two-pass layout among super-elements of more than `above` and at most `most` bytes. */
+static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, size_t budget, size_t above, size_t most)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t long_side = ipt__max(desc->rows, desc->cols);
+    const size_t last = ipt__min(long_side, ipt__max(1, most / desc->elem_size));
+    ipt__layout candidate;
+    size_t length = ipt__min(last, above / desc->elem_size + 1);
+    ipt__layout_two_pass(plan, best, length, budget);
+    while (++length <= last) {
+        ipt__layout_two_pass(plan, &candidate, length, budget);
+        if (ipt__layout_better(&candidate, best, budget))
+            *best = candidate;
+    }
+}
+
+/* Chooses the stages. budget: bytes of workspace, 0 for as little as possible. */
+static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const int tall = desc->rows >= desc->cols;
+    const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
+    memset(layout, 0, sizeof *layout);
+    if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
+        return ipt__fail(
+            IPT_ERROR_INVALID_ARGUMENT,
+            "sequence is square, but rows = %lu and cols = %lu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
+            (unsigned long)desc->rows, (unsigned long)desc->cols);
+    if ((desc->sequence == IPT_SEQUENCE_TWO_PASS || desc->sequence == IPT_SEQUENCE_AUTO) && length > long_side)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is longer than %s = %lu", tall ? "tile_m" : "tile_n",
+                         (unsigned long)length, tall ? "rows" : "cols", (unsigned long)long_side);
+    switch (desc->sequence) {
+    case IPT_SEQUENCE_AUTO:
+        if (desc->rows == 1 || desc->cols == 1) {
+            ipt__layout_finish(plan, layout, budget);
+            return IPT_SUCCESS;
+        }
+        ipt__stage_add_dense(plan, layout, budget, 1, desc->rows, desc->cols, 1);
+        ipt__layout_finish(plan, layout, budget);
+        if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
+            return IPT_SUCCESS;
+        break;
+    case IPT_SEQUENCE_SQUARE:
+        if (desc->rows > 1)
+            ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
+        ipt__layout_finish(plan, layout, budget);
+        return IPT_SUCCESS;
+    case IPT_SEQUENCE_TWO_PASS:
+        break;
+    default:
+        return ipt__layout_sequence(plan, layout, budget);
+    }
+    if (length)
+        ipt__layout_two_pass(plan, layout, length, budget);
+    else
+        ipt__layout_best_two_pass(plan, layout, budget, 0, IPT__SUPER_BYTES);
+    return IPT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>execute: commands                                                                                                */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* One execution under way: every command waits for the one before it, the first one for `wait`. */
+typedef struct ipt__run {
+    ipt_plan *plan;
+    cl_command_queue queue;
+    cl_uint wait_count;
+    const cl_event *wait;
+    cl_event previous; /* of the last command; NULL before the first. Owned */
+    int writes;        /* commands that were enqueued */
+} ipt__run;
+
+/* Takes over the event of a command that was just enqueued. */
+static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, cl_event event)
+{
+    if (error)
+        return ipt__fail_opencl(call, error);
+    if (run->previous)
+        ipt__cl.clReleaseEvent(run->previous);
+    run->previous = event;
+    run->wait_count = 1;
+    run->wait = &run->previous;
+    ++run->writes;
+    return IPT_SUCCESS;
+}
+
+/* Sets all arguments of a kernel and enqueues it. The plan is locked. `second` and local_bytes are for kernels that
+ * take them. */
+static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
+                                  const void *arguments, cl_ulong groups)
+{
+    const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
+    const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
+    const size_t local_size = kernel->program->params.group_size, global_size = (size_t)groups * local_size;
+    size_t offset = 0;
+    cl_event event = NULL;
+    cl_uint position = 0, i;
+    cl_int error = ipt__cl.clSetKernelArg(kernel->kernel, position++, sizeof first, &first);
+    if (!error && info->memories == 2)
+        error = ipt__cl.clSetKernelArg(kernel->kernel, position++, sizeof second, &second);
+    if (!error && info->local)
+        error = ipt__cl.clSetKernelArg(kernel->kernel, position++, local_bytes, NULL);
+    for (i = 0; i < info->argument_count && !error; ++i) {
+        const size_t bytes = info->argument_bytes[i];
+        offset = ipt__ceil_divide(offset, bytes) * bytes;
+        error = ipt__cl.clSetKernelArg(kernel->kernel, position++, bytes, (const char *)arguments + offset);
+        offset += bytes;
+    }
+    if (error)
+        return ipt__fail_opencl("clSetKernelArg", error);
+    error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
+                                           run->wait_count, run->wait, &event);
+    return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
+}
+
+/* A tile of a tiled transposition: local memory holds `tiles` of them. */
+static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size_t tiles, size_t *side, size_t *chunk)
+{
+    const size_t limit = ipt__min(plan->context->limits.local_memory, IPT__TRANSPOSE_BYTES);
+    *side = 32;
+    *chunk = ipt__min(element_units, 16);
+    while (tiles * *side * (*side * *chunk + 1) * plan->unit_bytes > limit) {
+        if (*side > 4 || *chunk == 1)
+            *side /= 2;
+        else
+            *chunk /= 2;
+    }
+}
+
+/* Fills in what follows from the rest, and enqueues a tiled transposition of `matrices` matrices. */
+static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
+                                     ipt__transpose_arguments *a, size_t matrices)
+{
+    size_t side, chunk;
+    ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
+    a->tiles_down = ipt__ceil_divide((size_t)a->rows, side);
+    a->tiles_across = ipt__ceil_divide((size_t)a->cols, side);
+    a->chunk_units = (cl_uint)chunk;
+    a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
+    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a,
+                           a->tiles_down * a->tiles_across * a->chunks * a->instances_per_matrix * matrices);
+}
+
+/* The same for a copy of rows. Row counts, slots and strides are set; a grid of 1 slot a row is a plain one. */
+static ipt_result ipt__run_copy(ipt__run *run, int kernel, cl_mem source, cl_mem target, ipt__copy_arguments *a,
+                                size_t matrices)
+{
+    const ipt__params *const params = &run->plan->kernels[kernel].program->params;
+    a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
+    a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
+    a->lines = a->chunks * a->rows * matrices;
+    ipt__divider(a->chunks, 64, &a->chunks_magic, &a->chunks_shift);
+    ipt__divider(a->rows, 64, &a->rows_magic, &a->rows_shift);
+    ipt__divider(a->source_row_slots, 64, &a->source_row_slots_magic, &a->source_row_slots_shift);
+    ipt__divider(a->target_row_slots, 64, &a->target_row_slots_magic, &a->target_row_slots_shift);
+    return ipt__run_kernel(run, kernel, source, target, 0, a,
+                           ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes));
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>execute: stages                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Where a stage works: a buffer, and the units before the matrix in question and from one matrix to the next. */
+typedef struct ipt__place {
+    cl_mem buffer;
+    cl_ulong base, matrix_stride;
+} ipt__place;
+
+static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const cl_ulong units = run->plan->element_units;
+    ipt__transpose_arguments a;
+    memset(&a, 0, sizeof a);
+    a.source_base = place->base + stage->origin * units;
+    a.source_matrix_stride = place->matrix_stride;
+    a.target_matrix_stride = run->plan->layout.saved_elements * units;
+    a.instances_per_matrix = 1;
+    a.rows = stage->rows;
+    a.cols = stage->cols;
+    a.source_row_stride = stage->row_stride * units;
+    a.target_row_stride = stage->rows * units;
+    a.element_units = (cl_uint)units;
+    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a, run->plan->desc.batch);
+}
+
+static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const cl_ulong units = run->plan->element_units;
+    ipt__copy_arguments a;
+    memset(&a, 0, sizeof a);
+    a.target_base = place->base + stage->origin * units;
+    a.source_matrix_stride = run->plan->layout.saved_elements * units;
+    a.target_matrix_stride = place->matrix_stride;
+    a.source_row_slots = a.target_row_slots = 1;
+    a.source_row_stride = a.row_units = stage->length * units;
+    a.target_row_stride = stage->row_stride * units;
+    a.rows = stage->rows;
+    return ipt__run_copy(run, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
+}
+
+static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t holds = ipt__local_budget(&plan->context->limits) / (instance * plan->unit_bytes);
+    /* Enough units for every work-item to have a few, but no more: small matrices need work-groups, too. */
+    const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
+    ipt__tile_arguments a;
+    memset(&a, 0, sizeof a);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.instances = (cl_ulong)stage->instances * plan->desc.batch;
+    a.instances_per_matrix = stage->instances;
+    ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
+    a.pack = (cl_uint)ipt__min(holds, wanted);
+    a.instance_units = (cl_uint)instance;
+    ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
+    a.row_units = (cl_uint)(stage->cols * units);
+    a.column_units = (cl_uint)(stage->rows * units);
+    ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
+    a.element_units = (cl_uint)units;
+    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, a.pack * instance * plan->unit_bytes, &a,
+                           ipt__ceil_divide((size_t)a.instances, a.pack));
+}
+
+static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    const size_t units = ipt__stage_units(plan, stage);
+    size_t side, chunk;
+    ipt__swap_arguments a;
+    memset(&a, 0, sizeof a);
+    ipt__transpose_tile(plan, units, 2, &side, &chunk);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.instance_stride = ipt__instance_units(plan, stage);
+    a.instances_per_matrix = stage->instances;
+    a.side = stage->rows;
+    a.row_stride = stage->cols * units;
+    a.tiles = ipt__ceil_divide(stage->rows, side);
+    a.element_units = (cl_uint)units;
+    a.chunk_units = (cl_uint)chunk;
+    a.chunks = (cl_uint)ipt__ceil_divide(units, chunk);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
+                           2 * side * (side * chunk + 1) * plan->unit_bytes, &a,
+                           a.tiles * (a.tiles + 1) / 2 * a.chunks * stage->instances * plan->desc.batch);
+}
+
+/* Instances `first` to first + count - 1 of `matrices` matrices through slabs: transposed on the way in if the target
+ * is the side that lies on the grid, else on the way out. The end of the first launch is the barrier. */
+static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
+                                size_t count, size_t matrices)
+{
+    const ipt_plan *const plan = run->plan;
+    const cl_ulong units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const cl_ulong slabs = plan->layout.saved_bytes / plan->unit_bytes;
+    const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
+    const size_t length = stage->gapped_source ? stage->cols : stage->rows;
+    ipt__transpose_arguments t;
+    ipt__copy_arguments c;
+    ipt_result result;
+    memset(&t, 0, sizeof t);
+    memset(&c, 0, sizeof c);
+    t.source_instance_stride = t.target_instance_stride = instance;
+    t.instances_per_matrix = count;
+    t.rows = stage->rows;
+    t.cols = stage->cols;
+    t.source_row_stride = stage->cols * units;
+    t.target_row_stride = stage->rows * units;
+    t.element_units = (cl_uint)units;
+    c.rows = (cl_ulong)rows * count;
+    c.row_units = length * units;
+    if (stage->gapped_source) {
+        c.source_base = place->base;
+        c.source_matrix_stride = place->matrix_stride;
+        c.source_first = (cl_ulong)first * rows;
+        c.source_row_slots = stage->row_slots;
+        c.source_row_stride = stage->row_stride * units;
+        c.target_base = slabs;
+        c.target_matrix_stride = instance * count;
+        c.target_row_slots = 1;
+        c.target_row_stride = c.row_units;
+        t.source_base = slabs;
+        t.source_matrix_stride = instance * count;
+        t.target_base = place->base + first * instance;
+        t.target_matrix_stride = place->matrix_stride;
+        result = ipt__run_copy(run, stage->kernels[1], place->buffer, plan->workspace, &c, matrices);
+        return result ? result
+                      : ipt__run_transpose(run, stage->kernels[0], plan->workspace, place->buffer, &t, matrices);
+    }
+    t.source_base = place->base + first * instance;
+    t.source_matrix_stride = place->matrix_stride;
+    t.target_base = slabs;
+    t.target_matrix_stride = instance * count;
+    c.source_base = slabs;
+    c.source_matrix_stride = instance * count;
+    c.source_row_slots = 1;
+    c.source_row_stride = c.row_units;
+    c.target_base = place->base;
+    c.target_matrix_stride = place->matrix_stride;
+    c.target_first = (cl_ulong)first * rows;
+    c.target_row_slots = stage->row_slots ? stage->row_slots : 1;
+    c.target_row_stride = stage->row_slots ? stage->row_stride * units : c.row_units;
+    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace, &t, matrices);
+    return result ? result : ipt__run_copy(run, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
+}
+
+static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
+                                   size_t count, size_t matrices)
+{
+    const ipt_plan *const plan = run->plan;
+    const ipt__limits *const limits = &plan->context->limits;
+    const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
+    const cl_uint zero = 0;
+    cl_event event = NULL;
+    ipt__shuffle_arguments a;
+    ipt_result result;
+    memset(&a, 0, sizeof a);
+    a.instance_stride = ipt__instance_units(plan, stage);
+    a.base = place->base + first * a.instance_stride;
+    a.matrix_stride = place->matrix_stride;
+    a.instances_per_matrix = count;
+    a.flags_base = plan->layout.saved_bytes / sizeof zero;
+    a.words = ipt__ceil_divide(slots, 32);
+    a.total_words = a.words * stage->pieces * count * matrices;
+    a.slots = slots;
+    a.rows = stage->rows;
+    a.cols = stage->cols;
+    a.row_slots = stage->row_slots ? stage->row_slots : 1;
+    a.row_stride = stage->row_slots ? stage->row_stride * plan->element_units : units;
+    a.super_units = units;
+    a.pieces = stage->pieces;
+    a.piece_units = (cl_uint)stage->piece_units;
+    a.inner_rows = (cl_uint)stage->inner_rows;
+    a.inner_cols = (cl_uint)stage->inner_cols;
+    a.element_units = (cl_uint)plan->element_units;
+    {
+        const unsigned bits = plan->kernels[stage->kernels[0]].program->params.index_bits;
+        ipt__divider(a.cols, bits, &a.cols_magic, &a.cols_shift);
+        ipt__divider(a.row_slots, bits, &a.row_slots_magic, &a.row_slots_shift);
+    }
+    result = ipt__run_took(run, "clEnqueueFillBuffer",
+                           ipt__cl.clEnqueueFillBuffer(run->queue, plan->workspace, &zero, sizeof zero,
+                                                       plan->layout.saved_bytes, (size_t)a.total_words * sizeof zero,
+                                                       run->wait_count, run->wait, &event),
+                           event);
+    if (result)
+        return result;
+    /* Each work-group strides over the flag words, starting chains where it finds a clear bit: a few groups to a
+     * compute unit keep its memory busy, and more would only wait for their turn. */
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace,
+                           2 * stage->piece_units * plan->unit_bytes, &a,
+                           ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
+}
+
+/* A stage whose instances share workspace, in turns. Gapped targets are written from the last instance to the first,
+ * gapped sources are read from the first to the last: what a panel overwrites has been read by then. */
+static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const size_t turns = ipt__ceil_divide(stage->instances, stage->instances_at_once);
+    size_t matrix, turn;
+    ipt_result result = IPT_SUCCESS;
+    for (matrix = 0; matrix < run->plan->desc.batch; matrix += stage->matrices_at_once)
+        for (turn = 0; turn < turns; ++turn) {
+            const size_t matrices = ipt__min(stage->matrices_at_once, run->plan->desc.batch - matrix);
+            const size_t first = (stage->gapped_source ? turn : turns - 1 - turn) * stage->instances_at_once;
+            const size_t count = ipt__min(stage->instances_at_once, stage->instances - first);
+            ipt__place part = *place;
+            part.base += matrix * place->matrix_stride;
+            result = stage->kind == IPT__STAGE_WAVE ? ipt__run_wave(run, stage, &part, first, count, matrices)
+                                                    : ipt__run_shuffle(run, stage, &part, first, count, matrices);
+            if (result)
+                return result;
+        }
+    return result;
+}
+
+static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
+{
+    int i;
+    for (i = 0; i < run->plan->layout.stage_count; ++i) {
+        const ipt__stage *const stage = &run->plan->layout.stages[i];
+        ipt_result result = IPT_SUCCESS;
+        switch (stage->kind) {
+        case IPT__STAGE_SAVE:
+            result = ipt__run_save(run, stage, place);
+            break;
+        case IPT__STAGE_RESTORE:
+            result = ipt__run_restore(run, stage, place);
+            break;
+        case IPT__STAGE_TILE:
+            result = ipt__run_tile(run, stage, place);
+            break;
+        case IPT__STAGE_SWAP:
+            result = ipt__run_swap(run, stage, place);
+            break;
+        case IPT__STAGE_WAVE:
+        case IPT__STAGE_SHUFFLE:
+            result = ipt__run_in_turns(run, stage, place);
+            break;
+        }
+        if (result)
+            return result;
+    }
+    return IPT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan: creation                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* A kernel of the plan for the given parameters: the one it has, or a new one. */
+static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
+{
+    ipt__plan_kernel *const kernel = &plan->kernels[plan->kernel_count];
+    cl_int error;
+    ipt_result result;
+    if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of %s is out of range", ipt__kernels[id].name);
+    for (*index = 0; *index < plan->kernel_count; ++*index)
+        if (plan->kernels[*index].program->id == id &&
+            ipt__params_equal(&plan->kernels[*index].program->params, &params))
+            return IPT_SUCCESS;
+    result = ipt__program_get(plan->context, id, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &kernel->program);
+    if (result)
+        return result;
+    kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
+    if (error)
+        return ipt__fail_opencl("clCreateKernel", error);
+    *index = plan->kernel_count++;
+    return IPT_SUCCESS;
+}
+
+/* Parameters for elements of element_units units; `tiles` of them in local memory at once. */
+static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, size_t tiles)
+{
+    size_t side, chunk;
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+    ipt__transpose_tile(plan, element_units, tiles, &side, &chunk);
+    params.unit_bytes = (cl_uint)plan->unit_bytes;
+    params.element_units = element_units == 1;
+    params.group_size = (cl_uint)plan->context->limits.group_size;
+    params.tile = (cl_uint)side;
+    params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
+    params.fence = plan->context->limits.nvidia;
+    return params;
+}
+
+static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
+{
+    ipt__params params = ipt__plan_params(plan, ipt__stage_units(plan, stage), stage->kind == IPT__STAGE_SWAP ? 2 : 1);
+    ipt_result result = IPT_SUCCESS;
+    switch (stage->kind) {
+    case IPT__STAGE_SAVE:
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    case IPT__STAGE_RESTORE:
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_copy, params, &stage->kernels[0]);
+    case IPT__STAGE_TILE:
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_tile, params, &stage->kernels[0]);
+    case IPT__STAGE_SWAP:
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
+    case IPT__STAGE_WAVE:
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+        return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_copy, params, &stage->kernels[1]);
+    case IPT__STAGE_SHUFFLE:
+        params.group_size = params.lanes; /* a work-group to a chain */
+        params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+        params.inner = stage->inner_rows != 0;
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
+    }
+    return result;
+}
+
+/* Takes the workspace and writes to all of it, so that the device really has it. */
+static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
+{
+    const unsigned char zero = 0;
+    const size_t bytes = plan->layout.workspace;
+    cl_int error;
+    if (!bytes)
+        return IPT_SUCCESS;
+    plan->workspace = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    if (error)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                         "a workspace of %lu bytes: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
+                         (int)error);
+    error =
+        ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
+    if (error)
+        return ipt__fail_opencl("clEnqueueFillBuffer", error);
+    error = ipt__cl.clFinish(plan->context->queue);
+    return error ? ipt__fail_opencl("clFinish", error) : IPT_SUCCESS;
+}
+
+static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const unsigned long rows = (unsigned long)stage->rows, cols = (unsigned long)stage->cols,
+                        length = (unsigned long)stage->length, bytes = length * (unsigned long)plan->desc.elem_size,
+                        instances = (unsigned long)stage->instances, at_once = (unsigned long)stage->instances_at_once;
+    switch (stage->kind) {
+    case IPT__STAGE_SAVE:
+        ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n", rows,
+                      cols);
+        return;
+    case IPT__STAGE_RESTORE:
+        ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", rows, length);
+        return;
+    case IPT__STAGE_TILE:
+        ipt__text_add(out, "tile: %lu x (%lu x %lu of %lu bytes), whole in local memory\n", instances, rows, cols,
+                      bytes);
+        return;
+    case IPT__STAGE_SWAP:
+        ipt__text_add(out, "swap: %lu x (%lu x %lu of %lu bytes), pairs of tiles through local memory\n", instances,
+                      rows, cols, bytes);
+        return;
+    case IPT__STAGE_WAVE:
+        ipt__text_add(out, "panels in waves: %lu x (%lu x %lu of %lu bytes), %lu of %lu matrices at once", instances,
+                      rows, cols, bytes, at_once, (unsigned long)stage->matrices_at_once);
+        break;
+    case IPT__STAGE_SHUFFLE:
+        ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)", instances, rows,
+                      cols, length, bytes);
+        if (stage->inner_rows)
+            ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->inner_rows,
+                          (unsigned long)stage->inner_cols);
+        if (stage->pieces > 1)
+            ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->pieces);
+        if (at_once < instances)
+            ipt__text_add(out, ", %lu at once", at_once);
+        break;
+    }
+    if (stage->row_slots)
+        ipt__text_add(
+            out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
+            (unsigned long)(stage->row_stride - stage->row_slots * (stage->kind == IPT__STAGE_SHUFFLE ? stage->length
+                                                                    : stage->gapped_source            ? stage->cols
+                                                                                                      : stage->rows)));
+    ipt__text_add(out, "\n");
+}
+
+static void ipt__plan_write_description(ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    ipt__text out = {NULL, sizeof plan->description, 0};
+    int i;
+    out.text = plan->description;
+    ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, sequence %s, in place: %d %s\n",
+                  (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
+                  (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
+                  ipt_sequence_string(desc->sequence), plan->layout.stage_count,
+                  plan->layout.stage_count == 1 ? "stage" : "stages");
+    for (i = 0; i < plan->layout.stage_count; ++i) {
+        ipt__text_add(&out, "  %d. ", i + 1);
+        ipt__stage_describe(&out, plan, &plan->layout.stages[i]);
+    }
+    if (!plan->layout.stage_count)
+        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
+    for (i = 0; i < plan->kernel_count; ++i) {
+        const ipt__program *const program = plan->kernels[i].program;
+        ipt__text_add(&out, "  kernel %s: ", ipt__kernels[program->id].name);
+        ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses);
+        ipt__text_add(&out, "\n");
+    }
+    ipt__text_add(&out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)plan->layout.workspace,
+                  100.0 * (double)plan->layout.workspace / ((double)plan->matrix_bytes * (double)desc->batch));
+}
+
+/* Checks the desc and fills in what follows from it: batch, stride, sizes, unit. */
+static ipt_result ipt__plan_check(ipt_plan *plan)
+{
+    ipt_plan_desc *const desc = &plan->desc;
+    const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE;
+    size_t bytes = desc->rows;
+    if (!desc->rows || !desc->cols || !desc->elem_size)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0",
+                         !desc->rows   ? "rows"
+                         : !desc->cols ? "cols"
+                                       : "elem_size");
+    if (desc->flags & ~known_flags)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is 0x%x: 0x%x is unknown", desc->flags,
+                         desc->flags & ~known_flags);
+    if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
+    if (!desc->batch)
+        desc->batch = 1;
+    if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
+                         (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
+    plan->matrix_bytes = bytes;
+    plan->unit_bytes = ipt__unit_bytes(desc->elem_size);
+    plan->element_units = desc->elem_size / plan->unit_bytes;
+    if (!desc->batch_stride)
+        desc->batch_stride = bytes;
+    if (desc->batch_stride < bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
+                         (unsigned long)desc->batch_stride, (unsigned long)bytes);
+    if (desc->batch_stride % plan->unit_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
+                         (unsigned long)desc->batch_stride, (unsigned long)plan->unit_bytes);
+    plan->span_bytes = desc->batch - 1;
+    if (!ipt__multiply(&plan->span_bytes, desc->batch_stride) || plan->span_bytes > (size_t)-1 - bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
+                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
+    plan->span_bytes += bytes;
+    if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of up to %lu bytes work",
+                         (unsigned long)desc->elem_size, 0xfffffffful * (unsigned long)plan->unit_bytes);
+    return IPT_SUCCESS;
+}
+
+/* Builds a plan's kernels and takes its workspace, for the layout that it has. */
+static ipt_result ipt__plan_open(ipt_plan *plan)
+{
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    for (i = 0; i < plan->layout.stage_count && !result; ++i)
+        result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
+    return result ? result : ipt__plan_take_workspace(plan);
+}
+
+/* Gives back what ipt__plan_open took. Executions that are under way keep what they need. */
+static void ipt__plan_close(ipt_plan *plan)
+{
+    if (plan->last)
+        ipt__cl.clReleaseEvent(plan->last);
+    plan->last = NULL;
+    if (plan->workspace)
+        ipt__cl.clReleaseMemObject(plan->workspace);
+    plan->workspace = NULL;
+    while (plan->kernel_count)
+        ipt__cl.clReleaseKernel(plan->kernels[--plan->kernel_count].kernel);
+    plan->out_of_place_kernel = -1;
+}
+
+/* Bytes of workspace that the desc allows; 0: as little as possible. */
+static size_t ipt__plan_budget(const ipt_plan *plan)
+{
+    if (plan->desc.max_workspace)
+        return plan->desc.max_workspace == 1 ? 0 : plan->desc.max_workspace;
+    return ipt__max((size_t)1 << 20, plan->matrix_bytes * plan->desc.batch / 100);
+}
+
+static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget);
+
+IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    ipt_plan *made;
+    ipt_result result;
+    size_t budget = 0;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    if (!context)
+        return ipt__fail_null("context");
+    if (!desc)
+        return ipt__fail_null("desc");
+    made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    IPT_LOCK_INIT(&made->lock);
+    ipt__context_retain(context);
+    made->context = context;
+    made->desc = *desc;
+    made->out_of_place_kernel = -1;
+    result = ipt__plan_check(made);
+    if (!result) {
+        budget = ipt__plan_budget(made);
+        result = ipt__layout_choose(made, &made->layout, budget);
+    }
+    if (!result && budget && made->layout.workspace > budget)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED,
+                           "max_workspace allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
+                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
+                           (unsigned long)desc->elem_size, (unsigned long)made->layout.minimum_workspace);
+    if (!result && (desc->flags & IPT_MEASURE))
+        result = ipt__plan_measure(made, budget);
+    if (!result)
+        result = ipt__plan_open(made);
+    if (result) {
+        ipt_plan_destroy(made);
+        return result;
+    }
+    ipt__plan_write_description(made);
+    *plan = made;
+    return IPT_SUCCESS;
+}
+
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
+{
+    return plan ? plan->layout.workspace : 0;
+}
+
+IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
+{
+    return plan ? plan->description : "";
+}
+
+IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
+{
+    return plan && index < (size_t)plan->kernel_count ? plan->kernels[index].program->source : NULL;
+}
+
+IPT_API void ipt_plan_destroy(ipt_plan *plan)
+{
+    ipt_context *context;
+    ipt_allocator allocator;
+    if (!plan)
+        return;
+    context = plan->context;
+    allocator = context->allocator;
+    ipt__plan_close(plan);
+    IPT_LOCK_DESTROY(&plan->lock);
+    ipt__release(&allocator, plan);
+    ipt_context_destroy(context);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>execute: in place, out of place, host                                                                            */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Checks a buffer that the batch lies in from byte `offset`. */
+static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
+                                    size_t offset, int written)
+{
+    cl_mem_object_type type = 0;
+    cl_mem_flags flags = 0;
+    cl_context context = NULL;
+    size_t bytes = 0;
+    if (!buffer)
+        return ipt__fail_null(name);
+    if (ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL) ||
+        ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL) ||
+        ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL) ||
+        ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) || type != CL_MEM_OBJECT_BUFFER)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is not an OpenCL buffer", name);
+    if (context != plan->context->context)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s belongs to another OpenCL context than the plan", name);
+    if (flags & (written ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
+                         written ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
+    if (offset % plan->unit_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
+                         (unsigned long)offset, (unsigned long)plan->unit_bytes);
+    if (offset > bytes || bytes - offset < plan->span_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
+                         (unsigned long)bytes, (unsigned long)plan->span_bytes, offset_name, (unsigned long)offset);
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue, cl_uint num_wait_events,
+                                   const cl_event *wait_events)
+{
+    cl_context context = NULL;
+    cl_device_id device = NULL;
+    cl_uint i;
+    if (!queue)
+        return ipt__fail_null("queue");
+    if (ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) ||
+        ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue is not an OpenCL command queue");
+    if (context != plan->context->context)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another OpenCL context than the plan");
+    if (device != plan->context->device)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another device than the plan");
+    if (!num_wait_events != !wait_events)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "num_wait_events is %u but wait_events is %s",
+                         (unsigned)num_wait_events, wait_events ? "not NULL" : "NULL");
+    for (i = 0; i < num_wait_events; ++i)
+        if (!wait_events[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is NULL", (unsigned)i);
+    return IPT_SUCCESS;
+}
+
+/* Makes a run wait for the plan's execution before it, which may still use the workspace; one that has completed or
+ * failed is dropped. The plan is locked. *joined is NULL, or an event that the caller releases after the run. */
+static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
+{
+    ipt_plan *const plan = run->plan;
+    cl_int status = CL_COMPLETE, error;
+    events[0] = NULL;
+    events[1] = plan->last;
+    if (!plan->last)
+        return IPT_SUCCESS;
+    if (ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) ||
+        status <= CL_COMPLETE) {
+        ipt__cl.clReleaseEvent(plan->last);
+        plan->last = NULL;
+        return IPT_SUCCESS;
+    }
+    if (!run->wait_count) {
+        run->wait_count = 1;
+        run->wait = events + 1;
+        return IPT_SUCCESS;
+    }
+    error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &events[0]);
+    if (error)
+        return ipt__fail_opencl("clEnqueueMarkerWithWaitList", error);
+    run->wait_count = 2;
+    run->wait = events;
+    return IPT_SUCCESS;
+}
+
+/* What ends every execution: a run of no command gets a marker, the plan remembers the last event, the caller gets it.
+ */
+static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
+{
+    ipt_plan *const plan = run->plan;
+    cl_event marker = NULL;
+    if (!result && !run->writes)
+        result =
+            ipt__run_took(run, "clEnqueueMarkerWithWaitList",
+                          ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker), marker);
+    if (result && !run->writes)
+        return result;
+    if (result) {
+        char cause[512];
+        ipt__text text = {cause, sizeof cause, 0};
+        ipt__text_add(&text, "%s", ipt__error_text);
+        result =
+            ipt__fail(IPT_ERROR_INCOMPLETE, "%d commands were enqueued before a failure, the content is undefined: %s",
+                      run->writes, cause);
+    }
+    if (plan->last)
+        ipt__cl.clReleaseEvent(plan->last);
+    plan->last = run->previous;
+    if (event) {
+        ipt__cl.clRetainEvent(run->previous);
+        *event = run->previous;
+    }
+    /* Another queue may wait for these commands. They are enqueued, so a failure here shows in the event. */
+    ipt__cl.clFlush(run->queue);
+    return result;
+}
+
+IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
+                                    cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
+{
+    cl_event joined[2] = {NULL, NULL};
+    ipt__run run;
+    ipt__place place;
+    ipt_result result;
+    if (event)
+        *event = NULL;
+    if (!plan)
+        return ipt__fail_null("plan");
+    result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+    if (!result)
+        result = ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset, 1);
+    if (result)
+        return result;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.queue = queue;
+    run.wait_count = num_wait_events;
+    run.wait = wait_events;
+    place.buffer = buffer;
+    place.base = byte_offset / plan->unit_bytes;
+    place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    result = ipt__run_after_last(&run, joined);
+    if (!result)
+        result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
+    IPT_LOCK_RELEASE(&plan->lock);
+    if (joined[0])
+        ipt__cl.clReleaseEvent(joined[0]);
+    return result;
+}
+
+/* The bytes that a buffer or sub-buffer's batch takes of the memory that it lies in. */
+static void ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory, size_t *begin)
+{
+    size_t origin = 0;
+    cl_mem parent = NULL;
+    *memory = buffer;
+    *begin = offset;
+    if (!ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL) && parent &&
+        !ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL)) {
+        *memory = parent;
+        *begin += origin;
+    }
+}
+
+static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t source_offset, cl_mem destination,
+                                   size_t destination_offset)
+{
+    cl_mem source_memory, destination_memory;
+    size_t source_begin, destination_begin;
+    ipt__memory_range(source, source_offset, &source_memory, &source_begin);
+    ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
+    if (source_memory == destination_memory && source_begin < destination_begin + plan->span_bytes &&
+        destination_begin < source_begin + plan->span_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
+                         (unsigned long)destination_offset, (unsigned long)source_offset);
+    return IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
+                                                 size_t source_offset, cl_mem destination, size_t destination_offset,
+                                                 cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
+{
+    ipt__transpose_arguments a;
+    ipt__run run;
+    ipt_result result;
+    if (event)
+        *event = NULL;
+    if (!plan)
+        return ipt__fail_null("plan");
+    result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+    if (!result)
+        result = ipt__check_buffer(plan, "source", source, "source_offset", source_offset, 0);
+    if (!result)
+        result = ipt__check_buffer(plan, "destination", destination, "destination_offset", destination_offset, 1);
+    if (!result)
+        result = ipt__check_apart(plan, source, source_offset, destination, destination_offset);
+    if (result)
+        return result;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.queue = queue;
+    run.wait_count = num_wait_events;
+    run.wait = wait_events;
+    memset(&a, 0, sizeof a);
+    a.source_base = source_offset / plan->unit_bytes;
+    a.target_base = destination_offset / plan->unit_bytes;
+    a.source_matrix_stride = a.target_matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+    a.instances_per_matrix = 1;
+    a.rows = plan->desc.rows;
+    a.cols = plan->desc.cols;
+    a.source_row_stride = plan->desc.cols * plan->element_units;
+    a.target_row_stride = plan->desc.rows * plan->element_units;
+    a.element_units = (cl_uint)plan->element_units;
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    if (plan->out_of_place_kernel < 0)
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, ipt__plan_params(plan, plan->element_units, 1),
+                                      &plan->out_of_place_kernel);
+    if (result)
+        plan->out_of_place_kernel = -1;
+    else {
+        result = ipt__run_transpose(&run, plan->out_of_place_kernel, source, destination, &a, plan->desc.batch);
+        /* It uses no workspace, so the execution before it need not be waited for, and stays the one to wait for. */
+        if (!result)
+            ipt__cl.clFlush(queue);
+    }
+    IPT_LOCK_RELEASE(&plan->lock);
+    if (event)
+        *event = run.previous;
+    else if (run.previous)
+        ipt__cl.clReleaseEvent(run.previous);
+    return result;
+}
+
+/* Waits for an execution and tells whether it went well. */
+static ipt_result ipt__wait_for(cl_event event)
+{
+    cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
+    if (!error)
+        error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (!error && status < 0)
+        error = status;
+    return error ? ipt__fail_opencl("clWaitForEvents", error) : IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
+{
+    const size_t origin[3] = {0, 0, 0};
+    size_t region[3] = {0, 0, 1}, pitch;
+    cl_command_queue queue;
+    cl_mem buffer;
+    cl_event event = NULL;
+    cl_int error;
+    ipt_result result;
+    if (!plan || !data)
+        return ipt__fail_null(plan ? "data" : "plan");
+    if (!plan->layout.stage_count)
+        return IPT_SUCCESS;
+    /* A row of the rectangle is a matrix, so that the bytes between matrices are not touched. */
+    queue = plan->context->queue;
+    region[0] = plan->matrix_bytes;
+    region[1] = plan->desc.batch;
+    pitch = plan->desc.batch_stride;
+    buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL, &error);
+    if (error)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d",
+                         (unsigned long)plan->span_bytes, (int)error);
+    error = ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0, pitch, 0, data,
+                                             0, NULL, NULL);
+    result = error ? ipt__fail_opencl("clEnqueueWriteBufferRect", error)
+                   : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
+    if (!result)
+        result = ipt__wait_for(event);
+    else if (result == IPT_ERROR_INCOMPLETE)
+        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
+    if (!result) {
+        error = ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0, pitch, 0,
+                                                data, 0, NULL, NULL);
+        if (error)
+            result = ipt__fail(IPT_ERROR_INCOMPLETE,
+                               "clEnqueueReadBufferRect failed with OpenCL error %d: part of data may hold the result",
+                               (int)error);
+    }
+    if (event)
+        ipt__cl.clReleaseEvent(event);
+    ipt__cl.clReleaseMemObject(buffer);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan: measuring                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Nanoseconds that the device takes for one execution, by its own clock; 0 if it has none. */
+static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanoseconds)
+{
+    const cl_command_queue queue = plan->context->queue;
+    cl_ulong begin = 0, end = 0;
+    cl_event before = NULL, after = NULL;
+    cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &before);
+    ipt_result result = error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error)
+                              : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &after);
+    if (!result)
+        result = ipt__wait_for(after);
+    if (!result &&
+        (ipt__cl.clGetEventProfilingInfo(before, CL_PROFILING_COMMAND_END, sizeof begin, &begin, NULL) ||
+         ipt__cl.clGetEventProfilingInfo(after, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end < begin))
+        begin = end = 0;
+    *nanoseconds = end - begin;
+    if (before)
+        ipt__cl.clReleaseEvent(before);
+    if (after)
+        ipt__cl.clReleaseEvent(after);
+    return result;
+}
+
+/* Replaces the two-pass layout that the model prefers by the fastest of the best ones of each length class. The other
+ * layouts have nothing to choose. */
+static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    ipt__layout best = plan->layout;
+    cl_ulong best_time = 0;
+    cl_mem buffer = desc->measure_buffer;
+    cl_int error = CL_SUCCESS;
+    size_t above;
+    ipt_result result = IPT_SUCCESS;
+    if (buffer)
+        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0, 1);
+    if (result || plan->layout.stage_count < 2 || desc->tile_m || desc->tile_n ||
+        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
+        return result;
+    if (!buffer)
+        buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL, &error);
+    if (error)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                         "IPT_MEASURE needs a temporary matrix: clCreateBuffer failed with OpenCL error %d",
+                         (int)error);
+    for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
+        const size_t most = above ? above * 2 : 128;
+        cl_ulong time = 0, once = 0;
+        int repeat;
+        ipt__layout_best_two_pass(plan, &plan->layout, budget, above, most);
+        if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
+            continue;
+        result = ipt__plan_open(plan);
+        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may still compile */
+            result = ipt__plan_time(plan, buffer, &once);
+            time = repeat == 0 || once < time ? once : time;
+        }
+        ipt__plan_close(plan);
+        if (!result && time && (!best_time || time < best_time)) {
+            best_time = time;
+            best = plan->layout;
+        }
+    }
+    if (!desc->measure_buffer)
+        ipt__cl.clReleaseMemObject(buffer);
+    plan->layout = best;
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>one-liner                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
+{
+    ipt_context *context = NULL;
+    ipt_plan *plan = NULL;
+    ipt_plan_desc desc;
+    ipt_result result;
+    memset(&desc, 0, sizeof desc);
+    desc.rows = rows;
+    desc.cols = cols;
+    desc.elem_size = elem_size;
+    if (!data)
+        return ipt__fail_null("data");
+    result = ipt_context_create(NULL, &context);
+    if (!result)
+        result = ipt_plan_create(context, &desc, &plan);
+    if (!result)
+        result = ipt_plan_execute_host(plan, data);
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    return result;
+}
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#endif /* IPT_IMPLEMENTATION */

@@ -1,0 +1,135 @@
+#!/bin/sh
+# The compile matrix: ipt.h compiles without a warning wherever it may be included, links from several files, exports
+# its public functions and nothing else, and runs without a device. Prints only what failed, and one closing line.
+# Usage, from the repository root: tests/compile_matrix.sh HEADER_DIR   (where ipt.h lies: . or build/single)
+# A compiler that is not installed is a failure, unless IPT_MATRIX_SKIP_MISSING is set.
+set -eu
+
+[ $# -eq 1 ] && [ -f "$1/ipt.h" ] || { echo "usage: tests/compile_matrix.sh HEADER_DIR (with ipt.h in it)"; exit 2; }
+headers=$(cd "$1" && pwd)
+tests=$(cd "$(dirname "$0")" && pwd)
+work=$PWD/build/matrix/$(basename "$headers")
+rm -rf "$work"
+mkdir -p "$work/include" "$work/jobs"
+ln -s /usr/include/CL "$work/include/CL" # for mingw, which must not see the rest of /usr/include
+
+a=$tests/matrix_a.c b=$tests/matrix_b.c
+flags="-Wall -Wextra -Wpedantic -Werror -I$headers -I$tests"
+libraries="-lOpenCL -lpthread"
+missing=
+
+have() { # COMPILER
+    command -v "$1" > /dev/null && return 0
+    case " $missing " in *" $1 "*) ;; *) missing="$missing $1" ;; esac
+    return 1
+}
+
+job() { # WORDS OF A NAME, and its commands on standard input: one build, in a folder of its own
+    folder=$work/jobs/$(echo "$*" | tr -cs 'A-Za-z0-9+\n' -)
+    mkdir "$folder"
+    cat > "$folder/job.sh"
+}
+
+# What a user's compiler on this machine may meet.
+for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2" "clang -std=c99" "clang -std=c11" \
+    "clang -std=c99 -O2" "g++ -x c++ -std=c++11" "g++ -x c++ -std=c++20" "clang++ -x c++ -std=c++11" \
+    "clang++ -x c++ -std=c++20"; do
+    have "${compiler%% *}" || continue
+    build="$compiler $flags"
+
+    # Two files, one with the implementation. The user's OpenCL version and include order are the user's.
+    for option in "" -DMATRIX_LATE -DMATRIX_CL_FIRST -DCL_TARGET_OPENCL_VERSION=120 -DCL_TARGET_OPENCL_VERSION=200 \
+        -DCL_TARGET_OPENCL_VERSION=300 "-DCL_TARGET_OPENCL_VERSION=300 -DMATRIX_CL_FIRST"; do
+        job "$compiler" two files "$option" <<END
+$build $option $a $b -o program $libraries
+./program
+END
+    done
+    job "$compiler" OpenCL 1.1 is refused <<END
+if $build -DCL_TARGET_OPENCL_VERSION=110 -fsyntax-only $b 2> message; then exit 1; fi
+grep "needs OpenCL 1.2" message
+END
+
+    # Everything private to one file, with and without a use of it.
+    for option in -DMATRIX_ALONE -DMATRIX_UNUSED; do
+        job "$compiler" static "$option" <<END
+$build -DIPT_STATIC $option -c $a -o program.o
+test "\$(nm -g --defined-only program.o | sed 's/.* //')" = main
+${compiler%% *} program.o -o program $libraries
+./program
+END
+    done
+
+    # OpenCL found at run time: nothing of it is linked, and its absence or emptiness is an error in words.
+    job "$compiler" dynamic <<END
+$build -DIPT_OPENCL_DYNAMIC -DMATRIX_DEVICES $a $b -o program -ldl -lpthread
+if readelf -d program | grep NEEDED | grep OpenCL; then exit 1; fi
+./program
+END
+
+    # The exported symbols are the declared functions, and an interface alone emits nothing.
+    job "$compiler" symbols <<END
+$build -c $a -o implementation.o
+nm -g --defined-only implementation.o | sed 's/.* //' | sort > exported
+sed -n 's/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' $headers/ipt.h | sort -u > declared
+grep -x ipt_transpose declared
+diff declared exported
+echo '#include "ipt.h"' > interface.c
+$build -c interface.c -o interface.o
+test -z "\$(nm interface.o)"
+END
+done
+
+# C and C++ in one program, either way round.
+if have gcc && have g++; then
+    job C++ program, C implementation <<END
+gcc -std=c99 $flags -c $a -o a.o
+g++ -x c++ -std=c++11 $flags -c $b -o b.o
+g++ a.o b.o -o program $libraries
+./program
+END
+    job C program, C++ implementation <<END
+g++ -x c++ -std=c++11 $flags -c $a -o a.o
+gcc -std=c99 $flags -c $b -o b.o
+g++ a.o b.o -o program $libraries
+./program
+END
+fi
+
+# Windows, as far as a compiler can tell. Where mingw has no C++ compiler, clang is one for the same target.
+mingw_cpp="x86_64-w64-mingw32-g++"
+command -v $mingw_cpp > /dev/null || mingw_cpp="clang++ --target=x86_64-w64-mingw32"
+for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c11" "$mingw_cpp -x c++ -std=c++11" \
+    "$mingw_cpp -x c++ -std=c++20"; do
+    have "${compiler%% *}" || continue
+    for option in "" -DIPT_OPENCL_DYNAMIC "-DIPT_STATIC -DMATRIX_ALONE" "-DIPT_STATIC -DMATRIX_UNUSED"; do
+        job "$compiler" implementation "$option" <<END
+$compiler $flags -I$work/include $option -c $a -o implementation.o
+END
+    done
+    job "$compiler" interface <<END
+$compiler $flags -I$work/include -c $b -o interface.o
+END
+done
+
+ls "$work/jobs" > "$work/list"
+xargs -P 2 -I NAME sh -c 'cd "$0" && sh -eu ./job.sh > log 2>&1 && : > passed' "$work/jobs/NAME" < "$work/list" || :
+
+passed=0 failed=0
+while read -r name; do
+    if [ -f "$work/jobs/$name/passed" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "compile matrix: $name failed (its commands and their output are in $work/jobs/$name)"
+        [ $failed -gt 3 ] || head -n 20 "$work/jobs/$name/log"
+    fi
+done < "$work/list"
+
+without=
+if [ -n "$missing" ]; then
+    without=" (without$missing, not installed)"
+    [ -n "${IPT_MATRIX_SKIP_MISSING:-}" ] || { echo "compile matrix: not installed:$missing"; failed=$((failed + 1)); }
+fi
+[ $failed -eq 0 ] && [ $passed -gt 0 ] || { echo "compile matrix: $failed failed, $passed passed"; exit 1; }
+echo "compile matrix: $passed builds passed$without"

@@ -1,0 +1,34 @@
+/* Runs the tests of all files as one group, so that one summary stands at the end. An argument is a pattern of test
+ * names (* and ?) to run alone. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fnmatch.h>
+
+int main(int argc, char **argv)
+{
+    size_t count = 0, matching = 0;
+#define TEST_COUNT_FILE(name) count += test_##name##_count;
+    TEST_FILE_LIST(TEST_COUNT_FILE)
+    struct CMUnitTest *tests = calloc(count, sizeof *tests), *next = tests;
+    if (!tests)
+        return 1;
+#define TEST_APPEND_FILE(name)                                                                                         \
+    memcpy(next, test_##name, test_##name##_count * sizeof *tests);                                                    \
+    next += test_##name##_count;
+    TEST_FILE_LIST(TEST_APPEND_FILE)
+    if (argc > 1) {
+        cmocka_set_test_filter(argv[1]);
+        for (size_t i = 0; i < count; ++i)
+            matching += fnmatch(argv[1], tests[i].name, 0) == 0;
+        if (!matching) { /* a misspelt pattern must not look like success */
+            fprintf(stderr, "no test is called %s\n", argv[1]);
+            return 1;
+        }
+    }
+    int failed = _cmocka_run_group_tests("ipt", tests, count, test_group_setup, test_group_teardown);
+    free(tests);
+    return failed != 0;
+}

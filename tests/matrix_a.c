@@ -1,0 +1,25 @@
+/* One half of the compile matrix: the file that holds the implementation and, as a rule, nothing else. It promises that
+ * the header compiles in every way a user may include it. tests/compile_matrix.sh defines:
+ *   MATRIX_CL_FIRST  the user's own <CL/cl.h> comes before ipt.h
+ *   MATRIX_LATE      ipt.h comes as an interface first and as the implementation afterwards
+ *   MATRIX_ALONE     matrix_b.c is part of this file instead of another one
+ *   MATRIX_UNUSED    this is the whole program, and it calls nothing of ipt.h */
+#ifdef MATRIX_CL_FIRST
+#include <CL/cl.h>
+#endif
+#ifdef MATRIX_LATE
+#include "ipt.h"
+#endif
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#include "ipt.h" /* once more must change nothing */
+
+#ifdef MATRIX_ALONE
+#include "matrix_b.c"
+#endif
+
+#ifdef MATRIX_UNUSED
+int main(void) {
+    return 0;
+}
+#endif

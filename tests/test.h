@@ -1,0 +1,110 @@
+/* What every test file shares: one context, one queue, a plain reference, seeded data, and checks that print the case
+ * and the seed on failure, so that it can be repeated with the environment's IPT_TEST_SEED. */
+#ifndef TEST_H_INCLUDED
+#define TEST_H_INCLUDED
+
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ipt.h"
+
+/* Every tests/test_NAME.c exports its tests as test_NAME and their number as test_NAME_count; tests/main.c runs them
+ * all in this order. */
+#define TEST_FILE_LIST(X)                                                                                              \
+    X(plan)                                                                                                            \
+    X(bad_input)                                                                                                       \
+    X(host)                                                                                                            \
+    X(execution)                                                                                                       \
+    X(shapes)                                                                                                          \
+    X(sequences)
+
+#define TEST_DECLARE(name)                                                                                             \
+    extern const struct CMUnitTest test_##name[];                                                                      \
+    extern const size_t test_##name##_count;
+TEST_FILE_LIST(TEST_DECLARE)
+
+#define TEST_COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* One line of such a table: restarts the generator before the test, so that it sees the same data when it runs alone.
+ */
+#define TEST_CASE(function) cmocka_unit_test_setup(function, test_start)
+int test_start(void **state);
+
+int test_group_setup(void **state);
+int test_group_teardown(void **state);
+
+/* On the default device, shared by all tests. The small context has the same cl_context and device, but only 1024 bytes
+ * of local memory, so that panels and whole matrices do not fit. */
+extern ipt_context *test_context, *test_small_context;
+extern cl_context test_cl_context;
+extern cl_device_id test_device;
+extern cl_command_queue test_queue;
+
+/* NULL where the device has no queues with these properties. */
+cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties);
+
+/* Random data, the same for the same seed. Not for several threads at once. */
+uint64_t test_random(void);
+size_t test_random_between(size_t low, size_t high); /* both included */
+void test_fill(void *bytes, size_t count);
+
+/* The seven element sizes of the large loops. */
+#define TEST_ELEMENT_SIZE_COUNT 7
+extern const size_t test_element_sizes[TEST_ELEMENT_SIZE_COUNT];
+
+size_t test_alignment(size_t elem_size);             /* of byte_offset and batch_stride */
+size_t test_matrix_bytes(const ipt_plan_desc *desc); /* one matrix */
+size_t test_stride(const ipt_plan_desc *desc);       /* from one matrix to the next */
+size_t test_span(const ipt_plan_desc *desc);         /* first to last byte of the batch */
+void test_reference(unsigned char *output, const unsigned char *input, const ipt_plan_desc *desc);
+void test_print_case(const ipt_plan_desc *desc, size_t byte_offset);
+
+/* Bytes before the batch and after it that must stay as they are: a multiple of every alignment. */
+#define TEST_GUARD 256
+
+/* A batch in a buffer, with guard bytes around it. The functions that return int return 0 after printing what went
+ * wrong, and can be called from any thread. */
+typedef struct test_job {
+    ipt_plan_desc desc;
+    size_t byte_offset; /* of the batch */
+    size_t size;        /* of the three arrays and at most that of the buffer */
+    size_t capacity;
+    cl_mem buffer;
+    unsigned char *input, *expected, *result;
+} test_job;
+
+/* Zero the job before the first time; later times reuse its memory. */
+void test_job_prepare(test_job *job, cl_context context, const ipt_plan_desc *desc, size_t byte_offset);
+int test_job_upload(test_job *job, cl_command_queue queue);
+int test_job_holds(test_job *job, cl_command_queue queue, const unsigned char *content);
+int test_job_run(test_job *job, ipt_plan *plan, cl_command_queue queue);
+void test_job_end(test_job *job);
+
+/* A plan, or a failure of the test. */
+ipt_plan *test_make_plan(ipt_context *context, const ipt_plan_desc *desc);
+
+/* Runs desc on test_queue at a random place in a buffer, half of the batches with random gaps, and compares every byte,
+ * guards and gaps included, with the reference. test_try returns the error where no plan could be made. */
+ipt_result test_try(ipt_context *context, const ipt_plan_desc *desc);
+void test_transposes(ipt_context *context, const ipt_plan_desc *desc);
+
+/* Is part in text, with no letter or digit next to it? */
+int test_mentions(const char *text, const char *part);
+
+/* result is the expected error and the thread's message mentions name and value (NULL: not looked for). */
+#define test_expect_error(result, expected, name, value)                                                               \
+    test_expect_error_at(__FILE__, __LINE__, result, expected, name, value)
+void test_expect_error_at(const char *file, int line, ipt_result result, ipt_result expected, const char *name,
+                          const char *value);
+
+/* A size as text, for the checks of messages; the text lives until the eighth call after. */
+const char *test_number(size_t value);
+
+#endif /* TEST_H_INCLUDED */
