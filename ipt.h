@@ -1899,6 +1899,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
     const cl_uint zero = 0;
     cl_event event = NULL;
+    cl_int error;
     ipt__shuffle_arguments a;
     ipt_result result;
     memset(&a, 0, sizeof a);
@@ -1925,11 +1926,9 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
         ipt__divider(a.cols, bits, &a.cols_magic, &a.cols_shift);
         ipt__divider(a.row_slots, bits, &a.row_slots_magic, &a.row_slots_shift);
     }
-    result = ipt__run_took(run, "clEnqueueFillBuffer",
-                           ipt__cl.clEnqueueFillBuffer(run->queue, plan->workspace, &zero, sizeof zero,
-                                                       plan->layout.saved_bytes, (size_t)a.total_words * sizeof zero,
-                                                       run->wait_count, run->wait, &event),
-                           event);
+    error = ipt__cl.clEnqueueFillBuffer(run->queue, plan->workspace, &zero, sizeof zero, plan->layout.saved_bytes,
+                                        (size_t)a.total_words * sizeof zero, run->wait_count, run->wait, &event);
+    result = ipt__run_took(run, "clEnqueueFillBuffer", error, event);
     if (result)
         return result;
     /* Each work-group strides over the flag words, starting chains where it finds a clear bit: a few groups to a
@@ -2394,10 +2393,10 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
 {
     ipt_plan *const plan = run->plan;
     cl_event marker = NULL;
-    if (!result && !run->writes)
-        result =
-            ipt__run_took(run, "clEnqueueMarkerWithWaitList",
-                          ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker), marker);
+    if (!result && !run->writes) {
+        const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+        result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
+    }
     if (result && !run->writes)
         return result;
     if (result) {

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int main(void) {
+int main(void)
+{
     const size_t rows = 1000, cols = 777;
     float *matrix = (float *)malloc(rows * cols * sizeof *matrix);
     if (matrix == NULL) {

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void check(int good, const char *what) {
+static void check(int good, const char *what)
+{
     if (good)
         return;
     fprintf(stderr, "%s failed: %s\n", what, ipt_context_error(NULL));
@@ -14,7 +15,8 @@ static void check(int good, const char *what) {
 }
 
 /* Lets ipt choose, because it honours the environment's IPT_DEVICE and prefers a GPU. */
-static cl_device_id choose_device(void) {
+static cl_device_id choose_device(void)
+{
     ipt_context *chooser;
     check(ipt_context_create(NULL, &chooser) == IPT_SUCCESS, "choosing a device");
     cl_device_id device = ipt_context_cl_device(chooser);
@@ -23,12 +25,12 @@ static cl_device_id choose_device(void) {
     return device;
 }
 
-int main(void) {
+int main(void)
+{
     enum { ROWS = 500, COLS = 1300 };
     static unsigned matrix[ROWS * COLS];
     for (unsigned i = 0; i < ROWS * COLS; ++i)
         matrix[i] = i;
-
     cl_int error;
     cl_device_id device = choose_device();
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);

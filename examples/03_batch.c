@@ -11,7 +11,8 @@ enum { BATCH = 1000, ROWS = 12, COLS = 20, SIZE = ROWS * COLS, STRIDE = 256 };
 
 static double matrices[BATCH][STRIDE];
 
-static ipt_result transpose_all(void) {
+static ipt_result transpose_all(void)
+{
     ipt_context *context;
     ipt_result result = ipt_context_create(NULL, &context);
     if (result != IPT_SUCCESS)
@@ -32,12 +33,14 @@ static ipt_result transpose_all(void) {
 }
 
 /* What place i of a matrix holds before: a value found nowhere else, the padding's below zero. */
-static double original(int matrix, int i) {
+static double original(int matrix, int i)
+{
     double value = (double)matrix * STRIDE + i;
     return i < SIZE ? value : -1.0 - value;
 }
 
-int main(void) {
+int main(void)
+{
     for (int matrix = 0; matrix < BATCH; ++matrix)
         for (int i = 0; i < STRIDE; ++i)
             matrices[matrix][i] = original(matrix, i);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check(int good, const char *what) {
+static void check(int good, const char *what)
+{
     if (good)
         return;
     fprintf(stderr, "%s. %s\n", what, ipt_context_error(NULL)); /* "" unless it was ipt that failed */
@@ -16,7 +17,8 @@ static void check(int good, const char *what) {
 }
 
 /* The next number of a PPM header, which may have comments. Takes the one character behind it, too. */
-static size_t read_number(FILE *file) {
+static size_t read_number(FILE *file)
+{
     unsigned long number = 0;
     while (fscanf(file, " %1[#]%*[^\n]", (char[2]){0}) == 1)
         continue;
@@ -24,7 +26,8 @@ static size_t read_number(FILE *file) {
     return number;
 }
 
-static void transpose(ipt_context *context, unsigned char *bytes, size_t rows, size_t cols) {
+static void transpose(ipt_context *context, unsigned char *bytes, size_t rows, size_t cols)
+{
     ipt_plan_desc desc = {0};
     desc.rows = rows;
     desc.cols = cols;
@@ -35,7 +38,8 @@ static void transpose(ipt_context *context, unsigned char *bytes, size_t rows, s
     ipt_plan_destroy(plan);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     check(argc == 3, "usage: 04_rgb_planes IN.ppm OUT.ppm");
     FILE *in = fopen(argv[1], "rb");
     check(in != NULL && fgetc(in) == 'P' && fgetc(in) == '6', "the first file cannot be read as a binary PPM picture");
@@ -60,7 +64,6 @@ int main(int argc, char **argv) {
     }
     transpose(context, bytes, 3, pixels);
     ipt_context_destroy(context);
-
     for (size_t i = 0; i < 3 * pixels; ++i)
         check(bytes[i] == before[i - i % 3 + 2 - i % 3], "a pixel came back wrong");
     FILE *out = fopen(argv[2], "wb");

@@ -12,7 +12,8 @@ static ipt_plan_desc desc; /* what plan was made for */
 
 /* ordering: 'R' or 'C' (row- or column-major); trans: 'N' or 'T'. Returns NULL, or what was wrong. */
 static const char *my_simatcopy(char ordering, char trans, size_t rows, size_t cols, float alpha, float *AB, size_t lda,
-                                size_t ldb) {
+                                size_t ldb)
+{
     if ((ordering != 'R' && ordering != 'C') || (trans != 'N' && trans != 'T') || AB == NULL)
         return "ordering is 'R' or 'C', trans is 'N' or 'T', AB is not NULL";
     /* A column-major matrix is the row-major one with the two sizes swapped, in the same bytes. */
@@ -38,7 +39,8 @@ static const char *my_simatcopy(char ordering, char trans, size_t rows, size_t c
     return NULL;
 }
 
-int main(void) {
+int main(void)
+{
     enum { ROWS = 300, COLS = 211 };
     static float matrix[ROWS * COLS];
     static const char orderings[] = {'R', 'R', 'C', 'C'};

@@ -26,7 +26,7 @@ mkdir -p "$out"
 
 # A Python that has NumPy is the independent judge. The first one on the PATH need not be it.
 python=
-for candidate in python3 /usr/bin/python3; do
+for candidate in "${PYTHON:-python3}" python3 /usr/bin/python3; do
     if "$candidate" -c 'import numpy' 2> /dev/null; then
         python=$candidate
         break
@@ -79,3 +79,28 @@ END
     echo "NumPy loads it, and it equals what NumPy itself makes of the original."
     rm "$out/matrix.npy"
 fi
+
+step "The speed, against a plain copy on the same device"
+# Large enough to be in no cache, and of three kinds: friendly, prime in both directions, long and narrow.
+for shape in 4096x3072:4 4099x3079:4 2000003x7:4; do
+    $ipt bench $shape > "$out/bench.txt" || fail "the measurement of $shape failed"
+    cat "$out/bench.txt"
+    awk -v shape="${shape%:*}" '
+        /^in place / { speed = $(NF - 1) }
+        /^ratio / { part = sprintf(", %.0f %% of the speed of a plain copy", 100 * $5) }
+        END { if (speed == "") exit 1; printf "  %s floats: %.1f GB/s%s\n", shape, speed, part }
+    ' "$out/bench.txt" >> "$out/speeds.txt" || fail "the measurement of $shape cannot be read"
+    rm "$out/bench.txt"
+done
+
+step "What this was"
+echo "ipt transposed a picture of $width x $height pixels in place; it is what it should be, to the byte."
+echo "ipt took the picture's pixels apart into colour planes, swapped red and blue, and put them together again."
+if [ -n "$python" ]; then
+    echo "ipt transposed a NumPy file of $rows x $cols numbers in place, and NumPy agrees with every one of them."
+else
+    echo "The NumPy file was left out, because no Python with NumPy is here (the package python3-numpy has it)."
+fi
+echo "Bytes read and written per second, on the device, with a copy of the same size beside it:"
+cat "$out/speeds.txt"
+echo "The pictures to look at are $out/picture.ppm, $out/transposed.ppm and $out/swapped.ppm."

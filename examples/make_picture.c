@@ -9,7 +9,8 @@ static const double palette[COLORS][3] = {{12, 16, 58},    {24, 92, 150},  {120,
                                           {250, 240, 205}, {240, 150, 60}, {110, 30, 55}};
 
 /* The base 2 logarithm to about a hundredth, x >= 1; spares the mathematics library. */
-static double logarithm(double x) {
+static double logarithm(double x)
+{
     double whole = 0;
     for (; x >= 2; x /= 2)
         whole += 1;
@@ -17,7 +18,8 @@ static double logarithm(double x) {
 }
 
 /* How long the point stays near under z := z * z + c, with a fraction so that no bands show; below 0: for ever. */
-static double escape_time(double re, double im) {
+static double escape_time(double re, double im)
+{
     const double c_re = -0.7436, c_im = 0.1318;
     double steps = 0;
     for (; re * re + im * im < 4096; ++steps) {
@@ -30,7 +32,8 @@ static double escape_time(double re, double im) {
     return steps + 4 - logarithm(logarithm(re * re + im * im));
 }
 
-static void color_of(double time, unsigned char *pixel) {
+static void color_of(double time, unsigned char *pixel)
+{
     double place = time < 0 ? 0 : time / 14;
     int from = (int)place % COLORS, to = (from + 1) % COLORS;
     double part = place - (int)place;
@@ -39,7 +42,8 @@ static void color_of(double time, unsigned char *pixel) {
         pixel[channel] = (unsigned char)(palette[from][channel] * (1 - part) + palette[to][channel] * part);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int width = argc == 4 ? atoi(argv[1]) : 0, height = argc == 4 ? atoi(argv[2]) : 0;
     if (width <= 0 || height <= 0 || width > 100000 || height > 100000) {
         fprintf(stderr, "usage: make_picture WIDTH HEIGHT OUT.ppm\n");

@@ -436,16 +436,12 @@ static int run_devices(const arguments *given)
         return fail("%s", ipt_context_error(NULL));
     }
     count = count < capacity ? count : capacity;
-    /* The list is of use also where no device can be chosen, so it comes before that error. */
+    /* The list is of use also where no device can be chosen. */
     ipt_context *context = NULL;
     ipt_context_desc desc = {0};
     desc.device_name = given->device;
     bool chosen = ipt_context_create(&desc, &context) == IPT_SUCCESS;
-    char reason[1024] = "";
-    if (!chosen) {
-        snprintf(reason, sizeof reason, "%s", ipt_context_error(NULL));
-    }
-    int code = 0;
+    int code = chosen ? 0 : fail("%s", ipt_context_error(NULL));
     for (size_t i = 0; i < count; i++) {
         char text[2048];
         bool marked = chosen && ipt_context_cl_device(context) == devices[i];
@@ -458,7 +454,7 @@ static int run_devices(const arguments *given)
     }
     ipt_context_destroy(context);
     free(devices);
-    return chosen ? code : fail("%s", reason);
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -759,9 +755,9 @@ typedef struct bench {
 } bench;
 
 /* Says which OpenCL call failed. */
-static int fail_opencl(const char *what, cl_int status)
+static int fail_opencl(const arguments *given, const char *what, cl_int status)
 {
-    return fail("%s failed with OpenCL error %d", what, status);
+    return fail("%s: %s failed with OpenCL error %d", given->operand, what, status);
 }
 
 static void fill_random(unsigned char *bytes, size_t count)
@@ -804,7 +800,7 @@ static bool is_transposed(const unsigned char *source, const unsigned char *resu
 }
 
 /* Runs one transposition or one copy and waits for it. */
-static int time_once(const bench *work, bool copying, double *seconds)
+static int time_once(const arguments *given, const bench *work, bool copying, double *seconds)
 {
     cl_int status = clFinish(work->queue);
     double start = seconds_now();
@@ -813,13 +809,15 @@ static int time_once(const bench *work, bool copying, double *seconds)
             status = clEnqueueCopyBuffer(work->queue, work->matrix, work->copy, 0, 0, work->bytes, 0, NULL, NULL);
         }
     } else if (ipt_plan_execute(work->plan, work->queue, work->matrix, 0, 0, NULL, NULL) != IPT_SUCCESS) {
-        return fail("%s", ipt_context_error(NULL));
+        return fail("%s: %s", given->operand, ipt_context_error(NULL));
     }
     if (status == CL_SUCCESS) {
         status = clFinish(work->queue);
     }
     *seconds = seconds_now() - start;
-    return status == CL_SUCCESS ? 0 : fail_opencl(copying ? "copying a buffer" : "waiting for a transposition", status);
+    return status == CL_SUCCESS
+               ? 0
+               : fail_opencl(given, copying ? "copying a buffer" : "waiting for a transposition", status);
 }
 
 /* One transposition of random data, checked on the host. Warms up as well. */
@@ -828,15 +826,16 @@ static int verify(const arguments *given, const bench *work)
     unsigned char *source = malloc(work->bytes), *result = malloc(work->bytes);
     int code = 0;
     if (source == NULL || result == NULL) {
-        code = fail("out of memory for two times %zu bytes", work->bytes);
+        code = fail("%s: out of memory for two times %zu bytes", given->operand, work->bytes);
     } else {
         fill_random(source, work->bytes);
         double unused;
         cl_int status = clEnqueueWriteBuffer(work->queue, work->matrix, CL_TRUE, 0, work->bytes, source, 0, NULL, NULL);
-        code = status == CL_SUCCESS ? time_once(work, false, &unused) : fail_opencl("writing a buffer", status);
+        code = status == CL_SUCCESS ? time_once(given, work, false, &unused)
+                                    : fail_opencl(given, "writing a buffer", status);
         if (code == 0) {
             status = clEnqueueReadBuffer(work->queue, work->matrix, CL_TRUE, 0, work->bytes, result, 0, NULL, NULL);
-            code = status == CL_SUCCESS ? 0 : fail_opencl("reading a buffer", status);
+            code = status == CL_SUCCESS ? 0 : fail_opencl(given, "reading a buffer", status);
         }
         if (code == 0 && !is_transposed(source, result, &given->shape, given->batch)) {
             code = fail("%s: the result is wrong", given->operand);
@@ -891,9 +890,9 @@ static int measure(const arguments *given, const bench *work)
     }
     int code = 0;
     for (size_t i = 0; code == 0 && i < given->repeat; i++) {
-        code = time_once(work, false, &seconds[i]);
+        code = time_once(given, work, false, &seconds[i]);
         if (code == 0 && work->copy != NULL) {
-            code = time_once(work, true, &seconds[given->repeat + i]);
+            code = time_once(given, work, true, &seconds[given->repeat + i]);
         }
     }
     if (code == 0) {
@@ -925,12 +924,12 @@ static int run_bench(const arguments *given)
     work.queue = clCreateCommandQueue(ipt_context_cl_context(context), device, 0, &status);
     if (status != CL_SUCCESS) {
         work.queue = NULL;
-        code = fail_opencl("making a queue", status);
+        code = fail_opencl(given, "making a queue", status);
     } else {
         work.matrix = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, work.bytes, NULL, &status);
         if (status != CL_SUCCESS) {
             work.matrix = NULL;
-            code = fail_opencl("making a buffer of that size", status);
+            code = fail_opencl(given, "making a buffer for the matrix", status);
         }
     }
     if (code == 0) {

@@ -19,7 +19,8 @@
 #endif
 
 #ifdef MATRIX_UNUSED
-int main(void) {
+int main(void)
+{
     return 0;
 }
 #endif

@@ -18,12 +18,15 @@
 /* Every tests/test_NAME.c exports its tests as test_NAME and their number as test_NAME_count; tests/main.c runs them
  * all in this order. */
 #define TEST_FILE_LIST(X)                                                                                              \
+    X(maths)                                                                                                           \
+    X(faults)                                                                                                          \
     X(plan)                                                                                                            \
     X(bad_input)                                                                                                       \
     X(host)                                                                                                            \
     X(execution)                                                                                                       \
     X(shapes)                                                                                                          \
-    X(sequences)
+    X(sequences)                                                                                                       \
+    X(tool)
 
 #define TEST_DECLARE(name)                                                                                             \
     extern const struct CMUnitTest test_##name[];                                                                      \

@@ -117,6 +117,14 @@ static void bad_input_other_devices(void **state)
 
     cl_context both = clCreateContext(NULL, 2, devices, NULL, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
+    cl_uint count = 0;
+    assert_int_equal(clGetContextInfo(both, CL_CONTEXT_NUM_DEVICES, sizeof count, &count, NULL), CL_SUCCESS);
+    if (are_parts && count < 2) { /* PoCL 3.1 puts the parent into the context in place of its parts */
+        clReleaseContext(both);
+        clReleaseDevice(devices[0]);
+        clReleaseDevice(devices[1]);
+        return;
+    }
     desc = (ipt_context_desc){.context = both, .device = devices[0]};
     ipt_context *context = NULL;
     assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
