@@ -2,7 +2,141 @@
 #define IPT_H_INCLUDED
 
 /* clang-format off */
-/*@MANUAL@*/
+/* ipt 0.1.0: transposes matrices in place, any shape, any element size, on any OpenCL 1.2 device. MIT licence.
+ *
+ * CONTENTS                                                search for
+ *   What it does                                          >>what
+ *   How to include it                                     >>include
+ *   A complete program                                    >>program
+ *   Contexts, plans, executions                           >>objects
+ *   Shapes, element sizes, batches                        >>shapes
+ *   What is promised                                      >>promises
+ *   Errors                                                >>errors
+ *   Threads and events                                    >>threads
+ *   How it works                                          >>method
+ *   Choosing and forcing                                  >>choosing
+ *   Settings at compile time                              >>settings
+ *   Limits of this version                                >>limits
+ *   Interface                                             >>interface
+ *   Implementation                                        >>implementation
+ *
+ * >>what
+ * A row-major matrix of rows x cols elements becomes cols x rows in the memory that it already has. No second matrix is
+ * needed: beside it a plan takes device memory of 1 % of the matrix (at least 1 MiB may be used; small matrices and
+ * squares need none). On the host nothing is taken beyond a few KiB.
+ *
+ * >>include
+ * Copy ipt.h and ipt_kernels.h into your project (or the one file that `make single` writes), include "ipt.h" wherever
+ * you like, and in exactly one C or C++ file say
+ *     #define IPT_IMPLEMENTATION
+ *     #include "ipt.h"
+ * Link OpenCL (-lOpenCL) and, on POSIX systems, threads (-lpthread); with IPT_OPENCL_DYNAMIC OpenCL is loaded at run
+ * time instead (-ldl on older systems), and its absence is IPT_ERROR_NO_DEVICE.
+ *
+ * >>program
+ *     #define IPT_IMPLEMENTATION
+ *     #include "ipt.h"
+ *     int main(void)
+ *     {
+ *         static float matrix[1000 * 777];
+ *         if (ipt_transpose(matrix, 1000, 777, sizeof *matrix)) {
+ *             fprintf(stderr, "%s\n", ipt_context_error(NULL));
+ *             return 1;
+ *         }
+ *         return 0; // matrix is 777 x 1000 now
+ *     }
+ * ipt_transpose makes and destroys its context on every call, which compiles its kernels each time. Programs that
+ * transpose more than once keep a context and their plans:
+ *     ipt_context *context;
+ *     ipt_plan *plan;
+ *     ipt_plan_desc desc = {0};
+ *     desc.rows = 1000;
+ *     desc.cols = 777;
+ *     desc.elem_size = sizeof(float);
+ *     ipt_context_create(NULL, &context);
+ *     ipt_plan_create(context, &desc, &plan);
+ *     ipt_plan_execute_host(plan, matrix);                                  // memory of the host
+ *     ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);            // a cl_mem of yours
+ *     ipt_plan_destroy(plan);
+ *     ipt_context_destroy(context);
+ *
+ * >>objects
+ * An ipt_context is one OpenCL device with the programs built for it. Hand it your cl_context and device, or let it
+ * make its own (ipt_context_cl_context and ipt_context_cl_device tell which). The device is the desc's; else one whose
+ * name, or whose platform's name, contains the desc's device_name, or without one the environment's IPT_DEVICE; else
+ * any. Among several a GPU comes first. An ipt_plan is how one shape is transposed there: its stages, kernels and
+ * workspace. It can be executed any number of times, on any queue of its context and device. Both are made from descs
+ * whose zeros mean defaults. Plans hold their context, and the context its OpenCL objects, so the order in which you
+ * destroy things is free.
+ *
+ * >>shapes
+ * rows and cols may be any numbers from 1 up, primes included; elem_size any number of bytes. Elements are moved in
+ * units of the largest power of two that divides elem_size, 16 bytes at most, so 1, 2, 4, 8 and 16 are fastest, and 12
+ * is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart. Every stage transposes all
+ * of them in one launch. Column-major matrices: swap rows and cols.
+ *
+ * >>promises
+ * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, with no padding. Bytes outside
+ *   are never read or written, those between the matrices of a batch included.
+ * - ipt_plan_execute only enqueues and flushes: it allocates nothing, compiles nothing and never blocks. All memory is
+ *   taken, and written to once, when the plan is made. (An OpenCL implementation may finish compiling a kernel at its
+ *   first launch: PoCL does.)
+ * - A failure before the first command is enqueued leaves the buffer as it was.
+ * - ipt prints nothing, has no global state but each thread's error text (and, with IPT_OPENCL_DYNAMIC, the table of
+ *   OpenCL's functions), and writes no files.
+ * - No kernel waits for another work-group, so nothing can hang on a device that runs work-groups one after the other.
+ *
+ * >>errors
+ * Every function that can fail returns an ipt_result. ipt_context_error tells what went wrong in a sentence that names
+ * the argument or field and its value, or the OpenCL call and its error; it is the calling thread's own and stays until
+ * its next failure. Build logs go whole to the logger of the context desc, if there is one. IPT_ERROR_INCOMPLETE means
+ * that the content is lost: some commands were enqueued, and then one could not be. The plan can be used again.
+ *
+ * >>threads
+ * All functions may be called from any thread, on shared contexts and plans; only destroying something while another
+ * thread uses it is an error. A lock is held while a plan's commands are enqueued, not while they run. Each command
+ * waits for the one before it by event, so in-order and out-of-order queues serve alike. A plan that is executed again
+ * while an earlier execution of it still runs waits for that by itself, on whatever queue it is, because they share the
+ * workspace. The event that ipt_plan_execute returns completes after the last command; its profiling times are that
+ * command's.
+ *
+ * >>method
+ * A stage takes (instances, A, B, b): that many independent A x B grids of super-elements of b elements, each of which
+ * becomes B x A. ipt_plan_describe prints a plan's stages. Kernels that serve a stage:
+ *   tile      a work-group holds whole instances in local memory
+ *   swap      square instances, tile pair by tile pair
+ *   wave      instances go through slabs of the workspace, as many at a time as there are slabs, in two launches
+ *   shuffle   super-elements follow the cycles of the permutation; a bit per slot tells which have been moved
+ * Matrices that fit into local memory and squares take one stage. All others take two passes over memory (seed 002's
+ * sequences 2.1 and 2.2, made total): with R the longer side = m * P + r, panels of m rows (tall) or columns (wide) are
+ * transposed, and the super-elements of m elements that this makes are shuffled. The r rows or columns that are left
+ * over are saved first and restored last, and the slots of the shuffle lie from the start where the rows of the result
+ * will: slot t begins at (t div P) * R + (t mod P) * m. A panel's slots then reach into the next panel's memory, but no
+ * further, so panels are written in an order in which that panel has been read before.
+ *
+ * >>choosing
+ * max_workspace limits the workspace; if that is too little, the error tells how much would do. sequence forces one of
+ * the sequences of seed 002, section 5.1, or the two-pass method, with tile_m and tile_n as their factors: M = M' * m,
+ * N = N' * n. 1 and 2.1 to 4.3 need factors that divide; two-pass does not. Under IPT_SEQUENCE_AUTO tile_m (rows >=
+ * cols) or tile_n (rows < cols) is the length of a super-element where there is one. IPT_MEASURE times the most
+ * promising lengths on the device; it needs a temporary matrix, or measure_buffer, meanwhile. IPT_CACHE_ONLY never
+ * compiles: the programs must be in the context already, from an earlier plan. IPT_NO_COOPERATIVE forbids kernels in
+ * which work-groups wait for one another; this version has none.
+ *
+ * >>settings
+ * Define these before the include with IPT_IMPLEMENTATION, or all of them for every include:
+ *   IPT_STATIC             all functions are private to the including file
+ *   IPT_API                what stands before every public function, for example an export attribute
+ *   IPT_OPENCL_DYNAMIC     load OpenCL at run time
+ *   IPT_LOCK_TYPE, IPT_LOCK_STATIC, IPT_LOCK_INIT, IPT_LOCK_DESTROY, IPT_LOCK_ACQUIRE, IPT_LOCK_RELEASE
+ *                          your own lock instead of pthread's or SRWLOCK: all six or none
+ *   CL_TARGET_OPENCL_VERSION is left as you set it (120 or above)
+ *
+ * >>limits
+ * - Programs are kept in memory, by context: each process compiles anew what the OpenCL implementation does not cache.
+ * - ipt_plan_execute_host uploads and downloads the whole matrix and needs as much device memory.
+ * - Panels go through the workspace (the wave kernel); elements of 2^32 units or more are refused.
+ */
 /* clang-format on */
 
 /* ================================================================================================================== */

@@ -12,7 +12,7 @@ static void check(int good, const char *what)
 {
     if (good)
         return;
-    fprintf(stderr, "%s. %s\n", what, ipt_context_error(NULL)); /* "" unless it was ipt that failed */
+    fprintf(stderr, "%s\n%s", what, ipt_context_error(NULL)); /* "" unless it was ipt that failed */
     exit(EXIT_FAILURE);
 }
 

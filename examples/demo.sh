@@ -81,7 +81,7 @@ END
 fi
 
 step "The speed, against a plain copy on the same device"
-# Large enough to be in no cache, and of three kinds: friendly, prime in both directions, long and narrow.
+# Three kinds of shape: with many divisors, prime in both directions, long and narrow.
 for shape in 4096x3072:4 4099x3079:4 2000003x7:4; do
     $ipt bench $shape > "$out/bench.txt" || fail "the measurement of $shape failed"
     cat "$out/bench.txt"
@@ -101,6 +101,6 @@ if [ -n "$python" ]; then
 else
     echo "The NumPy file was left out, because no Python with NumPy is here (the package python3-numpy has it)."
 fi
-echo "Bytes read and written per second, on the device, with a copy of the same size beside it:"
+echo "The speed in bytes read and written per second, on data that is on the device:"
 cat "$out/speeds.txt"
 echo "The pictures to look at are $out/picture.ppm, $out/transposed.ppm and $out/swapped.ppm."
