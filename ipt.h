@@ -568,6 +568,15 @@ static int ipt__library_find(void *library, const char *name, void *pointer, siz
     return found != NULL;
 }
 
+static void ipt__library_close(void *library)
+{
+#if defined(_WIN32)
+    FreeLibrary((HMODULE)library);
+#else
+    dlclose(library);
+#endif
+}
+
 static ipt_result ipt__load(void)
 {
     ipt_result result = IPT_SUCCESS;
@@ -581,6 +590,8 @@ static ipt_result ipt__load(void)
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);
         IPT_ENTRY_POINT_LIST(IPT__ENTRY_POINT_FIND)
         ipt__loaded = !result;
+        if (library && result)
+            ipt__library_close(library);
     }
     IPT_LOCK_RELEASE(&ipt__load_lock);
     return result;
@@ -922,8 +933,10 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
     cl_device_type type;
     ipt__text out;
     ipt_result result;
-    if (!text || !capacity)
-        return ipt__fail_null(text ? "capacity" : "text");
+    if (!text)
+        return ipt__fail_null("text");
+    if (!capacity)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is 0");
     *text = 0;
     if (!device)
         return ipt__fail_null("device");
@@ -1105,7 +1118,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->group_size = 1;
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
         limits->group_size *= 2;
-    limits->local_memory = (size_t)local;
+    /* Some implementations keep a little for themselves: NVIDIA's launches fail from 48 KiB on, which it reports. */
+    limits->local_memory = (size_t)(local > 16384 ? local - 1024 : local);
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
@@ -1386,7 +1400,7 @@ enum {
     IPT__PIECE_BYTES_GPU =
         1024, /* of a super-element that one work-group carries along: short enough for many chains */
     IPT__PIECE_BYTES_CPU = 16384,
-    IPT__TILE_BYTES_CPU = 1 << 18,  /* a CPU's local memory is plain memory: what its nearest cache holds */
+    IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: what its nearest cache holds */
     IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
     IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs that the last cache holds cost no memory traffic */
     IPT__SLAB_BYTES_CPU = 4 << 20,
@@ -1395,11 +1409,15 @@ enum {
 };
 
 /* Cost model: the time of a stage, in bytes that a copy would move in that time, is factor * bytes of all matrices +
- * launches * launch. A shuffle's factor grows as super-elements get shorter: 1 + overhead / bytes. */
+ * launches * launch. A shuffle's factor grows as super-elements get shorter: 1 + overhead / bytes. Slots that begin
+ * anywhere touch one sector more than they fill: `gapped`. */
 typedef struct ipt__cost_model {
-    double tile, swap, wave, shuffle_overhead, launch;
+    double tile, swap, wave, shuffle_overhead, gapped, launch;
 } ipt__cost_model;
-static const ipt__cost_model ipt__cost_models[2] = {{1.1, 1.2, 1.6, 192, 1e7}, {1.1, 1.2, 1.6, 64, 2e5}}; /* GPU, CPU */
+static const ipt__cost_model ipt__cost_models[2] = {
+    {1.1, 1.2, 1.6, 192, 1.1, 1e7}, /* GPU */
+    {3, 6, 2.7, 1000, 1.5, 2e5}     /* CPU: fitted to PoCL on 2 cores */
+};                                  /* GPU, CPU */
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -1530,11 +1548,10 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
             break;
         case IPT__STAGE_SHUFFLE:
             factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)plan->desc.elem_size);
-            /* Slots that begin anywhere touch one sector more than they fill. */
-            if ((stage->row_slots ? stage->row_stride : stage->length) * plan->desc.elem_size % 32 != 0)
-                factor *= 1.1;
             break;
         }
+        if (need && (stage->row_slots ? stage->row_stride : stage->length) * plan->desc.elem_size % 32 != 0)
+            factor *= model->gapped;
         layout->cost += factor * bytes + launches * model->launch;
     }
     layout->workspace = layout->saved_bytes + largest;
@@ -1694,6 +1711,8 @@ static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout
         result = ipt__tile_side("tile_m", desc->tile_m, "rows", desc->rows, &tile_m);
     if (!result && desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1)
         result = ipt__tile_side("tile_n", desc->tile_n, "cols", desc->cols, &tile_n);
+    if (result)
+        return result;
     factors[0] = desc->rows / tile_m;
     factors[1] = tile_m;
     factors[2] = desc->cols / tile_n;
@@ -1933,7 +1952,9 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
     a.pack = (cl_uint)ipt__min(holds, wanted);
     a.instance_units = (cl_uint)instance;
-    ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
+    a.lanes = 1;
+    while (a.lanes < a.instance_units && a.lanes < plan->context->limits.group_size)
+        a.lanes *= 2;
     a.row_units = (cl_uint)(stage->cols * units);
     a.column_units = (cl_uint)(stage->rows * units);
     ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
@@ -2234,8 +2255,8 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
                       rows, cols, bytes);
         return;
     case IPT__STAGE_WAVE:
-        ipt__text_add(out, "panels in waves: %lu x (%lu x %lu of %lu bytes), %lu of %lu matrices at once", instances,
-                      rows, cols, bytes, at_once, (unsigned long)stage->matrices_at_once);
+        ipt__text_add(out, "panels in waves: %lu x (%lu x %lu of %lu bytes), %lu panels of %lu matrices at once",
+                      instances, rows, cols, bytes, at_once, (unsigned long)stage->matrices_at_once);
         break;
     case IPT__STAGE_SHUFFLE:
         ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)", instances, rows,
@@ -2317,12 +2338,12 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     if (desc->batch_stride % plan->unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
                          (unsigned long)desc->batch_stride, (unsigned long)plan->unit_bytes);
-    plan->span_bytes = desc->batch - 1;
-    if (!ipt__multiply(&plan->span_bytes, desc->batch_stride) || plan->span_bytes > (size_t)-1 - bytes)
+    plan->span_bytes = desc->batch;
+    if (!ipt__multiply(&plan->span_bytes, desc->batch_stride))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
                          (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
-    plan->span_bytes += bytes;
+    plan->span_bytes -= desc->batch_stride - bytes;
     if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of up to %lu bytes work",
                          (unsigned long)desc->elem_size, 0xfffffffful * (unsigned long)plan->unit_bytes);
@@ -2439,9 +2460,9 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
 /* >>execute: in place, out of place, host                                                                            */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Checks a buffer that the batch lies in from byte `offset`. */
+/* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have. */
 static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
-                                    size_t offset, int written)
+                                    size_t offset, cl_mem_flags refused)
 {
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
@@ -2456,9 +2477,9 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is not an OpenCL buffer", name);
     if (context != plan->context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s belongs to another OpenCL context than the plan", name);
-    if (flags & (written ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY))
+    if (flags & refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
-                         written ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
+                         flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
     if (offset % plan->unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
                          (unsigned long)offset, (unsigned long)plan->unit_bytes);
@@ -2566,7 +2587,8 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
         return ipt__fail_null("plan");
     result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result = ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset, 1);
+        result =
+            ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
     if (result)
         return result;
     memset(&run, 0, sizeof run);
@@ -2629,9 +2651,10 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         return ipt__fail_null("plan");
     result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result = ipt__check_buffer(plan, "source", source, "source_offset", source_offset, 0);
+        result = ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY);
     if (!result)
-        result = ipt__check_buffer(plan, "destination", destination, "destination_offset", destination_offset, 1);
+        result = ipt__check_buffer(plan, "destination", destination, "destination_offset", destination_offset,
+                                   CL_MEM_READ_ONLY);
     if (!result)
         result = ipt__check_apart(plan, source, source_offset, destination, destination_offset);
     if (result)
@@ -2685,7 +2708,7 @@ static ipt_result ipt__wait_for(cl_event event)
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
 {
     const size_t origin[3] = {0, 0, 0};
-    size_t region[3] = {0, 0, 1}, pitch;
+    size_t region[3] = {0, 0, 1}, pitch, bytes;
     cl_command_queue queue;
     cl_mem buffer;
     cl_event event = NULL;
@@ -2700,11 +2723,13 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
     region[0] = plan->matrix_bytes;
     region[1] = plan->desc.batch;
     pitch = plan->desc.batch_stride;
-    buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL, &error);
+    bytes =
+        plan->span_bytes + (pitch - plan->matrix_bytes); /* whole rows: NVIDIA refuses a rectangle without its end */
+    buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
     if (error)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d",
-                         (unsigned long)plan->span_bytes, (int)error);
+                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
+                         (int)error);
     error = ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0, pitch, 0, data,
                                              0, NULL, NULL);
     result = error ? ipt__fail_opencl("clEnqueueWriteBufferRect", error)
@@ -2766,7 +2791,8 @@ static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget)
     size_t above;
     ipt_result result = IPT_SUCCESS;
     if (buffer)
-        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0, 1);
+        result =
+            ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
     if (result || plan->layout.stage_count < 2 || desc->tile_m || desc->tile_n ||
         (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
         return result;

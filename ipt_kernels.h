@@ -37,9 +37,8 @@
     X(ulong, instances_per_matrix_magic)                                                                               \
     X(uint, instances_per_matrix_shift)                                                                                \
     X(uint, pack)                                                                                                      \
+    X(uint, lanes) /* work-items that share an instance: a power of two */                                             \
     X(uint, instance_units)                                                                                            \
-    X(uint, instance_units_magic)                                                                                      \
-    X(uint, instance_units_shift)                                                                                      \
     X(uint, row_units)    /* cols elements */                                                                          \
     X(uint, column_units) /* rows elements */                                                                          \
     X(uint, column_units_magic)                                                                                        \
@@ -431,37 +430,38 @@ static const char *const ipt__text_tile[] = {
     "{\n",
     "    const ulong first = (ulong)get_group_id(0) * pack;\n",
     "    const ulong left = instances - first;\n",
-    "    const uint units = (left < pack ? (uint)left : pack) * instance_units;\n",
+    "    const uint count = left < pack ? (uint)left : pack;\n",
+    "    const uint lane = get_local_id(0) & (lanes - 1), line = get_local_id(0) / lanes, lines = IPT_GROUP_SIZE / lanes;\n",
     "\n",
-    "    for (uint i = get_local_id(0); i < units; i += IPT_GROUP_SIZE) {\n",
-    "        const uint packed = ipt_divide32(i, instance_units_magic, instance_units_shift);\n",
+    "    for (uint packed = line; packed < count; packed += lines) {\n",
     "        const ulong instance = first + packed;\n",
     "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
     "        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
-    "        tile[i] = matrix[origin + (i - packed * instance_units)];\n",
+    "        for (uint k = lane; k < instance_units; k += lanes)\n",
+    "            tile[packed * instance_units + k] = matrix[origin + k];\n",
     "    }\n",
     "\n",
     "    barrier(CLK_LOCAL_MEM_FENCE);\n",
     "\n",
-    "    for (uint i = get_local_id(0); i < units; i += IPT_GROUP_SIZE) {\n",
-    "        const uint packed = ipt_divide32(i, instance_units_magic, instance_units_shift);\n",
+    "    for (uint packed = line; packed < count; packed += lines) {\n",
     "        const ulong instance = first + packed;\n",
     "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
     "        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
-    "        const uint k = i - packed * instance_units;\n",
-    "        const uint col = ipt_divide32(k, column_units_magic, column_units_shift);\n",
-    "        const uint within = k - col * column_units;\n",
+    "        for (uint k = lane; k < instance_units; k += lanes) {\n",
+    "            const uint col = ipt_divide32(k, column_units_magic, column_units_shift);\n",
+    "            const uint within = k - col * column_units;\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
-    "        const uint from = within * row_units + col;\n",
+    "            const uint from = within * row_units + col;\n",
     "#else\n",
-    "        const uint row = ipt_divide32(within, element_units_magic, element_units_shift);\n",
-    "        const uint from = row * row_units + col * element_units + (within - row * element_units);\n",
+    "            const uint row = ipt_divide32(within, element_units_magic, element_units_shift);\n",
+    "            const uint from = row * row_units + col * element_units + (within - row * element_units);\n",
     "#endif\n",
-    "        matrix[origin + k] = tile[packed * instance_units + from];\n",
+    "            matrix[origin + k] = tile[packed * instance_units + from];\n",
+    "        }\n",
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_tile "ad949e63e62d1368"
+#define IPT__HASH_tile "1829c3597273a65f"
 
 static const char *const ipt__text_transpose[] = {
     "/* Tiled transposition from one place into another: panels into slabs, rows to save, whole matrices out of place. One\n",

@@ -238,7 +238,8 @@ static void execution_one_plan_on_two_queues(void **state)
     two_queues(1);
 }
 
-/* The second execution of a plan waits for the first, whose wait event is still open, although its queue is another. */
+/* The second execution of a plan waits for the first, whose wait event is still open, although its queue is another and
+ * its own wait event is complete. */
 static void execution_waits_for_the_one_before(void **state)
 {
     (void)state;
@@ -250,12 +251,16 @@ static void execution_waits_for_the_one_before(void **state)
         ipt_plan *plan = test_make_plan(test_context, &kinds[k]);
         assert_true(test_job_upload(&first, other) && test_job_upload(&second, other));
         cl_event gate = clCreateUserEvent(test_cl_context, NULL);
-        cl_event one = execute(plan, other, &first, 1, &gate), two = execute(plan, test_queue, &second, 0, NULL);
+        cl_event open = clCreateUserEvent(test_cl_context, NULL);
+        assert_int_equal(clSetUserEventStatus(open, CL_COMPLETE), CL_SUCCESS);
+        cl_event one = execute(plan, other, &first, 1, &gate);
+        cl_event two = execute(plan, test_queue, &second, k % 2, k % 2 ? &open : NULL);
         rest();
         assert_true(status_of(one) > CL_COMPLETE && status_of(two) > CL_COMPLETE);
         assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
         finish(two);
         finish(one);
+        clReleaseEvent(open);
         assert_true(test_job_holds(&first, other, first.expected));
         assert_true(test_job_holds(&second, other, second.expected));
         clReleaseEvent(gate);

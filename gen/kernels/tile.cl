@@ -8,32 +8,33 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
 {
     const ulong first = (ulong)get_group_id(0) * pack;
     const ulong left = instances - first;
-    const uint units = (left < pack ? (uint)left : pack) * instance_units;
+    const uint count = left < pack ? (uint)left : pack;
+    const uint lane = get_local_id(0) & (lanes - 1), line = get_local_id(0) / lanes, lines = IPT_GROUP_SIZE / lanes;
 
-    for (uint i = get_local_id(0); i < units; i += IPT_GROUP_SIZE) {
-        const uint packed = ipt_divide32(i, instance_units_magic, instance_units_shift);
+    for (uint packed = line; packed < count; packed += lines) {
         const ulong instance = first + packed;
         const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
         const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
-        tile[i] = matrix[origin + (i - packed * instance_units)];
+        for (uint k = lane; k < instance_units; k += lanes)
+            tile[packed * instance_units + k] = matrix[origin + k];
     }
 
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    for (uint i = get_local_id(0); i < units; i += IPT_GROUP_SIZE) {
-        const uint packed = ipt_divide32(i, instance_units_magic, instance_units_shift);
+    for (uint packed = line; packed < count; packed += lines) {
         const ulong instance = first + packed;
         const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
         const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
-        const uint k = i - packed * instance_units;
-        const uint col = ipt_divide32(k, column_units_magic, column_units_shift);
-        const uint within = k - col * column_units;
+        for (uint k = lane; k < instance_units; k += lanes) {
+            const uint col = ipt_divide32(k, column_units_magic, column_units_shift);
+            const uint within = k - col * column_units;
 #if IPT_ELEMENT_UNITS == 1
-        const uint from = within * row_units + col;
+            const uint from = within * row_units + col;
 #else
-        const uint row = ipt_divide32(within, element_units_magic, element_units_shift);
-        const uint from = row * row_units + col * element_units + (within - row * element_units);
+            const uint row = ipt_divide32(within, element_units_magic, element_units_shift);
+            const uint from = row * row_units + col * element_units + (within - row * element_units);
 #endif
-        matrix[origin + k] = tile[packed * instance_units + from];
+            matrix[origin + k] = tile[packed * instance_units + from];
+        }
     }
 }
