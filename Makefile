@@ -15,7 +15,7 @@ FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl examples/*.c tests/*.c tests/
 PACKAGES = gcc g++ clang clang-format gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check check-gen check-format check-lint check-compile gen single format tests \
+.PHONY: help all deps demo test check large check-gen check-format check-lint check-compile gen single format tests \
         clean plan-time
 .DEFAULT_GOAL := help
 
@@ -38,8 +38,12 @@ test: deps ## all tests: under 10 minutes on two cores
 	@$(B)/tests/single/ipt_tests 'squares*'
 	@$(B)/tests/ipt_tests
 
-check: test ## make test, and the deep checks: oclgrind over every kernel, the suite's random shapes with new seeds
+check: test $(B)/walk ## make test, and the deep checks: oclgrind over every kernel, random shapes with a new seed
+	@sh gen/deps.sh oclgrind
 	@sh tests/check.sh
+
+large: $(B)/large ## matrices beyond 2^32 elements, on a GPU with 16 GB (choose it with IPT_DEVICE)
+	@$(B)/large
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
 
@@ -88,11 +92,9 @@ $(B)/ipt: gen/ipt.c gen/npy.h $(HEADERS) | $(B)
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
-$(B)/lint_sources: tests/lint_sources.c $(HEADERS) | $(B)
+$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/walk: $(B)/%: tests/%.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/plan_time: tests/plan_time.c $(HEADERS) | $(B)
-	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
 $(B)/tests/%.o: tests/%.c tests/test.h $(HEADERS) $(KERNEL_FILES) | $(B)/tests
 	$(CC) $(CFLAGS) -I. -c -o $@ $<

@@ -474,6 +474,15 @@ static ipt_result ipt__fail_opencl(const char *call, cl_int error)
                      (int)error);
 }
 
+/* Puts what a failure in the middle means before the text of the failure itself. */
+static ipt_result ipt__fail_incomplete(const char *meaning)
+{
+    char cause[1024];
+    memcpy(cause, ipt__error_text, sizeof cause - 1);
+    cause[sizeof cause - 1] = 0;
+    return ipt__fail(IPT_ERROR_INCOMPLETE, "%s: %s", meaning, cause);
+}
+
 static ipt_result ipt__fail_null(const char *name)
 {
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
@@ -517,6 +526,10 @@ static ipt_result ipt__fail_null(const char *name)
        const cl_event *, cl_event *))                                                                                  \
     X(cl_int, clEnqueueFillBuffer,                                                                                     \
       (cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))         \
+    X(cl_int, clEnqueueWriteBuffer,                                                                                    \
+      (cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *, cl_event *))        \
+    X(cl_int, clEnqueueReadBuffer,                                                                                     \
+      (cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *, cl_event *))              \
     X(cl_int, clEnqueueWriteBufferRect,                                                                                \
       (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
        size_t, const void *, cl_uint, const cl_event *, cl_event *))                                                   \
@@ -1435,6 +1448,14 @@ static size_t ipt__instance_units(const ipt_plan *plan, const ipt__stage *stage)
     return stage->rows * stage->cols * ipt__stage_units(plan, stage);
 }
 
+/* Elements of a slot on the grid of a stage. */
+static size_t ipt__slot_length(const ipt__stage *stage)
+{
+    if (stage->kind == IPT__STAGE_SHUFFLE)
+        return stage->length;
+    return stage->gapped_source ? stage->cols : stage->rows;
+}
+
 /* Workspace bytes that one instance of a stage needs at a time. */
 static size_t ipt__stage_need(const ipt_plan *plan, const ipt__stage *stage)
 {
@@ -1550,8 +1571,9 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
             factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)plan->desc.elem_size);
             break;
         }
-        if (need && (stage->row_slots ? stage->row_stride : stage->length) * plan->desc.elem_size % 32 != 0)
-            factor *= model->gapped;
+        if (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots)
+            if (ipt__slot_length(stage) * plan->desc.elem_size % 32 || stage->row_stride * plan->desc.elem_size % 32)
+                factor *= model->gapped;
         layout->cost += factor * bytes + launches * model->launch;
     }
     layout->workspace = layout->saved_bytes + largest;
@@ -2271,11 +2293,8 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
         break;
     }
     if (stage->row_slots)
-        ipt__text_add(
-            out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
-            (unsigned long)(stage->row_stride - stage->row_slots * (stage->kind == IPT__STAGE_SHUFFLE ? stage->length
-                                                                    : stage->gapped_source            ? stage->cols
-                                                                                                      : stage->rows)));
+        ipt__text_add(out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
+                      (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
     ipt__text_add(out, "\n");
 }
 
@@ -2554,14 +2573,8 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     }
     if (result && !run->writes)
         return result;
-    if (result) {
-        char cause[512];
-        ipt__text text = {cause, sizeof cause, 0};
-        ipt__text_add(&text, "%s", ipt__error_text);
-        result =
-            ipt__fail(IPT_ERROR_INCOMPLETE, "%d commands were enqueued before a failure, the content is undefined: %s",
-                      run->writes, cause);
-    }
+    if (result)
+        result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     if (plan->last)
         ipt__cl.clReleaseEvent(plan->last);
     plan->last = run->previous;
@@ -2705,11 +2718,34 @@ static ipt_result ipt__wait_for(cl_event event)
     return error ? ipt__fail_opencl("clWaitForEvents", error) : IPT_SUCCESS;
 }
 
+/* Moves the batch between host memory and a buffer of its own, and waits. Bytes between the matrices are not touched.
+ */
+static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
+{
+    const cl_command_queue queue = plan->context->queue;
+    const size_t pitch = plan->desc.batch_stride, origin[3] = {0, 0, 0},
+                 region[3] = {plan->matrix_bytes, plan->desc.batch, 1};
+    const int dense = pitch == plan->matrix_bytes || plan->desc.batch == 1;
+    const size_t step = dense ? plan->span_bytes : pitch, bytes = dense ? plan->span_bytes : plan->matrix_bytes;
+    size_t at;
+    cl_int error = CL_SUCCESS;
+    if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
+        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
+                                                           pitch, 0, data, 0, NULL, NULL)
+                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
+                                                            pitch, 0, data, 0, NULL, NULL);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
+    }
+    for (at = 0; at < plan->span_bytes && !error; at += step)
+        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
+                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}
+
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
 {
-    const size_t origin[3] = {0, 0, 0};
-    size_t region[3] = {0, 0, 1}, pitch, bytes;
-    cl_command_queue queue;
+    size_t bytes;
     cl_mem buffer;
     cl_event event = NULL;
     cl_int error;
@@ -2718,34 +2754,22 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
         return ipt__fail_null(plan ? "data" : "plan");
     if (!plan->layout.stage_count)
         return IPT_SUCCESS;
-    /* A row of the rectangle is a matrix, so that the bytes between matrices are not touched. */
-    queue = plan->context->queue;
-    region[0] = plan->matrix_bytes;
-    region[1] = plan->desc.batch;
-    pitch = plan->desc.batch_stride;
-    bytes =
-        plan->span_bytes + (pitch - plan->matrix_bytes); /* whole rows: NVIDIA refuses a rectangle without its end */
+    /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
+    bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
     buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
     if (error)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                          "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
                          (int)error);
-    error = ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0, pitch, 0, data,
-                                             0, NULL, NULL);
-    result = error ? ipt__fail_opencl("clEnqueueWriteBufferRect", error)
-                   : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
+    result = ipt__transfer(plan, buffer, (char *)data, 0);
+    if (!result)
+        result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
     if (!result)
         result = ipt__wait_for(event);
     else if (result == IPT_ERROR_INCOMPLETE)
         result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
-    if (!result) {
-        error = ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0, pitch, 0,
-                                                data, 0, NULL, NULL);
-        if (error)
-            result = ipt__fail(IPT_ERROR_INCOMPLETE,
-                               "clEnqueueReadBufferRect failed with OpenCL error %d: part of data may hold the result",
-                               (int)error);
-    }
+    if (!result && ipt__transfer(plan, buffer, (char *)data, 1))
+        result = ipt__fail_incomplete("the download failed, so part of data may hold the result");
     if (event)
         ipt__cl.clReleaseEvent(event);
     ipt__cl.clReleaseMemObject(buffer);

@@ -51,6 +51,14 @@ STAND_IN(clEnqueueReadBufferRect,
           void *data, cl_uint count, const cl_event *list, cl_event *event),
          (queue, buffer, blocking, buffer_origin, host_origin, region, row, slice, host_row, host_slice, data, count,
           list, event))
+STAND_IN(clEnqueueWriteBuffer,
+         (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes, const void *data,
+          cl_uint count, const cl_event *list, cl_event *event),
+         (queue, buffer, blocking, offset, bytes, data, count, list, event))
+STAND_IN(clEnqueueReadBuffer,
+         (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes, void *data,
+          cl_uint count, const cl_event *list, cl_event *event),
+         (queue, buffer, blocking, offset, bytes, data, count, list, event))
 STAND_IN(clEnqueueMarkerWithWaitList, (cl_command_queue queue, cl_uint count, const cl_event *list, cl_event *event),
          (queue, count, list, event))
 STAND_IN(clWaitForEvents, (cl_uint count, const cl_event *list), (count, list))
@@ -278,9 +286,9 @@ static void faults_execute_host(void **state)
         result = ipt_plan_execute_host(plan, data);
         if (!result)
             break;
-        expect_named(result, !strcmp(failed_call, "clCreateBuffer")            ? IPT_ERROR_OUT_OF_MEMORY
-                             : !strcmp(failed_call, "clEnqueueReadBufferRect") ? IPT_ERROR_INCOMPLETE
-                                                                               : IPT_ERROR_OPENCL);
+        expect_named(result, !strcmp(failed_call, "clCreateBuffer")        ? IPT_ERROR_OUT_OF_MEMORY
+                             : !strcmp(failed_call, "clEnqueueReadBuffer") ? IPT_ERROR_INCOMPLETE
+                                                                           : IPT_ERROR_OPENCL);
         assert_int_equal(state_of(data), 1);
     }
     assert_true(n > 50 && n < NEVER && calls_left >= 0);

@@ -306,9 +306,7 @@ static void check_layout(const ipt_plan *plan, const ipt__layout *layout)
                     layout->workspace);
         if (stage->row_slots) {
             /* The last slot ends inside the matrix. */
-            const size_t length = stage->kind == IPT__STAGE_SHUFFLE ? stage->length
-                                  : stage->gapped_source            ? stage->cols
-                                                                    : stage->rows;
+            const size_t length = ipt__slot_length(stage);
             const size_t slots = stage->instances * stage->rows * stage->cols * stage->length / length;
             assert_true((slots - 1) / stage->row_slots * stage->row_stride + (slots - 1) % stage->row_slots * length +
                             length <=

@@ -1,0 +1,101 @@
+/* Walks small shapes through every kind of stage and checks each result: short enough for slow, careful devices such as
+ * oclgrind. Usage: walk cpu|gpu; the kernels of the one or the other kind of device, whatever this one is. */
+#define _POSIX_C_SOURCE 200809L
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <string.h>
+
+static cl_device_type told_type;
+
+static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
+                                               size_t *needed)
+{
+    const cl_int error = clGetDeviceInfo(device, name, bytes, value, needed);
+    if (!error && name == CL_DEVICE_TYPE && value)
+        memcpy(value, &told_type, sizeof told_type);
+    return error;
+}
+
+#define clGetDeviceInfo told_clGetDeviceInfo
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+
+static int cases, failures;
+
+static void walk(ipt_context *context, const ipt_plan_desc *desc)
+{
+    const size_t bytes = desc->rows * desc->cols * desc->elem_size, batch = desc->batch ? desc->batch : 1;
+    unsigned char *const before = (unsigned char *)malloc(batch * bytes), *const data =
+                                                                              (unsigned char *)malloc(batch * bytes);
+    ipt_plan *plan = NULL;
+    ipt_result result;
+    size_t i, m, row, col, wrong = 0;
+    for (i = 0; i < batch * bytes; ++i)
+        data[i] = before[i] = (unsigned char)((i * 2654435761u) >> 13);
+    result = ipt_plan_create(context, desc, &plan);
+    if (!result)
+        result = ipt_plan_execute_host(plan, data);
+    for (m = 0; m < batch && !result; ++m)
+        for (row = 0; row < desc->rows; ++row)
+            for (col = 0; col < desc->cols; ++col)
+                wrong += memcmp(data + m * bytes + (col * desc->rows + row) * desc->elem_size,
+                                before + m * bytes + (row * desc->cols + col) * desc->elem_size, desc->elem_size) != 0;
+    if (result || wrong) {
+        ++failures;
+        printf("%s, %lu wrong, %s", ipt_result_string(result), (unsigned long)wrong,
+               result ? ipt_context_error(NULL) : ipt_plan_describe(plan));
+    }
+    ++cases;
+    ipt_plan_destroy(plan);
+    free(before);
+    free(data);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct {
+        size_t rows, cols, tile_m, tile_n, batch;
+        ipt_sequence sequence;
+    } shapes[] = {
+        {13, 7, 0, 0, 5, IPT_SEQUENCE_AUTO},      {40, 33, 0, 0, 1, IPT_SEQUENCE_AUTO},
+        {37, 37, 0, 0, 2, IPT_SEQUENCE_SQUARE},   {37, 23, 5, 0, 2, IPT_SEQUENCE_TWO_PASS},
+        {23, 37, 0, 5, 2, IPT_SEQUENCE_TWO_PASS}, {36, 23, 6, 0, 1, IPT_SEQUENCE_TWO_PASS},
+        {23, 36, 0, 6, 1, IPT_SEQUENCE_TWO_PASS}, {11, 17, 0, 0, 2, IPT_SEQUENCE_1},
+        {24, 36, 4, 6, 1, IPT_SEQUENCE_3_1},      {24, 36, 4, 6, 2, IPT_SEQUENCE_4_3},
+    };
+    static const size_t elem_sizes[] = {1, 3, 4, 16};
+    ipt_context_desc descs[2];
+    size_t c, s, e;
+    if (count != 2 || (strcmp(arguments[1], "cpu") && strcmp(arguments[1], "gpu"))) {
+        fprintf(stderr, "usage: walk cpu|gpu\n");
+        return 2;
+    }
+    told_type = strcmp(arguments[1], "cpu") ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU;
+    memset(descs, 0, sizeof descs);
+    descs[1].max_local_memory = 1024; /* so that instances and panels do not fit */
+    for (c = 0; c < 2; ++c) {
+        ipt_context *context;
+        if (ipt_context_create(&descs[c], &context)) {
+            printf("%s\n", ipt_context_error(NULL));
+            return 1;
+        }
+        for (e = 0; e < sizeof elem_sizes / sizeof *elem_sizes; ++e)
+            for (s = 0; s < sizeof shapes / sizeof *shapes; ++s) {
+                ipt_plan_desc desc;
+                memset(&desc, 0, sizeof desc);
+                desc.rows = shapes[s].rows;
+                desc.cols = shapes[s].cols;
+                desc.elem_size = elem_sizes[e];
+                desc.batch = shapes[s].batch;
+                desc.sequence = shapes[s].sequence;
+                desc.tile_m = shapes[s].tile_m;
+                desc.tile_n = shapes[s].tile_n;
+                walk(context, &desc);
+            }
+        ipt_context_destroy(context);
+    }
+    printf("%d passed, %d failed\n", cases - failures, failures);
+    return failures != 0;
+}
