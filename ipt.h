@@ -1301,8 +1301,6 @@ static ipt_result ipt__program_build(ipt_context *context, ipt__program *program
     error = ipt__cl.clBuildProgram(program->program, 1, &context->device, "-cl-std=CL1.2", NULL, NULL);
     if (error)
         return ipt__fail_build(context, program->program, program->id, error);
-    text.text = NULL;
-    text.capacity = 0;
     ipt__log(context, "built %s", ipt__kernels[program->id].name);
     return IPT_SUCCESS;
 }
@@ -1354,24 +1352,24 @@ static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, cons
 typedef enum ipt__stage_kind {
     IPT__STAGE_SAVE,    /* rows x cols elements at origin are copied to the save area, transposed */
     IPT__STAGE_RESTORE, /* the save area is copied to rows of `length` elements at origin, row_stride apart */
-    IPT__STAGE_TILE,    /* the three of one purpose begin here: instances held whole in local memory */
-    IPT__STAGE_SWAP,    /* square instances, by tile pairs */
-    IPT__STAGE_WAVE,    /* instances through slabs of global memory, as many at once as there are slabs */
-    IPT__STAGE_SHUFFLE  /* instances by cycle following with one flag bit per slot */
+    /* Each of the others transposes the instances of its grid: */
+    IPT__STAGE_TILE,   /* instances held whole in local memory */
+    IPT__STAGE_SWAP,   /* square instances, by tile pairs */
+    IPT__STAGE_WAVE,   /* instances through slabs of global memory, as many at once as there are slabs */
+    IPT__STAGE_SHUFFLE /* instances by cycle following with one flag bit per slot */
 } ipt__stage_kind;
 
-enum { IPT__MAX_STAGES = 5, IPT__MAX_KERNELS = 10 };
+enum { IPT__MAX_STAGES = 5, IPT__MAX_KERNELS = 12 };
 
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
     size_t instances; /* in each matrix */
     size_t rows, cols, length;
-    size_t inner_rows,
-        inner_cols; /* each super-element is itself such a matrix and transposed on the way; 0: it is not */
-    size_t origin;  /* elements before the first instance, SAVE and RESTORE only */
-    size_t row_slots, row_stride; /* the slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
-    int gapped_source;            /* WAVE on such a grid: the source lies on it, else the target */
+    size_t inner_rows, inner_cols; /* each super-element is such a matrix and transposed on the way; 0: it is not */
+    size_t origin;                 /* elements before the first instance, SAVE and RESTORE only */
+    size_t row_slots, row_stride;  /* the slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    int gapped_source;             /* WAVE on such a grid: the source lies on it, else the target */
     size_t matrices_at_once, instances_at_once; /* in one launch, as the workspace allows */
     size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element that are moved on their own */
     int kernels[2];                             /* in the plan; WAVE has two: transpose and copy */
@@ -1481,7 +1479,6 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
     return 1;
 }
 
-/* Appends a stage. A grid with one row or one column is in order already: no stage. */
 static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, size_t instances, size_t rows, size_t cols,
                                   size_t length)
 {
@@ -1496,7 +1493,7 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
 }
 
 /* Appends a stage on a dense grid with the kernel that serves it best within `budget` bytes of workspace; with none
- * that fits, the one that needs the least. */
+ * that fits, the one that needs the least. A grid with one row or one column is in order already and needs no stage. */
 static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size_t budget, size_t instances,
                                  size_t rows, size_t cols, size_t length)
 {
@@ -1826,7 +1823,7 @@ typedef struct ipt__run {
     cl_uint wait_count;
     const cl_event *wait;
     cl_event previous; /* of the last command; NULL before the first. Owned */
-    int writes;        /* commands that were enqueued */
+    int commands;      /* commands that were enqueued */
 } ipt__run;
 
 /* Takes over the event of a command that was just enqueued. */
@@ -1839,7 +1836,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
     run->previous = event;
     run->wait_count = 1;
     run->wait = &run->previous;
-    ++run->writes;
+    ++run->commands;
     return IPT_SUCCESS;
 }
 
@@ -2458,7 +2455,14 @@ IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
 
 IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 {
-    return plan && index < (size_t)plan->kernel_count ? plan->kernels[index].program->source : NULL;
+    const char *source = NULL;
+    if (!plan)
+        return NULL;
+    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution out of place adds a kernel */
+    if (index < (size_t)plan->kernel_count)
+        source = plan->kernels[index].program->source;
+    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+    return source;
 }
 
 IPT_API void ipt_plan_destroy(ipt_plan *plan)
@@ -2567,11 +2571,11 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
 {
     ipt_plan *const plan = run->plan;
     cl_event marker = NULL;
-    if (!result && !run->writes) {
+    if (!result && !run->commands) {
         const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
         result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
     }
-    if (result && !run->writes)
+    if (result && !run->commands)
         return result;
     if (result)
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
