@@ -35,7 +35,7 @@ demo: deps ## transpose a picture and a .npy file, verify them, compare with the
 test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory check-gen check-format check-lint check-compile
 	@$(MAKE) --no-print-directory -j2 all tests
-	@$(B)/tests/single/ipt_tests 'squares*'
+	@$(B)/tests/single/ipt_tests
 	@$(B)/tests/ipt_tests
 
 check: test $(B)/walk ## make test, and the deep checks: oclgrind over every kernel, random shapes with a new seed

@@ -2530,9 +2530,15 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
     if (!num_wait_events != !wait_events)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "num_wait_events is %u but wait_events is %s",
                          (unsigned)num_wait_events, wait_events ? "not NULL" : "NULL");
-    for (i = 0; i < num_wait_events; ++i)
+    for (i = 0; i < num_wait_events; ++i) {
         if (!wait_events[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is NULL", (unsigned)i);
+        if (ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL))
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is not an OpenCL event", (unsigned)i);
+        if (context != plan->context->context)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
+    }
     return IPT_SUCCESS;
 }
 
