@@ -2517,6 +2517,7 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
 {
     cl_context context = NULL;
     cl_device_id device = NULL;
+    cl_int status = CL_COMPLETE;
     cl_uint i;
     if (!queue)
         return ipt__fail_null("queue");
@@ -2533,11 +2534,15 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
     for (i = 0; i < num_wait_events; ++i) {
         if (!wait_events[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is NULL", (unsigned)i);
-        if (ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL))
+        if (ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL) ||
+            ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL))
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is not an OpenCL event", (unsigned)i);
         if (context != plan->context->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                              "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
+        if (status < 0) /* some implementations would wait for it for ever */
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] has failed with OpenCL error %d", (unsigned)i,
+                             (int)status);
     }
     return IPT_SUCCESS;
 }

@@ -255,7 +255,8 @@ static void plan_builds_once(void **state)
 static void plan_cache_only(void **state)
 {
     (void)state;
-    static const size_t pairs[][2][2] = {{{457, 263}, {571, 241}}, {{60, 60}, {71, 71}}, {{300, 300}, {311, 311}}, {{9, 7}, {11, 8}}};
+    static const size_t pairs[][2][2] = {
+        {{457, 263}, {571, 241}}, {{60, 60}, {71, 71}}, {{300, 300}, {311, 311}}, {{9, 7}, {11, 8}}};
     for (size_t p = 0; p < TEST_COUNT(pairs); ++p) {
         int builds = 0;
         ipt_context *context = make_listening_context(&builds);
