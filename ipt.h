@@ -1426,9 +1426,9 @@ typedef struct ipt__cost_model {
     double tile, swap, wave, shuffle_overhead, gapped, launch;
 } ipt__cost_model;
 static const ipt__cost_model ipt__cost_models[2] = {
-    {1.1, 1.2, 1.6, 192, 1.1, 1e7}, /* GPU */
-    {3, 6, 2.7, 1000, 1.5, 2e5}     /* CPU: fitted to PoCL on 2 cores */
-};                                  /* GPU, CPU */
+    {2, 2.4, 3.5, 1100, 1.1, 1e7}, /* GPU: fitted to an H200 */
+    {3, 6, 2.7, 1000, 1.5, 2e5}    /* CPU: fitted to PoCL on 2 cores */
+};                                 /* GPU, CPU */
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
