@@ -12,7 +12,7 @@ HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_picture
 TESTS = test main test_maths test_shapes test_sequences test_execution test_bad_input test_host test_plan test_faults test_tool
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl examples/*.c tests/*.c tests/*.h
-PACKAGES = gcc g++ clang clang-format gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
+PACKAGES = gcc g++ clang clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
 .PHONY: help all deps demo test check large check-gen check-format check-lint check-compile gen single format tests \
@@ -58,7 +58,7 @@ check-gen: $(B)/embed ## prove that ipt_kernels.h is current
 	    { echo "ipt_kernels.h is not what gen/ makes: run 'make gen'"; exit 1; }
 
 check-format: ## prove that clang-format 14 would change nothing
-	@clang-format --dry-run --Werror $(FORMATTED)
+	@clang-format-14 --dry-run --Werror $(FORMATTED)
 
 check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every class of parameters
 	@sh tests/lint.sh $(B)/lint_sources $(B)/lint
@@ -68,7 +68,7 @@ check-compile: single ## the compile matrix: compilers, standards, modes, both f
 	@sh tests/compile_matrix.sh $(B)/single
 
 format: ## apply clang-format
-	clang-format -i $(FORMATTED)
+	clang-format-14 -i $(FORMATTED)
 
 plan-time: $(B)/plan_time ## time of a plan for a new shape when its programs are built
 	@$(B)/plan_time
