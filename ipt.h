@@ -1426,9 +1426,9 @@ typedef struct ipt__cost_model {
     double tile, swap, wave, shuffle_overhead, gapped, launch;
 } ipt__cost_model;
 static const ipt__cost_model ipt__cost_models[2] = {
-    {2, 2.4, 3.5, 1100, 1.1, 1e7}, /* GPU: fitted to an H200 */
-    {3, 6, 2.7, 1000, 1.5, 2e5}    /* CPU: fitted to PoCL on 2 cores */
-};                                 /* GPU, CPU */
+    {2, 2.4, 4.3, 750, 1.1, 2e7}, /* GPU: fitted to an H200 */
+    {3, 6, 2.7, 1000, 1.5, 2e5}   /* CPU: fitted to PoCL on 2 cores */
+};                                /* GPU, CPU */
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -1851,7 +1851,11 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     size_t offset = 0;
     cl_event event = NULL;
     cl_uint position = 0, i;
-    cl_int error = ipt__cl.clSetKernelArg(kernel->kernel, position++, sizeof first, &first);
+    cl_int error;
+    if (groups > 0x7fffffff) /* what NVIDIA launches at most; kernels count work-groups in 32 bits */
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
+                         (double)groups);
+    error = ipt__cl.clSetKernelArg(kernel->kernel, position++, sizeof first, &first);
     if (!error && info->memories == 2)
         error = ipt__cl.clSetKernelArg(kernel->kernel, position++, sizeof second, &second);
     if (!error && info->local)
@@ -1889,12 +1893,12 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
 {
     size_t side, chunk;
     ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
-    a->tiles_down = ipt__ceil_divide((size_t)a->rows, side);
-    a->tiles_across = ipt__ceil_divide((size_t)a->cols, side);
+    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side);
+    a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
     return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a,
-                           a->tiles_down * a->tiles_across * a->chunks * a->instances_per_matrix * matrices);
+                           (cl_ulong)a->tiles_down * a->tiles_across * a->chunks * a->instances_per_matrix * matrices);
 }
 
 /* The same for a copy of rows. Row counts, slots and strides are set; a grid of 1 slot a row is a plain one. */
@@ -1994,16 +1998,16 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
     a.instance_stride = ipt__instance_units(plan, stage);
-    a.instances_per_matrix = stage->instances;
+    a.instances_per_matrix = (cl_uint)stage->instances;
     a.side = stage->rows;
     a.row_stride = stage->cols * units;
-    a.tiles = ipt__ceil_divide(stage->rows, side);
+    a.tiles = (cl_uint)ipt__ceil_divide(stage->rows, side);
     a.element_units = (cl_uint)units;
     a.chunk_units = (cl_uint)chunk;
     a.chunks = (cl_uint)ipt__ceil_divide(units, chunk);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            2 * side * (side * chunk + 1) * plan->unit_bytes, &a,
-                           a.tiles * (a.tiles + 1) / 2 * a.chunks * stage->instances * plan->desc.batch);
+                           (cl_ulong)a.tiles * (a.tiles + 1) / 2 * a.chunks * stage->instances * plan->desc.batch);
 }
 
 /* Instances `first` to first + count - 1 of `matrices` matrices through slabs: transposed on the way in if the target
@@ -2022,7 +2026,7 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     memset(&t, 0, sizeof t);
     memset(&c, 0, sizeof c);
     t.source_instance_stride = t.target_instance_stride = instance;
-    t.instances_per_matrix = count;
+    t.instances_per_matrix = (cl_uint)count;
     t.rows = stage->rows;
     t.cols = stage->cols;
     t.source_row_stride = stage->cols * units;

@@ -55,13 +55,13 @@
     X(ulong, target_matrix_stride)                                                                                     \
     X(ulong, source_instance_stride)                                                                                   \
     X(ulong, target_instance_stride)                                                                                   \
-    X(ulong, instances_per_matrix)                                                                                     \
+    X(uint, instances_per_matrix)                                                                                      \
     X(ulong, rows) /* elements */                                                                                      \
     X(ulong, cols) /* elements */                                                                                      \
     X(ulong, source_row_stride)                                                                                        \
     X(ulong, target_row_stride)                                                                                        \
-    X(ulong, tiles_down)                                                                                               \
-    X(ulong, tiles_across)                                                                                             \
+    X(uint, tiles_down)                                                                                                \
+    X(uint, tiles_across)                                                                                              \
     X(uint, element_units)                                                                                             \
     X(uint, chunk_units) /* of an element that one work-group moves */                                                 \
     X(uint, chunks)      /* of an element */
@@ -71,10 +71,10 @@
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instance_stride)                                                                                          \
-    X(ulong, instances_per_matrix)                                                                                     \
+    X(uint, instances_per_matrix)                                                                                      \
     X(ulong, side) /* elements */                                                                                      \
     X(ulong, row_stride)                                                                                               \
-    X(ulong, tiles) /* along a side */                                                                                 \
+    X(uint, tiles) /* along a side */                                                                                  \
     X(uint, element_units)                                                                                             \
     X(uint, chunk_units)                                                                                               \
     X(uint, chunks)
@@ -385,17 +385,16 @@ static const char *const ipt__text_swap[] = {
     "{\n",
     "    /* The tiles on and above the diagonal, folded into a rectangle `width` wide: its row y holds the tiles of matrix\n",
     "     * row y and those of the matrix row that completes it. */\n",
-    "    const ulong width = tiles | 1;\n",
-    "    const ulong pairs = tiles * (tiles + 1) / 2;\n",
-    "    ulong group = get_group_id(0);\n",
-    "    const ulong pair = group % pairs;\n",
+    "    const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);\n",
+    "    uint group = get_group_id(0);\n",
+    "    const uint pair = group % pairs;\n",
     "    group /= pairs;\n",
-    "    const uint first_part = (uint)(group % chunks) * chunk_units;\n",
+    "    const uint first_part = group % chunks * chunk_units;\n",
     "    group /= chunks;\n",
-    "    const ulong m = group / instances_per_matrix, instance = group % instances_per_matrix;\n",
+    "    const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;\n",
     "\n",
-    "    const ulong y = pair / width, x = pair % width;\n",
-    "    const ulong even = 1 - (tiles & 1);\n",
+    "    const uint y = pair / width, x = pair % width;\n",
+    "    const uint even = 1 - (tiles & 1);\n",
     "    const bool direct = x >= y + even;\n",
     "    const ulong upper = direct ? y : tiles - even - y;\n",
     "    const ulong right = direct ? x - even : tiles - 1 - x;\n",
@@ -417,7 +416,7 @@ static const char *const ipt__text_swap[] = {
     "    ipt_store_tile(mirror_tile, pitch, place, row_stride, cols, rows, element_units, parts);\n",
     "}\n",
     NULL};
-#define IPT__HASH_swap "6189608f66330129"
+#define IPT__HASH_swap "743fba7b2de22e5e"
 
 static const char *const ipt__text_tile[] = {
     "/* BS, 010! in local memory: a work-group holds `pack` whole instances and writes them back transposed. */\n",
@@ -474,14 +473,14 @@ static const char *const ipt__text_transpose[] = {
     "ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)\n",
     "{\n",
     "    /* Tiles of one column of tiles come one after the other: their targets share rows. */\n",
-    "    ulong group = get_group_id(0);\n",
-    "    const ulong row = (group % tiles_down) * IPT_TILE;\n",
+    "    uint group = get_group_id(0);\n",
+    "    const ulong row = (ulong)(group % tiles_down) * IPT_TILE;\n",
     "    group /= tiles_down;\n",
-    "    const ulong col = (group % tiles_across) * IPT_TILE;\n",
+    "    const ulong col = (ulong)(group % tiles_across) * IPT_TILE;\n",
     "    group /= tiles_across;\n",
-    "    const uint first_part = (uint)(group % chunks) * chunk_units;\n",
+    "    const uint first_part = group % chunks * chunk_units;\n",
     "    group /= chunks;\n",
-    "    const ulong m = group / instances_per_matrix, instance = group % instances_per_matrix;\n",
+    "    const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;\n",
     "\n",
     "    const uint parts = min(chunk_units, element_units - first_part);\n",
     "    const uint tile_rows = (uint)min((ulong)IPT_TILE, rows - row), tile_cols = (uint)min((ulong)IPT_TILE, cols - col);\n",
@@ -498,5 +497,5 @@ static const char *const ipt__text_transpose[] = {
     "                   target_row_stride, tile_rows, tile_cols, element_units, parts);\n",
     "}\n",
     NULL};
-#define IPT__HASH_transpose "9f7af6c3bdfd413b"
+#define IPT__HASH_transpose "9f1fb2f3cbaf49bf"
 /* clang-format on */

@@ -9,17 +9,16 @@ ipt_k_swap(__global ipt_unit *matrix, __local ipt_unit *local_tiles IPT_ARGUMENT
 {
     /* The tiles on and above the diagonal, folded into a rectangle `width` wide: its row y holds the tiles of matrix
      * row y and those of the matrix row that completes it. */
-    const ulong width = tiles | 1;
-    const ulong pairs = tiles * (tiles + 1) / 2;
-    ulong group = get_group_id(0);
-    const ulong pair = group % pairs;
+    const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);
+    uint group = get_group_id(0);
+    const uint pair = group % pairs;
     group /= pairs;
-    const uint first_part = (uint)(group % chunks) * chunk_units;
+    const uint first_part = group % chunks * chunk_units;
     group /= chunks;
-    const ulong m = group / instances_per_matrix, instance = group % instances_per_matrix;
+    const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;
 
-    const ulong y = pair / width, x = pair % width;
-    const ulong even = 1 - (tiles & 1);
+    const uint y = pair / width, x = pair % width;
+    const uint even = 1 - (tiles & 1);
     const bool direct = x >= y + even;
     const ulong upper = direct ? y : tiles - even - y;
     const ulong right = direct ? x - even : tiles - 1 - x;

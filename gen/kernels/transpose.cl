@@ -8,14 +8,14 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)
 {
     /* Tiles of one column of tiles come one after the other: their targets share rows. */
-    ulong group = get_group_id(0);
-    const ulong row = (group % tiles_down) * IPT_TILE;
+    uint group = get_group_id(0);
+    const ulong row = (ulong)(group % tiles_down) * IPT_TILE;
     group /= tiles_down;
-    const ulong col = (group % tiles_across) * IPT_TILE;
+    const ulong col = (ulong)(group % tiles_across) * IPT_TILE;
     group /= tiles_across;
-    const uint first_part = (uint)(group % chunks) * chunk_units;
+    const uint first_part = group % chunks * chunk_units;
     group /= chunks;
-    const ulong m = group / instances_per_matrix, instance = group % instances_per_matrix;
+    const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;
 
     const uint parts = min(chunk_units, element_units - first_part);
     const uint tile_rows = (uint)min((ulong)IPT_TILE, rows - row), tile_cols = (uint)min((ulong)IPT_TILE, cols - col);
