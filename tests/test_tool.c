@@ -496,7 +496,7 @@ static void test_wrong_lengths(void **state)
     }
     write_npy(path, 3, text, 0xffffffffu, 48);
     expect_refusal_unchanged(path, NULL, "header is longer than the file", __LINE__);
-    write_content(path, "\x93NUMPX\x01\x00 and so on", 20);
+    write_content(path, "\x93NUMPX\x01\x00 and so on", 18);
     expect_refusal_unchanged(path, NULL, "magic", __LINE__);
 }
 
