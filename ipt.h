@@ -1373,6 +1373,8 @@ typedef struct ipt__stage {
     size_t matrices_at_once, instances_at_once; /* in one launch, as the workspace allows */
     size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element that are moved on their own */
     int kernels[2];                             /* in the plan; WAVE has two: transpose and copy */
+    int by_words;                               /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
+    int word_kernel;                            /* copy or shuffle that does */
 } ipt__stage;
 
 /* A plan before it holds anything of OpenCL: what the planner compares. */
@@ -1408,6 +1410,7 @@ struct ipt_plan {
 
 /* The planner's constants. */
 enum {
+    IPT__WORD_BYTES = 4, /* shorter units are moved by words where everything is aligned to them */
     IPT__PIECE_BYTES_GPU =
         1024, /* of a super-element that one work-group carries along: short enough for many chains */
     IPT__PIECE_BYTES_CPU = 16384,
@@ -1421,14 +1424,15 @@ enum {
 
 /* Cost model: the time of a stage, in bytes that a copy would move in that time, is factor * bytes of all matrices +
  * launches * launch. A shuffle's factor grows as super-elements get shorter: 1 + overhead / bytes. Slots that begin
- * anywhere touch one sector more than they fill: `gapped`. */
+ * anywhere touch one sector more than they fill: `gapped`. Units below a word that cannot be moved by words: 1 + narrow
+ * * (units in a word - 1). */
 typedef struct ipt__cost_model {
-    double tile, swap, wave, shuffle_overhead, gapped, launch;
+    double tile, swap, wave, shuffle_overhead, gapped, narrow, launch;
 } ipt__cost_model;
 static const ipt__cost_model ipt__cost_models[2] = {
-    {2, 2.4, 4.3, 750, 1.1, 2e7}, /* GPU: fitted to an H200 */
-    {3, 6, 2.7, 1000, 1.5, 2e5}   /* CPU: fitted to PoCL on 2 cores */
-};                                /* GPU, CPU */
+    {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
+    {3, 6, 2.7, 1000, 1.5, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
+};                                     /* GPU, CPU */
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -1449,9 +1453,22 @@ static size_t ipt__instance_units(const ipt_plan *plan, const ipt__stage *stage)
 /* Elements of a slot on the grid of a stage. */
 static size_t ipt__slot_length(const ipt__stage *stage)
 {
-    if (stage->kind == IPT__STAGE_SHUFFLE)
+    if (stage->kind != IPT__STAGE_WAVE)
         return stage->length;
     return stage->gapped_source ? stage->cols : stage->rows;
+}
+
+/* Whether the runs of a stage begin and end at words whenever the batch begins at one. */
+static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
+{
+    const size_t size = plan->desc.elem_size;
+    const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
+    if (plan->unit_bytes >= IPT__WORD_BYTES || stage->inner_rows ||
+        (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
+        return 0;
+    return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
+           stage->origin * size % IPT__WORD_BYTES == 0 &&
+           (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
 /* Workspace bytes that one instance of a stage needs at a time. */
@@ -1471,7 +1488,7 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
     const size_t units = ipt__stage_units(plan, stage);
     const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the word that a work-group shares */
-    const size_t piece = ipt__max(1, (stage->inner_rows ? holds : ipt__min(wanted, holds)) / plan->unit_bytes);
+    const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
     if (stage->inner_rows && units > piece)
         return 0;
     stage->piece_units = ipt__min(units, piece);
@@ -1568,6 +1585,9 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
             factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)plan->desc.elem_size);
             break;
         }
+        stage->by_words = ipt__stage_by_words(plan, stage);
+        if (plan->unit_bytes < IPT__WORD_BYTES && need && !stage->by_words)
+            factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / plan->unit_bytes - 1);
         if (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots)
             if (ipt__slot_length(stage) * plan->desc.elem_size % 32 || stage->row_stride * plan->desc.elem_size % 32)
                 factor *= model->gapped;
@@ -1901,11 +1921,24 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
                            (cl_ulong)a->tiles_down * a->tiles_across * a->chunks * a->instances_per_matrix * matrices);
 }
 
-/* The same for a copy of rows. Row counts, slots and strides are set; a grid of 1 slot a row is a plain one. */
-static ipt_result ipt__run_copy(ipt__run *run, int kernel, cl_mem source, cl_mem target, ipt__copy_arguments *a,
-                                size_t matrices)
+/* The same for a copy of rows. Row counts, slots and strides are set; a grid of 1 slot a row is a plain one. `kernel`
+ * moves units; words are moved instead where both places begin at one. */
+static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
+                                ipt__copy_arguments *a, size_t matrices)
 {
-    const ipt__params *const params = &run->plan->kernels[kernel].program->params;
+    const cl_ulong units = IPT__WORD_BYTES / run->plan->unit_bytes;
+    const ipt__params *params;
+    if (stage->by_words && a->source_base % units == 0 && a->target_base % units == 0) {
+        kernel = stage->word_kernel;
+        a->source_base /= units;
+        a->target_base /= units;
+        a->source_matrix_stride /= units;
+        a->target_matrix_stride /= units;
+        a->source_row_stride /= units;
+        a->target_row_stride /= units;
+        a->row_units /= units;
+    }
+    params = &run->plan->kernels[kernel].program->params;
     a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
     a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
     a->lines = a->chunks * a->rows * matrices;
@@ -1956,7 +1989,7 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     a.source_row_stride = a.row_units = stage->length * units;
     a.target_row_stride = stage->row_stride * units;
     a.rows = stage->rows;
-    return ipt__run_copy(run, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
+    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
 }
 
 static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -2048,7 +2081,7 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
         t.source_matrix_stride = instance * count;
         t.target_base = place->base + first * instance;
         t.target_matrix_stride = place->matrix_stride;
-        result = ipt__run_copy(run, stage->kernels[1], place->buffer, plan->workspace, &c, matrices);
+        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace, &c, matrices);
         return result ? result
                       : ipt__run_transpose(run, stage->kernels[0], plan->workspace, place->buffer, &t, matrices);
     }
@@ -2066,7 +2099,7 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     c.target_row_slots = stage->row_slots ? stage->row_slots : 1;
     c.target_row_stride = stage->row_slots ? stage->row_stride * units : c.row_units;
     result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace, &t, matrices);
-    return result ? result : ipt__run_copy(run, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
+    return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
 }
 
 static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
@@ -2074,6 +2107,10 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
 {
     const ipt_plan *const plan = run->plan;
     const ipt__limits *const limits = &plan->context->limits;
+    const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
+    const int words = stage->by_words && place->base % word_units == 0;
+    const int kernel = words ? stage->word_kernel : stage->kernels[0];
+    const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
     const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
     const cl_uint zero = 0;
     cl_event event = NULL;
@@ -2081,9 +2118,9 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     ipt__shuffle_arguments a;
     ipt_result result;
     memset(&a, 0, sizeof a);
-    a.instance_stride = ipt__instance_units(plan, stage);
-    a.base = place->base + first * a.instance_stride;
-    a.matrix_stride = place->matrix_stride;
+    a.instance_stride = ipt__instance_units(plan, stage) / scale;
+    a.base = place->base / scale + first * a.instance_stride;
+    a.matrix_stride = place->matrix_stride / scale;
     a.instances_per_matrix = count;
     a.flags_base = plan->layout.saved_bytes / sizeof zero;
     a.words = ipt__ceil_divide(slots, 32);
@@ -2092,15 +2129,15 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.rows = stage->rows;
     a.cols = stage->cols;
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    a.row_stride = stage->row_slots ? stage->row_stride * plan->element_units : units;
-    a.super_units = units;
+    a.row_stride = (stage->row_slots ? stage->row_stride * plan->element_units : units) / scale;
+    a.super_units = units / scale;
     a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)stage->piece_units;
+    a.piece_units = (cl_uint)(stage->piece_units / scale);
     a.inner_rows = (cl_uint)stage->inner_rows;
     a.inner_cols = (cl_uint)stage->inner_cols;
     a.element_units = (cl_uint)plan->element_units;
     {
-        const unsigned bits = plan->kernels[stage->kernels[0]].program->params.index_bits;
+        const unsigned bits = plan->kernels[kernel].program->params.index_bits;
         ipt__divider(a.cols, bits, &a.cols_magic, &a.cols_shift);
         ipt__divider(a.row_slots, bits, &a.row_slots_magic, &a.row_slots_shift);
     }
@@ -2111,8 +2148,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
         return result;
     /* Each work-group strides over the flag words, starting chains where it finds a clear bit: a few groups to a
      * compute unit keep its memory busy, and more would only wait for their turn. */
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace,
-                           2 * stage->piece_units * plan->unit_bytes, &a,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 2 * stage->piece_units * plan->unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
 
@@ -2213,24 +2249,37 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
 static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
 {
     ipt__params params = ipt__plan_params(plan, ipt__stage_units(plan, stage), stage->kind == IPT__STAGE_SWAP ? 2 : 1);
+    ipt__kernel_id id = IPT__KERNEL_transpose;
+    int *index = &stage->kernels[0];
     ipt_result result = IPT_SUCCESS;
     switch (stage->kind) {
     case IPT__STAGE_SAVE:
-        return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
-    case IPT__STAGE_RESTORE:
-        return ipt__plan_kernel_get(plan, IPT__KERNEL_copy, params, &stage->kernels[0]);
+        break;
     case IPT__STAGE_TILE:
-        return ipt__plan_kernel_get(plan, IPT__KERNEL_tile, params, &stage->kernels[0]);
+        id = IPT__KERNEL_tile;
+        break;
     case IPT__STAGE_SWAP:
-        return ipt__plan_kernel_get(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
+        id = IPT__KERNEL_swap;
+        break;
     case IPT__STAGE_WAVE:
-        result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
-        return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_copy, params, &stage->kernels[1]);
+        result = ipt__plan_kernel_get(plan, id, params, index++);
+        id = IPT__KERNEL_copy;
+        break;
+    case IPT__STAGE_RESTORE:
+        id = IPT__KERNEL_copy;
+        break;
     case IPT__STAGE_SHUFFLE:
+        id = IPT__KERNEL_shuffle;
         params.group_size = params.lanes; /* a work-group to a chain */
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
         params.inner = stage->inner_rows != 0;
-        result = ipt__plan_kernel_get(plan, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
+        break;
+    }
+    if (!result)
+        result = ipt__plan_kernel_get(plan, id, params, index);
+    if (!result && stage->by_words) {
+        params.unit_bytes = IPT__WORD_BYTES;
+        result = ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
     }
     return result;
 }
