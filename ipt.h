@@ -1410,9 +1410,8 @@ struct ipt_plan {
 
 /* The planner's constants. */
 enum {
-    IPT__WORD_BYTES = 4, /* shorter units are moved by words where everything is aligned to them */
-    IPT__PIECE_BYTES_GPU =
-        1024, /* of a super-element that one work-group carries along: short enough for many chains */
+    IPT__WORD_BYTES = 4,         /* shorter units are moved by words where everything is aligned to them */
+    IPT__PIECE_BYTES_GPU = 1024, /* of a super-element that a work-group carries: short, for many chains */
     IPT__PIECE_BYTES_CPU = 16384,
     IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: what its nearest cache holds */
     IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
@@ -1432,7 +1431,7 @@ typedef struct ipt__cost_model {
 static const ipt__cost_model ipt__cost_models[2] = {
     {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
     {3, 6, 2.7, 1000, 1.5, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
-};                                     /* GPU, CPU */
+};
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -1530,7 +1529,7 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
     stage->kind = IPT__STAGE_SHUFFLE;
     ipt__shuffle_pieces(plan, stage);
     shuffle = ipt__stage_need(plan, stage);
-    /* Short super-elements make poor shuffles: 64 bytes are a sector of memory. */
+    /* Short super-elements make poor shuffles. */
     if (length * plan->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
 }
@@ -1912,13 +1911,15 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
                                      ipt__transpose_arguments *a, size_t matrices)
 {
     size_t side, chunk;
+    cl_ulong groups;
     ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
-    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side);
+    groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
+             ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
+    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fit if the number of groups does */
     a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
-    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a,
-                           (cl_ulong)a->tiles_down * a->tiles_across * a->chunks * a->instances_per_matrix * matrices);
+    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a, groups);
 }
 
 /* The same for a copy of rows. Row counts, slots and strides are set; a grid of 1 slot a row is a plain one. `kernel`
@@ -2110,6 +2111,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
     const int words = stage->by_words && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
+    const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
     const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
     const cl_uint zero = 0;
@@ -2136,11 +2138,8 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.inner_rows = (cl_uint)stage->inner_rows;
     a.inner_cols = (cl_uint)stage->inner_cols;
     a.element_units = (cl_uint)plan->element_units;
-    {
-        const unsigned bits = plan->kernels[kernel].program->params.index_bits;
-        ipt__divider(a.cols, bits, &a.cols_magic, &a.cols_shift);
-        ipt__divider(a.row_slots, bits, &a.row_slots_magic, &a.row_slots_shift);
-    }
+    ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
+    ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
     error = ipt__cl.clEnqueueFillBuffer(run->queue, plan->workspace, &zero, sizeof zero, plan->layout.saved_bytes,
                                         (size_t)a.total_words * sizeof zero, run->wait_count, run->wait, &event);
     result = ipt__run_took(run, "clEnqueueFillBuffer", error, event);
