@@ -232,7 +232,7 @@ typedef struct ipt_context_desc {
 } ipt_context_desc;          /* zero-initialised means defaults */
 
 /* Makes a context. desc may be NULL, which means defaults. On failure *context is NULL.
- * Errors: INVALID_ARGUMENT, NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (a device without a compiler, or before OpenCL 1.2),
+ * Errors: INVALID_ARGUMENT, NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (no compiler, before OpenCL 1.2, known to be wrong),
  * OPENCL. */
 IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
 
@@ -889,17 +889,21 @@ static int ipt__contains(const char *text, const char *part)
     }
 }
 
-static int ipt__device_has_name(cl_device_id device, const char *name)
+static int ipt__platform_has_name(cl_device_id device, const char *name)
 {
     cl_platform_id platform = NULL;
     char text[512];
-    ipt__info_text(NULL, device, CL_DEVICE_NAME, text, sizeof text);
-    if (ipt__contains(text, name))
-        return 1;
     if (ipt__cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) || !platform)
         return 0;
     ipt__info_text(platform, NULL, CL_PLATFORM_NAME, text, sizeof text);
     return ipt__contains(text, name);
+}
+
+static int ipt__device_has_name(cl_device_id device, const char *name)
+{
+    char text[512];
+    ipt__info_text(NULL, device, CL_DEVICE_NAME, text, sizeof text);
+    return ipt__contains(text, name) || ipt__platform_has_name(device, name);
 }
 
 static cl_device_type ipt__device_type(cl_device_id device)
@@ -1124,6 +1128,9 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device offers %s: OpenCL 1.2 is needed", version);
     if (!compiler)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has no compiler for OpenCL C");
+    if ((type & CL_DEVICE_TYPE_CPU) && ipt__platform_has_name(device, "rusticl"))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "rusticl's llvmpipe (seen: Mesa 22.3.6) computes wrong results in "
+                                                "work-groups of one work-item and in long loops: use PoCL");
     ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->nvidia = ipt__contains(extensions, "cl_nv_");

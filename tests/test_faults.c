@@ -17,6 +17,18 @@ static int due(const char *name)
     return 1;
 }
 
+static const char *told_platform; /* what the platform calls itself; NULL: the truth */
+
+static cl_int CL_API_CALL fault_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t bytes,
+                                                  void *value, size_t *needed)
+{
+    if (!told_platform || name != CL_PLATFORM_NAME)
+        return clGetPlatformInfo(platform, name, bytes, value, needed);
+    memcpy(value, told_platform, strlen(told_platform) + 1);
+    *needed = strlen(told_platform) + 1;
+    return CL_SUCCESS;
+}
+
 /* Stands in for an entry point that returns a cl_int. */
 #define STAND_IN(name, parameters, arguments)                                                                          \
     static cl_int CL_API_CALL fault_##name parameters                                                                  \
@@ -92,7 +104,6 @@ STAND_IN_OBJECT(cl_kernel, clCreateKernel, (cl_program program, const char *name
 
 /* These are passed through: they ask, release or flush. */
 #define fault_clGetPlatformIDs clGetPlatformIDs
-#define fault_clGetPlatformInfo clGetPlatformInfo
 #define fault_clGetDeviceIDs clGetDeviceIDs
 #define fault_clGetDeviceInfo clGetDeviceInfo
 #define fault_clReleaseDevice clReleaseDevice
@@ -298,10 +309,26 @@ static void faults_execute_host(void **state)
     ipt_context_destroy(context);
 }
 
+/* A CPU device that is known to compute wrong results is refused; its GPU devices are not. */
+static void faults_wrong_device(void **state)
+{
+    const int cpu = (ipt__device_type(test_device) & CL_DEVICE_TYPE_CPU) != 0;
+    ipt_context_desc desc = {0};
+    ipt_context *context = NULL;
+    ipt_result result;
+    (void)state;
+    calls_left = -1;
+    desc.device = test_device;
+    told_platform = "rusticl";
+    result = ipt_context_create(&desc, &context);
+    told_platform = NULL;
+    assert_int_equal(result, cpu ? IPT_ERROR_UNSUPPORTED : IPT_SUCCESS);
+    assert_true(cpu ? strstr(ipt_context_error(NULL), "rusticl") != NULL : context != NULL);
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_faults[] = {
-    TEST_CASE(faults_context_create),
-    TEST_CASE(faults_plan_create),
-    TEST_CASE(faults_execute),
-    TEST_CASE(faults_execute_host),
+    TEST_CASE(faults_context_create), TEST_CASE(faults_plan_create),  TEST_CASE(faults_execute),
+    TEST_CASE(faults_execute_host),   TEST_CASE(faults_wrong_device),
 };
 const size_t test_faults_count = TEST_COUNT(test_faults);
