@@ -136,6 +136,7 @@
  * - Programs are kept in memory, by context: each process compiles anew what the OpenCL implementation does not cache.
  * - ipt_plan_execute_host uploads and downloads the whole matrix and needs as much device memory.
  * - Panels go through the workspace (the wave kernel); elements of 2^32 units or more are refused.
+ * - Mesa's rusticl on llvmpipe is refused: version 22.3.6 was seen to compute wrong results.
  */
 /* clang-format on */
 
@@ -1852,6 +1853,17 @@ typedef struct ipt__run {
     int commands;      /* commands that were enqueued */
 } ipt__run;
 
+static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
+{
+    ipt__run run;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.queue = queue;
+    run.wait_count = wait_count;
+    run.wait = wait;
+    return run;
+}
+
 /* Takes over the event of a command that was just enqueued. */
 static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, cl_event event)
 {
@@ -2678,11 +2690,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
             ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
     if (result)
         return result;
-    memset(&run, 0, sizeof run);
-    run.plan = plan;
-    run.queue = queue;
-    run.wait_count = num_wait_events;
-    run.wait = wait_events;
+    run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     place.buffer = buffer;
     place.base = byte_offset / plan->unit_bytes;
     place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
@@ -2746,11 +2754,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_apart(plan, source, source_offset, destination, destination_offset);
     if (result)
         return result;
-    memset(&run, 0, sizeof run);
-    run.plan = plan;
-    run.queue = queue;
-    run.wait_count = num_wait_events;
-    run.wait = wait_events;
+    run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     memset(&a, 0, sizeof a);
     a.source_base = source_offset / plan->unit_bytes;
     a.target_base = destination_offset / plan->unit_bytes;
