@@ -23,7 +23,7 @@
  * >>what
  * A row-major matrix of rows x cols elements becomes cols x rows in the memory that it already has. No second matrix is
  * needed: beside it a plan takes device memory of 1 % of the matrix (at least 1 MiB may be used; small matrices and
- * squares need none). On the host nothing is taken beyond a few KiB.
+ * squares need none). On the host it takes a few dozen KiB, most of them kernel text.
  *
  * >>include
  * Copy ipt.h and ipt_kernels.h into your project (or the one file that `make single` writes), include "ipt.h" wherever
@@ -72,8 +72,8 @@
  * >>shapes
  * rows and cols may be any numbers from 1 up, primes included; elem_size any number of bytes. Elements are moved in
  * units of the largest power of two that divides elem_size, 16 bytes at most, so 1, 2, 4, 8 and 16 are fastest, and 12
- * is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart. Every stage transposes all
- * of them in one launch. Column-major matrices: swap rows and cols.
+ * is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart. Every stage takes all of
+ * them in the same launches, as far as the workspace allows. Column-major matrices: swap rows and cols.
  *
  * >>promises
  * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, with no padding. Bytes outside
@@ -315,8 +315,8 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
  * and flushes the queue. All commands wait for wait_events; *event (may be NULL) completes after the last of them and
  * is the caller's to release. Two executions of one plan share its workspace: the second waits for the first by itself,
  * on any queue. byte_offset is a multiple of the largest power of two that divides elem_size (16 at most). Errors
- * before anything is enqueued leave the buffer as it was and *event NULL: INVALID_ARGUMENT, OPENCL, OUT_OF_MEMORY.
- * INCOMPLETE: some stages were enqueued, *event is the last of them. */
+ * before anything is enqueued leave the buffer as it was and *event NULL: INVALID_ARGUMENT, OPENCL, OUT_OF_MEMORY,
+ * UNSUPPORTED (2^31 work-groups or more). INCOMPLETE: some stages were enqueued, *event is the last of them. */
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
@@ -330,7 +330,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 /* Transposes host memory in place: uploads, executes, downloads, and returns when data holds the result. data needs no
  * alignment. Bytes between the matrices of a batch are neither read nor written. A failure before the download leaves
  * data as it was; IPT_ERROR_INCOMPLETE says that it happened later. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL,
- * INCOMPLETE. */
+ * UNSUPPORTED, INCOMPLETE. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
 /* Bytes of device memory that the plan holds beside the matrix. 0 for NULL. */
@@ -2238,6 +2238,8 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
         if (plan->kernels[*index].program->id == id &&
             ipt__params_equal(&plan->kernels[*index].program->params, &params))
             return IPT_SUCCESS;
+    if (plan->kernel_count == IPT__MAX_KERNELS)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan would need more than %d kernels", IPT__MAX_KERNELS);
     result = ipt__program_get(plan->context, id, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &kernel->program);
     if (result)
         return result;
@@ -2619,7 +2621,7 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
 }
 
 /* Makes a run wait for the plan's execution before it, which may still use the workspace; one that has completed or
- * failed is dropped. The plan is locked. *joined is NULL, or an event that the caller releases after the run. */
+ * failed is dropped. The plan is locked. events is what the run may wait for; events[0] is the caller's to release. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
     ipt_plan *const plan = run->plan;

@@ -50,6 +50,16 @@ if $build -DCL_TARGET_OPENCL_VERSION=110 -fsyntax-only $b 2> message; then exit 
 grep "needs OpenCL 1.2" message
 END
 
+    # The user's own lock and export attribute: nothing of pthread is called, and what is hidden but for the attribute is seen.
+    job "$compiler" own lock and attribute <<END
+$build -fPIC -fvisibility=hidden -DMATRIX_OWN -c $a -o own.o
+$build -fPIC -c $b -o interface.o
+${compiler%% *} -shared own.o -o libown.so -lOpenCL
+${compiler%% *} interface.o -o program -L. -lown -Wl,-rpath,. $libraries
+./program
+if nm own.o | grep pthread_mutex; then exit 1; fi
+END
+
     # Everything private to one file, with and without a use of it.
     for option in -DMATRIX_ALONE -DMATRIX_UNUSED; do
         job "$compiler" static "$option" <<END

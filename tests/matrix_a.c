@@ -3,7 +3,22 @@
  *   MATRIX_CL_FIRST  the user's own <CL/cl.h> comes before ipt.h
  *   MATRIX_LATE      ipt.h comes as an interface first and as the implementation afterwards
  *   MATRIX_ALONE     matrix_b.c is part of this file instead of another one
- *   MATRIX_UNUSED    this is the whole program, and it calls nothing of ipt.h */
+ *   MATRIX_UNUSED    this is the whole program, and it calls nothing of ipt.h
+ *   MATRIX_OWN       the user has a lock and an export attribute of their own, and no pthread */
+#ifdef MATRIX_OWN
+#define IPT_LOCK_TYPE int
+#define IPT_LOCK_STATIC 0
+#define IPT_LOCK_INIT(lock) (*(lock) = 0)
+#define IPT_LOCK_DESTROY(lock) ((void)(lock))
+#define IPT_LOCK_ACQUIRE(lock) (++*(lock))
+#define IPT_LOCK_RELEASE(lock) (--*(lock))
+#ifdef __cplusplus
+#define IPT_API extern "C" __attribute__((visibility("default")))
+#else
+#define IPT_API extern __attribute__((visibility("default")))
+#endif
+#define pthread_mutex_lock the_user_has_no_pthread
+#endif
 #ifdef MATRIX_CL_FIRST
 #include <CL/cl.h>
 #endif
