@@ -6,17 +6,19 @@ PYTHON = /usr/bin/python3
 LDLIBS = -lOpenCL -lpthread
 B = build
 
-KERNELS = common copy shuffle swap tile transpose
+KERNELS = common chains copy panel shuffle swap tile transpose
 KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl)
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_picture
-TESTS = test main test_maths test_shapes test_sequences test_execution test_bad_input test_host test_plan test_faults test_tool
-FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl examples/*.c tests/*.c tests/*.h
+TESTS = test main test_maths test_shapes test_sequences test_execution test_bad_input test_host test_plan \
+        test_faults test_stress test_tool
+TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h
+FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c
 PACKAGES = gcc g++ clang clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
 .PHONY: help all deps demo test check large check-gen check-format check-lint check-compile gen single format tests \
-        clean plan-time
+        clean plan-time stress bench-estimate
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -44,6 +46,12 @@ check: test $(B)/walk ## make test, and the deep checks: oclgrind over every ker
 
 large: $(B)/large ## matrices beyond 2^32 elements, on a GPU with 16 GB (choose it with IPT_DEVICE)
 	@$(B)/large
+
+stress: $(B)/stress ## random shapes on a busy device, again and again; ARGUMENTS="[RUNS] [SECONDS] [MEGABYTES] [SEED]"
+	@$(B)/stress $(ARGUMENTS)
+
+bench-estimate: $(B)/estimate ## the planner's choice against a search; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
+	@$(B)/estimate $(ARGUMENTS)
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
 
@@ -86,20 +94,22 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 	$(B)/embed single ipt.h ipt_kernels.h > $@.new
 	mv $@.new $@
 
-$(B)/ipt: gen/ipt.c gen/npy.h $(HEADERS) | $(B)
-	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+$(B)/ipt: gen/ipt.c gen/bench.h gen/npy.h $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
-$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/walk: $(B)/%: tests/%.c $(HEADERS) | $(B)
+$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/walk: $(B)/%: tests/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
+$(B)/estimate: tests/bench/estimate.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/tests/%.o: tests/%.c tests/test.h $(HEADERS) $(KERNEL_FILES) | $(B)/tests
+$(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests
 	$(CC) $(CFLAGS) -I. -c -o $@ $<
 
-$(B)/tests/single/%.o: tests/%.c tests/test.h $(B)/single/ipt.h | $(B)/tests/single
+$(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h | $(B)/tests/single
 	$(CC) $(CFLAGS) -I$(B)/single -c -o $@ $<
 
 $(B)/tests/ipt_tests: $(TESTS:%=$(B)/tests/%.o)

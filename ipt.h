@@ -228,9 +228,13 @@ typedef struct ipt_context_desc {
                               memory only and writes no file anywhere, whatever stands here */
     ipt_allocator allocator; /* zero: malloc and free */
     ipt_logger logger;       /* zero: silent */
-    size_t max_local_memory; /* bytes of local memory that one work-group may use; 0: what the device reports. At least
-                                1024 */
-} ipt_context_desc;          /* zero-initialised means defaults */
+    size_t max_local_memory; /* bytes of local memory that one work-group may use; 0: what the device reports, or more
+                                where more is found. At least 1024 */
+    size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time; 0: measured. For tests,
+                                and  for devices of which only a part may be used */
+    size_t wait_polls; /* times that a waiting work-group looks before it leaves its work to the last one; 0: default */
+} ipt_context_desc;    /* zero-initialised means defaults */
+#define IPT_HAS_RESIDENT_GROUPS
 
 /* Makes a context. desc may be NULL, which means defaults. On failure *context is NULL.
  * Errors: INVALID_ARGUMENT, NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (no compiler, before OpenCL 1.2, known to be wrong),
@@ -643,6 +647,10 @@ static size_t ipt__ceil_divide(size_t a, size_t b)
 {
     return a / b + (a % b != 0);
 }
+static size_t ipt__round_up(size_t a, size_t multiple)
+{
+    return ipt__ceil_divide(a, multiple) * multiple;
+}
 
 /* *product *= factor; 0 and unchanged if that overflows. */
 static int ipt__multiply(size_t *product, size_t factor)
@@ -850,13 +858,29 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
 /* >>devices                                                                                                          */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+enum {
+    IPT__WAIT_POLLS = 1 << 20,  /* about a second */
+    IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
+    IPT__NO_CHUNKS = 1,         /* for ipt_context.chunk_bytes */
+    IPT__CONTROL_WORDS = 4,     /* before the counters, as in panel.cl */
+    /* Local memory of a panel's chunk. With what the kernel needs beside, three of the large ones fit a large GPU's
+     * unit; else at most so much of what is reported. */
+    IPT__CHUNK_BYTES_LARGE = 73728,
+    IPT__CHUNK_BYTES = 32768
+};
+
 /* What the planner needs to know of a device. */
 typedef struct ipt__limits {
-    int cpu;             /* the device type has the CPU bit: one work-item to a chain, nothing may wait */
+    int cpu;             /* the device type has the CPU bit: one work-item to a chain */
+    int cooperative;     /* work-groups may wait for one another: the GPU bit and not the CPU bit */
     int nvidia;          /* PTX can be written inline */
+    int sub_groups;      /* IPT_SUB_GROUP of kernels.def; 0: there are none */
     size_t group_size;   /* work-items that a work-group may have */
-    size_t local_memory; /* bytes that a work-group may use */
+    size_t local_memory; /* bytes that a work-group may use, as reported or as the desc limits it */
     size_t compute_units;
+    size_t resident_groups; /* of the desc; 0: to be measured */
+    cl_uint wait_polls;
+    int local_is_limited; /* the desc limits local memory: no more is looked for */
 } ipt__limits;
 
 /* Text information of a platform (device NULL) or a device, cut to fit. "" if there is none. */
@@ -1000,6 +1024,7 @@ typedef struct ipt__program {
     ipt__params params;
     cl_program program;
     char *source;
+    size_t resident; /* panel: work-groups that run at the same time, 0: not measured or none. Guarded by probe_lock */
 } ipt__program;
 
 struct ipt_context {
@@ -1012,6 +1037,10 @@ struct ipt_context {
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
+    IPT_LOCK_TYPE probe_lock; /* held while a kernel class is tried on the device: two at once would count wrong */
+    size_t chunk_bytes;       /* local memory of a panel's chunk; 0: not found out yet, IPT__NO_CHUNKS: none works */
+    IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
+    cl_event cooperative_last; /* of the last launch whose work-groups wait for one another: the next waits for it */
 };
 
 static void *ipt__default_alloc(size_t bytes, void *user)
@@ -1134,7 +1163,12 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
                                                 "work-groups of one work-item and in long loops: use PoCL");
     ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
+    limits->resident_groups = desc->resident_groups;
+    limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : IPT__WAIT_POLLS;
+    limits->local_is_limited = desc->max_local_memory != 0;
     limits->nvidia = ipt__contains(extensions, "cl_nv_");
+    limits->sub_groups = limits->nvidia ? 1 : 0;
     limits->compute_units = ipt__max(units, 1);
     limits->group_size = 1;
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
@@ -1159,12 +1193,16 @@ static void ipt__context_free(ipt_context *context)
         ipt__release(&allocator, program->source);
         ipt__release(&allocator, program);
     }
+    if (context->cooperative_last)
+        ipt__cl.clReleaseEvent(context->cooperative_last);
     if (context->queue)
         ipt__cl.clReleaseCommandQueue(context->queue);
     if (context->context)
         ipt__cl.clReleaseContext(context->context);
     if (context->device)
         ipt__cl.clReleaseDevice(context->device);
+    IPT_LOCK_DESTROY(&context->cooperative_lock);
+    IPT_LOCK_DESTROY(&context->probe_lock);
     IPT_LOCK_DESTROY(&context->lock);
     ipt__release(&allocator, context);
 }
@@ -1227,6 +1265,8 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     IPT_LOCK_INIT(&made->lock);
+    IPT_LOCK_INIT(&made->probe_lock);
+    IPT_LOCK_INIT(&made->cooperative_lock);
     made->references = 1;
     made->limits = limits;
     made->allocator = wanted.allocator;
@@ -1353,19 +1393,132 @@ static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, cons
     return result;
 }
 
+/* Sets all arguments of a kernel; `second` and local_bytes if it takes them. */
+static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
+                                 size_t local_bytes, const void *arguments)
+{
+    size_t offset = 0;
+    cl_uint position = 0, i;
+    cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof first, &first);
+    if (!error && info->memories == 2)
+        error = ipt__cl.clSetKernelArg(kernel, position++, sizeof second, &second);
+    if (!error && info->local)
+        error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
+    for (i = 0; i < info->argument_count && !error; ++i) {
+        const size_t bytes = info->argument_bytes[i];
+        offset = ipt__round_up(offset, bytes);
+        error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
+        offset += bytes;
+    }
+    return error;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>probing: what the device holds of a cooperative kernel                                                           */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Runs a panel program with nothing to do but to count the work-groups that run at the same time. 0 if it does not run.
+ */
+static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
+{
+    const size_t local = program->params.group_size, global = context->limits.compute_units * 64 * local;
+    cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
+    ipt__panel_arguments a;
+    cl_mem memory = NULL;
+    cl_int error;
+    cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
+    if (error)
+        return 0;
+    memset(&a, 0, sizeof a);
+    a.probe_polls = IPT__PROBE_POLLS;
+    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.run_lanes = 1;
+    memory =
+        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words, &error);
+    if (!error)
+        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, &a);
+    if (!error)
+        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    if (!error)
+        error = ipt__cl.clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, sizeof words, words, 0, NULL, NULL);
+    if (memory)
+        ipt__cl.clReleaseMemObject(memory);
+    ipt__cl.clReleaseKernel(kernel);
+    return error ? 0 : words[1]; /* IPT_CLOSED_AT in panel.cl */
+}
+
+/* The panel program for a unit, with as much local memory as the device turns out to have, and its residency. *found is
+ * NULL if there is none that works. */
+static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found)
+{
+    const ipt__limits *const limits = &context->limits;
+    /* NVIDIA reports 48 KiB, which is what a kernel argument may have; an array in the kernel may have what there is.
+     */
+    size_t tries[3] = {0, 0, 0};
+    int i;
+    ipt_result result = IPT_SUCCESS;
+    *found = NULL;
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    tries[0] = context->chunk_bytes;
+    if (!context->chunk_bytes) {
+        tries[0] = limits->nvidia && !limits->local_is_limited ? IPT__CHUNK_BYTES_LARGE : 0;
+        tries[1] = ipt__min(limits->local_memory - limits->local_memory / 8, IPT__CHUNK_BYTES) / 1024 * 1024;
+        if (tries[1] < 4096)
+            tries[1] = 0;
+        context->chunk_bytes = IPT__NO_CHUNKS;
+    }
+    for (i = 0; i < 2 && !*found && !result; ++i) {
+        ipt__program *program = NULL;
+        if (tries[i] <= IPT__NO_CHUNKS)
+            continue;
+        params.local_bytes = (cl_uint)tries[i];
+        if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_panel].uses))
+            continue;
+        result = ipt__program_get(context, IPT__KERNEL_panel, &params, cache_only, &program);
+        if (result == IPT_ERROR_BUILD)
+            result = IPT_SUCCESS;
+        if (program && !program->resident) {
+            program->resident = ipt__count_resident(context, program);
+            if (program->resident && limits->resident_groups)
+                program->resident = limits->resident_groups;
+            ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
+                     (unsigned long)program->resident, ipt__kernels[program->id].name, (unsigned long)tries[i]);
+        }
+        if (program && program->resident) {
+            context->chunk_bytes = tries[i];
+            *found = program;
+        }
+    }
+    if (result == IPT_ERROR_CACHE_MISS)
+        context->chunk_bytes = tries[0] == context->chunk_bytes ? tries[0] : 0;
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    return result;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan: stages                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 typedef enum ipt__stage_kind {
     IPT__STAGE_SAVE,    /* rows x cols elements at origin are copied to the save area, transposed */
-    IPT__STAGE_RESTORE, /* the save area is copied to rows of `length` elements at origin, row_stride apart */
+    IPT__STAGE_GATHER,  /* rows of `length` elements at origin, row_stride apart, are copied to the save area */
+    IPT__STAGE_RESTORE, /* and back from it */
     /* Each of the others transposes the instances of its grid: */
     IPT__STAGE_TILE,   /* instances held whole in local memory */
     IPT__STAGE_SWAP,   /* square instances, by tile pairs */
     IPT__STAGE_WAVE,   /* instances through slabs of global memory, as many at once as there are slabs */
+    IPT__STAGE_PANEL,  /* instances by work-groups that hold a chunk each and wait for one another */
     IPT__STAGE_SHUFFLE /* instances by cycle following with one flag bit per slot */
 } ipt__stage_kind;
+
+/* How the cooperative panel kernel cuts a stage: see panel.cl. Lengths in elements. */
+typedef struct ipt__chunks {
+    size_t pack, packs; /* panels of an order, and orders without the tail */
+    size_t orders;      /* with the tail */
+    size_t x, y;        /* a chunk along the short and the long side */
+    size_t across, down;
+    size_t pitch, skew, run_lanes;
+    int tall, narrow, neighbours, waits;
+} ipt__chunks;
 
 enum { IPT__MAX_STAGES = 5, IPT__MAX_KERNELS = 12 };
 
@@ -1381,6 +1534,11 @@ typedef struct ipt__stage {
     size_t matrices_at_once, instances_at_once; /* in one launch, as the workspace allows */
     size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element that are moved on their own */
     int kernels[2];                             /* in the plan; WAVE has two: transpose and copy */
+    ipt__chunks chunks;                         /* PANEL */
+    size_t tail_length;                         /* PANEL, and SHUFFLE that moves the gaps: rows or columns left over */
+    int chains;                                 /* SHUFFLE by sub-groups */
+    size_t registers;                           /* of it: quanta of 16 bytes that a work-item holds of a piece */
+    int gap_restore;                            /* SHUFFLE: the gaps are filled from the save area, else saved there */
     int by_words;                               /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
     int word_kernel;                            /* copy or shuffle that does */
 } ipt__stage;
@@ -1391,7 +1549,11 @@ typedef struct ipt__layout {
     int stage_count;
     size_t saved_elements;    /* of each matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
-    size_t workspace;         /* bytes: saved_bytes and the largest need of a stage */
+    int cooperative;          /* a PANEL stage and what it shares with the shuffle follow in the workspace: */
+    size_t flags_offset;      /* bytes; the control block is before it, at saved_bytes */
+    size_t alone_offset;      /* bytes; flags with which one work-group can transpose a panel alone */
+    size_t scratch_offset;    /* bytes; what stages take in turns */
+    size_t workspace;         /* bytes: scratch_offset and the largest need of a stage */
     size_t minimum_workspace; /* bytes with which these stages would still work */
     double cost;              /* bytes moved at the speed of a copy that would take as long */
 } ipt__layout;
@@ -1411,6 +1573,8 @@ struct ipt_plan {
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
+    ipt__program *panel;     /* NULL: panels are not transposed by work-groups that wait */
+    int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
     cl_event last; /* of the execution before, which may still use the workspace; NULL: none */
     char description[2048];
@@ -1426,6 +1590,11 @@ enum {
     IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs that the last cache holds cost no memory traffic */
     IPT__SLAB_BYTES_CPU = 4 << 20,
     IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
+    IPT__SUB_GROUP_LANES = 32,
+    IPT__SUB_GROUPS_PER_UNIT = 16,
+    IPT__CHAINS_GROUP = 128,
+    IPT__CHUNK_RUNS = 512,   /* as in panel.cl */
+    IPT__NARROW_BYTES = 256, /* rows up to this length are read or written many at a time */
     IPT__DIVISOR_WANTED = 64 /* tile side of a forced sequence, in the middle of what seed 000 recommends */
 };
 
@@ -1460,7 +1629,7 @@ static size_t ipt__instance_units(const ipt_plan *plan, const ipt__stage *stage)
 /* Elements of a slot on the grid of a stage. */
 static size_t ipt__slot_length(const ipt__stage *stage)
 {
-    if (stage->kind != IPT__STAGE_WAVE)
+    if (stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_PANEL)
         return stage->length;
     return stage->gapped_source ? stage->cols : stage->rows;
 }
@@ -1471,21 +1640,48 @@ static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
     const size_t size = plan->desc.elem_size;
     const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
     if (plan->unit_bytes >= IPT__WORD_BYTES || stage->inner_rows ||
-        (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
+        (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE &&
+         stage->kind != IPT__STAGE_GATHER))
         return 0;
     return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
            stage->origin * size % IPT__WORD_BYTES == 0 &&
            (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
+/* Bytes of the flags of one instance of a shuffle. */
+static size_t ipt__flag_bytes(const ipt__stage *stage)
+{
+    return ipt__ceil_divide(stage->rows * stage->cols, 32) * 4 * stage->pieces;
+}
+
 /* Workspace bytes that one instance of a stage needs at a time. */
-static size_t ipt__stage_need(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
 {
     if (stage->kind == IPT__STAGE_WAVE)
         return ipt__instance_units(plan, stage) * plan->unit_bytes;
-    if (stage->kind == IPT__STAGE_SHUFFLE)
-        return ipt__ceil_divide(stage->rows * stage->cols, 32) * 4 * stage->pieces;
+    if (stage->kind == IPT__STAGE_SHUFFLE && !(stage->chains && layout->cooperative))
+        return ipt__flag_bytes(stage);
     return 0;
+}
+
+/* Whether sub-groups follow the chains of a plan's shuffles, word by word. */
+static int ipt__has_chains(const ipt_plan *plan)
+{
+    const ipt__limits *const limits = &plan->context->limits;
+    return !limits->cpu && limits->sub_groups && plan->unit_bytes >= IPT__WORD_BYTES;
+}
+
+/* Cuts super-elements into pieces that a sub-group holds in registers, 6 words short of them because a piece may begin
+ * and end inside a quantum. */
+static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
+{
+    const size_t words_of_unit = plan->unit_bytes / IPT__WORD_BYTES, most = 4 * 4 * IPT__SUB_GROUP_LANES - 8;
+    const size_t words = ipt__stage_units(plan, stage) * words_of_unit;
+    stage->chains = 1;
+    stage->pieces = ipt__ceil_divide(words, most);
+    stage->piece_units = ipt__min(words, stage->pieces == 1 ? words : 2 * 4 * IPT__SUB_GROUP_LANES - 8) / words_of_unit;
+    stage->pieces = ipt__ceil_divide(words, stage->piece_units * words_of_unit);
+    stage->registers = ipt__ceil_divide(stage->piece_units * words_of_unit + 6, 4 * IPT__SUB_GROUP_LANES);
 }
 
 /* Cuts super-elements into pieces of which a work-group can hold two. 0 if an inner transposition forbids that. */
@@ -1496,6 +1692,10 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
     const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the word that a work-group shares */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
+    if (ipt__has_chains(plan) && !stage->inner_rows) {
+        ipt__chains_pieces(plan, stage);
+        return 1;
+    }
     if (stage->inner_rows && units > piece)
         return 0;
     stage->piece_units = ipt__min(units, piece);
@@ -1533,13 +1733,55 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
         return;
     }
     stage->kind = IPT__STAGE_WAVE;
-    wave = ipt__stage_need(plan, stage);
+    wave = ipt__stage_need(plan, layout, stage);
     stage->kind = IPT__STAGE_SHUFFLE;
     ipt__shuffle_pieces(plan, stage);
-    shuffle = ipt__stage_need(plan, stage);
+    shuffle = ipt__stage_need(plan, layout, stage);
     /* Short super-elements make poor shuffles. */
     if (length * plan->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
+}
+
+/* Where the parts of the workspace begin. */
+static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
+{
+    size_t offset = layout->saved_bytes, control = 0, flags = 0, alone = 0;
+    int i;
+    for (i = 0; i < layout->stage_count; ++i) {
+        const ipt__stage *const stage = &layout->stages[i];
+        if (stage->kind == IPT__STAGE_PANEL) {
+            layout->cooperative = 1;
+            control = IPT__CONTROL_WORDS + stage->chunks.orders * plan->desc.batch;
+            alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
+        } else if (stage->chains) {
+            flags = ipt__flag_bytes(stage) / 4 * plan->desc.batch;
+        }
+    }
+    if (layout->cooperative) {
+        layout->flags_offset = offset += ipt__round_up(control * 4, 256);
+        layout->alone_offset = offset += ipt__round_up(flags * 4, 256);
+        offset += ipt__round_up(alone * 4, 256);
+    }
+    layout->scratch_offset = offset;
+}
+
+/* The factors of the cost model (see ipt__cost_model) for the kernels that a GPU has and a CPU has not. */
+static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
+{
+    const double bytes = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
+    const double run = (double)(stage->chunks.x * plan->desc.elem_size);
+    const double large = bytes > 8e6 ? (bytes - 8e6) / 8e6 : 0;
+    return 1.08 * (1 + 0.2 * large) * (stage->chunks.narrow ? 1 : 1 + 8 / run);
+}
+
+static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
+{
+    const double size = (double)plan->desc.elem_size, bytes = (double)stage->piece_units * (double)plan->unit_bytes;
+    const size_t stride = stage->row_slots ? stage->row_stride * plan->desc.elem_size : 0;
+    const size_t slot = (size_t)((double)stage->length * size);
+    const double lanes = (double)(stage->registers * IPT__SUB_GROUP_LANES * 16);
+    const double unaligned = slot % 128 == 0 && stride % 128 == 0 ? 0 : slot % 32 == 0 && stride % 32 == 0 ? 0.7 : 1;
+    return 1.10 + (0.03 + 142 / bytes) * unaligned + 0.1 * (lanes - bytes) / lanes;
 }
 
 /* Decides how much of each stage runs at once within `budget` bytes of workspace (0: as little as possible), and with
@@ -1552,19 +1794,20 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
     const double bytes = (double)plan->matrix_bytes * (double)batch;
     size_t largest = 0, smallest = 0;
     int i;
-    layout->saved_bytes = ipt__ceil_divide(batch * layout->saved_elements * plan->desc.elem_size, 256) * 256;
+    layout->saved_bytes = ipt__round_up(batch * layout->saved_elements * plan->desc.elem_size, 256);
+    ipt__layout_place(plan, layout);
     layout->cost = 0;
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
-        const size_t need = ipt__stage_need(plan, stage);
+        const size_t need = ipt__stage_need(plan, layout, stage);
         size_t at_once = 1;
         double factor = 0, launches = 1;
         if (!need) {
             stage->matrices_at_once = batch;
             stage->instances_at_once = stage->instances;
         } else {
-            if (budget > layout->saved_bytes)
-                at_once = ipt__max(1, (budget - layout->saved_bytes) / need);
+            if (budget > layout->scratch_offset)
+                at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
             if (stage->kind == IPT__STAGE_WAVE)
                 at_once = ipt__min(at_once, ipt__max(1, slabs / need));
             stage->matrices_at_once = ipt__min(batch, at_once);
@@ -1576,8 +1819,12 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
         }
         switch (stage->kind) {
         case IPT__STAGE_SAVE:
+        case IPT__STAGE_GATHER:
         case IPT__STAGE_RESTORE: /* short rows far apart: twice the traffic of a copy */
             layout->cost += 2.0 * (double)layout->saved_bytes;
+            break;
+        case IPT__STAGE_PANEL:
+            factor = ipt__panel_factor(plan, stage);
             break;
         case IPT__STAGE_TILE:
             factor = model->tile;
@@ -1590,6 +1837,8 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
             break;
         case IPT__STAGE_SHUFFLE:
             factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)plan->desc.elem_size);
+            if (stage->chains)
+                factor = ipt__chains_factor(plan, stage);
             break;
         }
         stage->by_words = ipt__stage_by_words(plan, stage);
@@ -1600,8 +1849,8 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
                 factor *= model->gapped;
         layout->cost += factor * bytes + launches * model->launch;
     }
-    layout->workspace = layout->saved_bytes + largest;
-    layout->minimum_workspace = layout->saved_bytes + smallest;
+    layout->workspace = layout->scratch_offset + largest;
+    layout->minimum_workspace = layout->scratch_offset + smallest;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1660,6 +1909,178 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
         stage->row_stride = rows;
     }
     ipt__layout_finish(plan, layout, budget);
+}
+
+/* The number of work-items, a power of two, that share a run of so many quanta and leave the fewest idle. */
+static size_t ipt__run_lanes(size_t quanta)
+{
+    size_t best = 32, lanes;
+    for (lanes = 16; lanes >= 4; lanes /= 2)
+        if (ipt__round_up(quanta, lanes) < ipt__round_up(quanta, best))
+            best = lanes;
+    return best;
+}
+
+/* How the runs of a chunk lie in local memory: `run` bytes each, `stride` bytes apart in memory. The transposed reading
+ * should find its work-items' units in different banks. */
+static void ipt__chunks_lay_out(const ipt_plan *plan, ipt__chunks *chunks, size_t run, size_t stride)
+{
+    chunks->pitch = (run + 16 - plan->unit_bytes + 15) / 16;
+    chunks->skew = 31;
+    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* runs begin at all places of a quantum in turn */
+        chunks->skew = 0;
+        while ((stride << chunks->skew) % 16 != 0)
+            ++chunks->skew;
+    } else if (chunks->pitch % 2 == 0)
+        chunks->skew = 0;
+    chunks->run_lanes = ipt__run_lanes(chunks->pitch);
+}
+
+/* Cuts a PANEL stage's panels of `length` along the long side into chunks, as long as local memory allows. 0 if that is
+ * not possible. */
+static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
+{
+    ipt__chunks *const chunks = &stage->chunks;
+    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
+    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->panel->resident / 2;
+    size_t most;
+    chunks->y = length;
+    chunks->down = 1;
+    chunks->pack = 1;
+    chunks->neighbours = stage->tail_length != 0;
+    chunks->narrow = row <= IPT__NARROW_BYTES;
+    /* Whole panels, several to an order if they are small: every work-group should have some. */
+    if (chunks->narrow) {
+        const size_t panel = length * row;
+        const size_t fits = chunks->tall
+                                ? (quanta - quanta / 9 - 2) * 16 / panel
+                                : ipt__min(IPT__CHUNK_RUNS / short_side,
+                                           quanta / ((length * size + slack + 15) / 16 * short_side + short_side));
+        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->panel->resident));
+        chunks->narrow = fits != 0;
+        chunks->x = short_side;
+        chunks->across = 1;
+    }
+    if (!chunks->narrow) {
+        chunks->pack = 1;
+        most = chunks->tall ? quanta / length : IPT__CHUNK_RUNS;
+        if (chunks->tall) {
+            if (length > IPT__CHUNK_RUNS || most < 3 || (most - 1) * 16 < slack + size)
+                return 0;
+            most = ((most - 1) * 16 - slack) / size; /* one quantum for the skew */
+        } else {
+            most = ipt__min(most, quanta / ((length * size + slack + 15) / 16 + 1));
+        }
+        if (!most)
+            return 0;
+        chunks->across = ipt__ceil_divide(short_side, most);
+        chunks->x = ipt__min(most, ipt__round_up(ipt__ceil_divide(short_side, chunks->across), 8));
+        chunks->across = ipt__ceil_divide(short_side, chunks->x);
+    }
+    if (!chunks->pack)
+        return 0;
+    chunks->packs = ipt__ceil_divide(panels, chunks->pack);
+    chunks->orders = chunks->packs + tail;
+    chunks->waits = chunks->across > 1 || chunks->neighbours;
+    ipt__chunks_lay_out(plan, chunks, (chunks->tall ? chunks->x : length) * size,
+                        chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
+    return (chunks->across <= half || !chunks->waits) && chunks->across * chunks->orders < 0x7fffffff;
+}
+
+/* The two-pass method with a PANEL stage, which saves (tall) or restores (wide) what is left over, and a shuffle that
+ * does the other half of that. 0 if the panels cannot be held. */
+static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, size_t length)
+{
+    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const int tall = rows >= cols;
+    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
+    const size_t panels = long_side / length, left = long_side % length;
+    ipt__stage *stage;
+    int turn;
+    memset(layout, 0, sizeof *layout);
+    if (!plan->panel || panels < 2 || short_side < 2 || (long_side / length + 1) * short_side >= (size_t)1 << 31 ||
+        length * short_side * plan->element_units >= (size_t)1 << 31)
+        return 0;
+    layout->saved_elements = left * short_side;
+    for (turn = 0; turn < 2; ++turn) {
+        if (tall == (turn == 0)) {
+            stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
+            stage->chunks.tall = tall;
+            stage->gapped_source = !tall;
+            stage->tail_length = left;
+            stage->row_slots = panels;
+            stage->row_stride = long_side;
+            if (!ipt__panel_chunks(plan, stage, length, short_side, panels))
+                return 0;
+            continue;
+        }
+        if (!tall && left && !ipt__has_chains(plan)) {
+            stage = ipt__stage_add(layout, IPT__STAGE_GATHER, 1, rows, 1, left);
+            stage->origin = panels * length;
+            stage->row_stride = cols;
+        }
+        stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
+        ipt__shuffle_pieces(plan, stage);
+        if (left) {
+            stage->row_slots = panels;
+            stage->row_stride = long_side;
+        }
+        if (stage->chains) {
+            stage->tail_length = left;
+            stage->gap_restore = tall;
+        } else if (left && tall) {
+            stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left);
+            stage->origin = panels * length;
+            stage->row_stride = rows;
+        }
+    }
+    return 1;
+}
+
+/* The whole matrix in the local memory of all work-groups that run at the same time, in one PANEL stage: a tall matrix
+ * of one panel, in chunks along both sides. 0 if it does not fit. */
+static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
+{
+    const size_t rows = plan->desc.rows, cols = plan->desc.cols, size = plan->desc.elem_size;
+    const size_t step = ipt__max(1, 32 / size), units = plan->context->limits.compute_units;
+    ipt__stage *stage;
+    ipt__chunks *chunks, best;
+    double best_cost = 0;
+    memset(layout, 0, sizeof *layout);
+    memset(&best, 0, sizeof best);
+    if (!plan->panel || plan->matrix_bytes / plan->panel->params.local_bytes > plan->panel->resident ||
+        plan->desc.batch > 1)
+        return 0;
+    stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
+    stage->row_slots = 1;
+    stage->row_stride = rows;
+    chunks = &stage->chunks;
+    chunks->tall = chunks->waits = 1;
+    chunks->pack = chunks->packs = chunks->orders = 1;
+    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048; chunks->x += step)
+        for (chunks->y = step; chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS; chunks->y += step) {
+            double cost;
+            chunks->across = ipt__ceil_divide(cols, chunks->x);
+            chunks->down = ipt__ceil_divide(rows, chunks->y);
+            if (chunks->across * chunks->down > plan->panel->resident)
+                continue;
+            ipt__chunks_lay_out(plan, chunks, chunks->x * size, cols * size);
+            if (chunks->y * chunks->pitch + (chunks->skew > 30 ? 0 : chunks->y >> chunks->skew) + 1 >
+                plan->panel->params.local_bytes / 16)
+                continue;
+            /* The busiest compute unit's elements, and the sectors of runs that are read or written in part. */
+            cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
+                   (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size));
+            if (best_cost == 0 || cost < best_cost) {
+                best_cost = cost;
+                best = *chunks;
+            }
+        }
+    if (best_cost == 0)
+        return 0;
+    *chunks = best;
+    return 1;
 }
 
 /* The sequences of seed 002, section 5.1, each stage as the two neighbouring factors that it exchanges: M, m, N, n
@@ -1780,6 +2201,18 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
     return a_fits != b_fits ? a_fits : a->cost < b->cost;
 }
 
+/* The better of the two-pass layouts with super-elements of `length` elements. */
+static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+{
+    ipt__layout other;
+    ipt__layout_two_pass(plan, layout, length, budget);
+    if (!ipt__layout_cooperative(plan, &other, length))
+        return;
+    ipt__layout_finish(plan, &other, budget);
+    if (ipt__layout_better(&other, layout, budget))
+        *layout = other;
+}
+
 /* The best two-pass layout among super-elements of more than `above` and at most `most` bytes. */
 static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, size_t budget, size_t above, size_t most)
 {
@@ -1788,9 +2221,9 @@ static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, s
     const size_t last = ipt__min(long_side, ipt__max(1, most / desc->elem_size));
     ipt__layout candidate;
     size_t length = ipt__min(last, above / desc->elem_size + 1);
-    ipt__layout_two_pass(plan, best, length, budget);
+    ipt__layout_of_length(plan, best, length, budget);
     while (++length <= last) {
-        ipt__layout_two_pass(plan, &candidate, length, budget);
+        ipt__layout_of_length(plan, &candidate, length, budget);
         if (ipt__layout_better(&candidate, best, budget))
             *best = candidate;
     }
@@ -1821,6 +2254,11 @@ static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, 
         ipt__layout_finish(plan, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
             return IPT_SUCCESS;
+        if (!length && ipt__layout_on_chip(plan, layout)) {
+            ipt__layout_finish(plan, layout, budget);
+            if (layout->workspace <= budget)
+                return IPT_SUCCESS;
+        }
         break;
     case IPT_SEQUENCE_SQUARE:
         if (desc->rows > 1)
@@ -1833,7 +2271,7 @@ static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, 
         return ipt__layout_sequence(plan, layout, budget);
     }
     if (length)
-        ipt__layout_two_pass(plan, layout, length, budget);
+        ipt__layout_of_length(plan, layout, length, budget);
     else
         ipt__layout_best_two_pass(plan, layout, budget, 0, IPT__SUPER_BYTES);
     return IPT_SUCCESS;
@@ -1878,32 +2316,20 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
     return IPT_SUCCESS;
 }
 
-/* Sets all arguments of a kernel and enqueues it. The plan is locked. `second` and local_bytes are for kernels that
- * take them. */
+/* Enqueues a kernel with all its arguments set. The plan is locked. `second` and local_bytes are for kernels that take
+ * them. */
 static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
                                   const void *arguments, cl_ulong groups)
 {
     const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)groups * local_size;
-    size_t offset = 0;
     cl_event event = NULL;
-    cl_uint position = 0, i;
     cl_int error;
     if (groups > 0x7fffffff) /* what NVIDIA launches at most; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)groups);
-    error = ipt__cl.clSetKernelArg(kernel->kernel, position++, sizeof first, &first);
-    if (!error && info->memories == 2)
-        error = ipt__cl.clSetKernelArg(kernel->kernel, position++, sizeof second, &second);
-    if (!error && info->local)
-        error = ipt__cl.clSetKernelArg(kernel->kernel, position++, local_bytes, NULL);
-    for (i = 0; i < info->argument_count && !error; ++i) {
-        const size_t bytes = info->argument_bytes[i];
-        offset = ipt__ceil_divide(offset, bytes) * bytes;
-        error = ipt__cl.clSetKernelArg(kernel->kernel, position++, bytes, (const char *)arguments + offset);
-        offset += bytes;
-    }
+    error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
     error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
@@ -1997,19 +2423,26 @@ static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ip
     return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a, run->plan->desc.batch);
 }
 
-static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+/* GATHER and RESTORE: rows of the matrices from or to the save area, where they lie one behind the other. */
+static ipt_result ipt__run_saved_rows(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const cl_ulong units = run->plan->element_units;
+    const cl_ulong units = run->plan->element_units, origin = place->base + stage->origin * units,
+                   saved_stride = run->plan->layout.saved_elements * units, row_units = stage->length * units;
+    const int gather = stage->kind == IPT__STAGE_GATHER;
+    const cl_mem workspace = run->plan->workspace;
     ipt__copy_arguments a;
     memset(&a, 0, sizeof a);
-    a.target_base = place->base + stage->origin * units;
-    a.source_matrix_stride = run->plan->layout.saved_elements * units;
-    a.target_matrix_stride = place->matrix_stride;
+    a.source_base = gather ? origin : 0;
+    a.target_base = gather ? 0 : origin;
+    a.source_matrix_stride = gather ? place->matrix_stride : saved_stride;
+    a.target_matrix_stride = gather ? saved_stride : place->matrix_stride;
     a.source_row_slots = a.target_row_slots = 1;
-    a.source_row_stride = a.row_units = stage->length * units;
-    a.target_row_stride = stage->row_stride * units;
+    a.row_units = row_units;
+    a.source_row_stride = gather ? stage->row_stride * units : row_units;
+    a.target_row_stride = gather ? row_units : stage->row_stride * units;
     a.rows = stage->rows;
-    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
+    return ipt__run_copy(run, stage, stage->kernels[0], gather ? place->buffer : workspace,
+                         gather ? workspace : place->buffer, &a, run->plan->desc.batch);
 }
 
 static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -2070,7 +2503,7 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
 {
     const ipt_plan *const plan = run->plan;
     const cl_ulong units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const cl_ulong slabs = plan->layout.saved_bytes / plan->unit_bytes;
+    const cl_ulong slabs = plan->layout.scratch_offset / plan->unit_bytes;
     const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
     const size_t length = stage->gapped_source ? stage->cols : stage->rows;
     ipt__transpose_arguments t;
@@ -2122,6 +2555,113 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
 }
 
+/* Clears a part of the workspace. */
+static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
+{
+    const cl_uint zero = 0;
+    cl_event event = NULL;
+    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace, &zero, sizeof zero, offset,
+                                                     bytes, run->wait_count, run->wait, &event);
+    return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
+}
+
+static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    const ipt__layout *const layout = &plan->layout;
+    const ipt__chunks *const chunks = &stage->chunks;
+    const cl_ulong units = plan->element_units;
+    ipt__panel_arguments a;
+    memset(&a, 0, sizeof a);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.matrix_units = (cl_ulong)plan->desc.rows * plan->desc.cols * units;
+    a.saved_stride = layout->saved_elements * units;
+    a.row_slots = stage->row_slots;
+    ipt__divider(a.row_slots, 32, &a.row_slots_magic, &a.row_slots_shift);
+    a.row_stride = stage->row_stride * units;
+    a.control_base = layout->saved_bytes / 4;
+    a.flags_base = layout->flags_offset / 4;
+    a.alone_base = layout->alone_offset / 4;
+    a.tall = chunks->tall;
+    a.narrow = chunks->narrow;
+    a.waits = chunks->waits;
+    a.neighbours = chunks->neighbours;
+    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->orders * plan->desc.batch);
+    a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
+    a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
+    a.orders = (cl_uint)chunks->orders;
+    a.packs = (cl_uint)chunks->packs;
+    a.pack = (cl_uint)chunks->pack;
+    a.panels = (cl_uint)stage->instances;
+    a.length = (cl_uint)(chunks->tall ? stage->rows : stage->cols);
+    a.tail_length = (cl_uint)stage->tail_length;
+    a.short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
+    a.chunk_x = (cl_uint)chunks->x;
+    a.chunk_y = (cl_uint)chunks->y;
+    a.across = (cl_uint)chunks->across;
+    a.down = (cl_uint)chunks->down;
+    a.pitch = (cl_uint)chunks->pitch;
+    a.skew = (cl_uint)chunks->skew;
+    a.run_lanes = (cl_uint)ipt__min(chunks->run_lanes, plan->context->limits.group_size);
+    a.polls = plan->context->limits.wait_polls;
+    ipt__divider32(a.length, &a.length_magic, &a.length_shift);
+    ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
+    a.element_units = (cl_uint)units;
+    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
+}
+
+static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
+                                  size_t count, size_t matrices)
+{
+    const ipt_plan *const plan = run->plan;
+    const ipt__layout *const layout = &plan->layout;
+    const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+    const cl_ulong words = plan->unit_bytes / IPT__WORD_BYTES, element_words = plan->element_units * words;
+    const cl_ulong units = stage->length * element_words;
+    const size_t sub_groups = params->group_size / params->lanes;
+    cl_ulong starters;
+    ipt__chains_arguments a;
+    memset(&a, 0, sizeof a);
+    a.instance_stride = stage->rows * stage->cols * units;
+    a.base = place->base * words + first * a.instance_stride;
+    a.matrix_stride = place->matrix_stride * words;
+    a.matrix_units = (cl_ulong)plan->desc.rows * plan->desc.cols * element_words - first * a.instance_stride;
+    a.instances_per_matrix = count;
+    a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
+    a.slots = (cl_ulong)stage->rows * stage->cols;
+    a.words = ipt__ceil_divide((size_t)a.slots, 32);
+    a.pieces = stage->pieces;
+    a.piece_units = (cl_uint)(stage->piece_units * words);
+    a.total_words = a.words * a.pieces * count * matrices;
+    a.rows = stage->rows;
+    a.cols = stage->cols;
+    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
+    a.row_slots = stage->row_slots ? stage->row_slots : 1;
+    ipt__divider(a.row_slots, params->index_bits, &a.row_slots_magic, &a.row_slots_shift);
+    a.row_stride = stage->row_slots ? stage->row_stride * element_words : units;
+    a.super_units = units;
+    if (stage->tail_length) {
+        a.gap_rows_each = ipt__min(plan->desc.rows, plan->desc.cols);
+        a.gap_rows = a.gap_rows_each * matrices;
+        a.gap_begin = stage->row_slots * units;
+        a.gap_units = (cl_uint)(stage->tail_length * element_words);
+        a.gap_restore = (cl_uint)stage->gap_restore;
+        a.saved_stride = layout->saved_elements * element_words;
+    }
+    ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
+    if (!layout->cooperative) {
+        const ipt_result result = ipt__run_clear(run, layout->scratch_offset, (size_t)a.total_words * 4);
+        if (result)
+            return result;
+    }
+    starters = ipt__min((size_t)a.total_words, plan->context->limits.compute_units * IPT__SUB_GROUPS_PER_UNIT);
+    a.words_each = ipt__ceil_divide((size_t)a.total_words, (size_t)starters);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a,
+                           ipt__ceil_divide(ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each), sub_groups));
+}
+
 static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
                                    size_t count, size_t matrices)
 {
@@ -2133,9 +2673,6 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
     const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
-    const cl_uint zero = 0;
-    cl_event event = NULL;
-    cl_int error;
     ipt__shuffle_arguments a;
     ipt_result result;
     memset(&a, 0, sizeof a);
@@ -2143,7 +2680,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.base = place->base / scale + first * a.instance_stride;
     a.matrix_stride = place->matrix_stride / scale;
     a.instances_per_matrix = count;
-    a.flags_base = plan->layout.saved_bytes / sizeof zero;
+    a.flags_base = plan->layout.scratch_offset / 4;
     a.words = ipt__ceil_divide(slots, 32);
     a.total_words = a.words * stage->pieces * count * matrices;
     a.slots = slots;
@@ -2159,9 +2696,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.element_units = (cl_uint)plan->element_units;
     ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
     ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
-    error = ipt__cl.clEnqueueFillBuffer(run->queue, plan->workspace, &zero, sizeof zero, plan->layout.saved_bytes,
-                                        (size_t)a.total_words * sizeof zero, run->wait_count, run->wait, &event);
-    result = ipt__run_took(run, "clEnqueueFillBuffer", error, event);
+    result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
     if (result)
         return result;
     /* Each work-group strides over the flag words, starting chains where it finds a clear bit: a few groups to a
@@ -2185,6 +2720,7 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
             ipt__place part = *place;
             part.base += matrix * place->matrix_stride;
             result = stage->kind == IPT__STAGE_WAVE ? ipt__run_wave(run, stage, &part, first, count, matrices)
+                     : stage->chains                ? ipt__run_chains(run, stage, &part, first, count, matrices)
                                                     : ipt__run_shuffle(run, stage, &part, first, count, matrices);
             if (result)
                 return result;
@@ -2194,7 +2730,15 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
 
 static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
 {
+    ipt_plan *const plan = run->plan;
     int i;
+    if (plan->dirty && plan->layout.cooperative) {
+        const ipt_result result =
+            ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
+        if (result)
+            return result;
+    }
+    plan->dirty = 0;
     for (i = 0; i < run->plan->layout.stage_count; ++i) {
         const ipt__stage *const stage = &run->plan->layout.stages[i];
         ipt_result result = IPT_SUCCESS;
@@ -2202,8 +2746,12 @@ static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
         case IPT__STAGE_SAVE:
             result = ipt__run_save(run, stage, place);
             break;
+        case IPT__STAGE_GATHER:
         case IPT__STAGE_RESTORE:
-            result = ipt__run_restore(run, stage, place);
+            result = ipt__run_saved_rows(run, stage, place);
+            break;
+        case IPT__STAGE_PANEL:
+            result = ipt__run_panel(run, stage, place);
             break;
         case IPT__STAGE_TILE:
             result = ipt__run_tile(run, stage, place);
@@ -2262,7 +2810,7 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
     params.group_size = (cl_uint)plan->context->limits.group_size;
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
-    params.fence = plan->context->limits.nvidia;
+    params.ptx = plan->context->limits.nvidia;
     return params;
 }
 
@@ -2285,12 +2833,25 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         result = ipt__plan_kernel_get(plan, id, params, index++);
         id = IPT__KERNEL_copy;
         break;
+    case IPT__STAGE_GATHER:
     case IPT__STAGE_RESTORE:
         id = IPT__KERNEL_copy;
         break;
+    case IPT__STAGE_PANEL:
+        id = IPT__KERNEL_panel;
+        params.index_bits = 32;
+        params.local_bytes = plan->panel->params.local_bytes;
+        break;
     case IPT__STAGE_SHUFFLE:
-        id = IPT__KERNEL_shuffle;
+        id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
         params.group_size = params.lanes; /* a work-group to a chain */
+        if (stage->chains) {
+            params.unit_bytes = IPT__WORD_BYTES;
+            params.group_size = IPT__CHAINS_GROUP;
+            params.sub_group = (cl_uint)plan->context->limits.sub_groups;
+            params.registers = (cl_uint)stage->registers;
+            params.chains = stage->registers == 1 ? 4 : stage->registers == 2 ? 3 : 2;
+        }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
         params.inner = stage->inner_rows != 0;
         break;
@@ -2325,6 +2886,22 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     return error ? ipt__fail_opencl("clFinish", error) : IPT_SUCCESS;
 }
 
+static void ipt__panel_describe(ipt__text *out, const ipt__stage *stage, unsigned long bytes)
+{
+    const ipt__chunks *const chunks = &stage->chunks;
+    ipt__text_add(out, "panels together: %lu x (%lu x %lu of %lu bytes), ", (unsigned long)stage->instances,
+                  (unsigned long)stage->rows, (unsigned long)stage->cols, bytes);
+    if (chunks->across * chunks->down > 1)
+        ipt__text_add(out, "each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
+    else
+        ipt__text_add(out, "%lu held by each work-group", (unsigned long)chunks->pack);
+    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
+                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+    if (stage->tail_length)
+        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
+                      chunks->tall ? "to the workspace first" : "from the workspace last");
+}
+
 static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const unsigned long rows = (unsigned long)stage->rows, cols = (unsigned long)stage->cols,
@@ -2335,6 +2912,13 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
         ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n", rows,
                       cols);
         return;
+    case IPT__STAGE_GATHER:
+        ipt__text_add(out, "gather: %lu rows of %lu elements that no super-element holds to the workspace\n", rows,
+                      length);
+        return;
+    case IPT__STAGE_PANEL:
+        ipt__panel_describe(out, stage, bytes);
+        break;
     case IPT__STAGE_RESTORE:
         ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", rows, length);
         return;
@@ -2362,7 +2946,7 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
             ipt__text_add(out, ", %lu at once", at_once);
         break;
     }
-    if (stage->row_slots)
+    if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
         ipt__text_add(out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
                       (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
     ipt__text_add(out, "\n");
@@ -2471,6 +3055,23 @@ static size_t ipt__plan_budget(const ipt_plan *plan)
     return ipt__max((size_t)1 << 20, plan->matrix_bytes * plan->desc.batch / 100);
 }
 
+/* Finds out whether and how the device runs the cooperative panel kernel, if the plan may have a use for it. */
+static ipt_result ipt__plan_find_panel(ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt__limits *const limits = &plan->context->limits;
+    ipt__params params;
+    if (!limits->cooperative || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 || desc->cols == 1 ||
+        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
+        return IPT_SUCCESS;
+    if (desc->sequence == IPT_SEQUENCE_AUTO &&
+        (desc->rows == desc->cols || plan->matrix_bytes <= ipt__local_budget(limits)))
+        return IPT_SUCCESS;
+    params = ipt__plan_params(plan, plan->element_units, 1);
+    params.index_bits = 32;
+    return ipt__panel_get(plan->context, params, (desc->flags & IPT_CACHE_ONLY) != 0, &plan->panel);
+}
+
 static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget);
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
@@ -2494,6 +3095,8 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
     made->desc = *desc;
     made->out_of_place_kernel = -1;
     result = ipt__plan_check(made);
+    if (!result)
+        result = ipt__plan_find_panel(made);
     if (!result) {
         budget = ipt__plan_budget(made);
         result = ipt__layout_choose(made, &made->layout, budget);
@@ -2632,6 +3235,7 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         return IPT_SUCCESS;
     if (ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) ||
         status <= CL_COMPLETE) {
+        plan->dirty |= status < 0;
         ipt__cl.clReleaseEvent(plan->last);
         plan->last = NULL;
         return IPT_SUCCESS;
@@ -2661,8 +3265,10 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     }
     if (result && !run->commands)
         return result;
-    if (result)
+    if (result) {
+        plan->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
+    }
     if (plan->last)
         ipt__cl.clReleaseEvent(plan->last);
     plan->last = run->previous;

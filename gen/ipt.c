@@ -7,6 +7,7 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
+#include "bench.h"
 #include "npy.h"
 
 #include <errno.h>
@@ -22,12 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    EXIT_USAGE = 2,
-    DEFAULT_REPEAT = 5,
-    MAX_REPEAT = 1000000,
-    COMPARE_TILE = 32 /* elements: keeps the host's comparison within its caches */
-};
+enum { EXIT_USAGE = 2, DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4, MAX_COUNT = 1000000 };
 
 #define PROGRESS_FROM ((size_t)64 << 20) /* bytes of a file that takes long enough to watch */
 #define TRANSFER_SIZE ((size_t)8 << 20)  /* bytes read or written between two looks at the progress */
@@ -106,15 +102,20 @@ typedef struct arguments {
     const char *operand; /* NULL: none */
     matrix_shape shape;  /* of the operand, or of --raw */
     const char *device;  /* NULL: the library chooses */
-    bool raw, verbose, help;
+    bool raw, verbose, help, measure, no_cooperative, blas;
     ipt_sequence sequence;
-    size_t tile_m, tile_n, batch, workspace, repeat;
+    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size;
+    const char *shapes, *csv; /* paths */
+    bench_drawing random;
+    unsigned long seen; /* a bit for each option that was given */
 } arguments;
 
 typedef enum option_kind {
     OPTION_TEXT,     /* a const char * */
     OPTION_NUMBER,   /* a size_t */
     OPTION_SEQUENCE, /* an ipt_sequence */
+    OPTION_RANGE,    /* a bench_range */
+    OPTION_RANGES,   /* two of them; the second is like the first unless it is given */
     OPTION_RAW,      /* sets raw and shape */
     OPTION_SWITCH    /* a bool, without a value */
 } option_kind;
@@ -144,12 +145,34 @@ static const option options[] = {
     {"--batch", "N", "that many matrices, back to back (1)", OPTION_NUMBER, FOR_PLANS, FIELD(batch), 1, SIZE_MAX},
     {"--workspace", "BYTES", "device memory the plan may hold beside the matrix", OPTION_NUMBER, FOR_PLANS,
      FIELD(workspace), 0, SIZE_MAX},
-    {"--repeat", "N", "measurements of each kind (5)", OPTION_NUMBER, FOR_BENCH, FIELD(repeat), 1, MAX_REPEAT},
+    {"--measure", NULL, "try the most promising plans on the device", OPTION_SWITCH, FOR_PLANS, FIELD(measure), 0, 0},
+    {"--no-cooperative", NULL, "no kernel whose work-groups wait for one another", OPTION_SWITCH, FOR_PLANS,
+     FIELD(no_cooperative), 0, 0},
+    {"--shapes", "FILE", "the shapes of a file: lines of rows and cols, # comments", OPTION_TEXT, FOR_BENCH,
+     FIELD(shapes), 0, 0},
+    {"--random", "COUNT", "so many random shapes, the same for the same --seed", OPTION_NUMBER, FOR_BENCH,
+     FIELD(random.count), 1, MAX_COUNT},
+    {"--elem-size", "N", "bytes of their elements (4)", OPTION_NUMBER, FOR_BENCH, FIELD(elem_size), 1, SIZE_MAX},
+    {"--sides", "A..B[,C..D]", "one side of a random shape, and the other", OPTION_RANGES, FOR_BENCH,
+     FIELD(random.sides), 1, SIZE_MAX},
+    {"--bytes", "A..B", "only random matrices of so many bytes", OPTION_RANGE, FOR_BENCH, FIELD(random.bytes), 0,
+     SIZE_MAX},
+    {"--square", NULL, "random squares", OPTION_SWITCH, FOR_BENCH, FIELD(random.square), 0, 0},
+    {"--multiple", "K", "random sides rounded down to multiples of K, K at least", OPTION_NUMBER, FOR_BENCH,
+     FIELD(random.multiple), 1, SIZE_MAX},
+    {"--seed", "S", "of the random shapes (1)", OPTION_NUMBER, FOR_BENCH, FIELD(random.seed), 0, SIZE_MAX},
+    {"--repeat", "N", "executions that are timed together (10 to 64)", OPTION_NUMBER, FOR_BENCH, FIELD(repeat), 1,
+     MAX_COUNT},
+    {"--rounds", "N", "so often; the median counts (3)", OPTION_NUMBER, FOR_BENCH, FIELD(rounds), 1, MAX_COUNT},
+    {"--blas", NULL, "compare with OpenBLAS' imatcopy on the host as well", OPTION_SWITCH, FOR_BENCH, FIELD(blas), 0,
+     0},
+    {"--csv", "FILE", "write all results there", OPTION_TEXT, FOR_BENCH, FIELD(csv), 0, 0},
     {"--help", NULL, "show this text", OPTION_SWITCH, FOR_ALL, FIELD(help), 0, 0},
 };
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 
-typedef enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_SHAPE } operand_kind;
+/* The last one may be left out. */
+typedef enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_SHAPE, OPERAND_SHAPES } operand_kind;
 
 typedef struct command {
     const char *name;
@@ -171,12 +194,12 @@ static const command commands[] = {
      FOR_ALL | FOR_TRANSPOSE, run_transpose},
     {"plan", OPERAND_SHAPE, "show how such a matrix is transposed", FOR_ALL | FOR_PLANS, run_plan},
     {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs", FOR_ALL | FOR_PLANS, run_source},
-    {"bench", OPERAND_SHAPE, "measure a transposition in place against a copy on the device",
+    {"bench", OPERAND_SHAPES, "measure transpositions in place against copies on the device",
      FOR_ALL | FOR_PLANS | FOR_BENCH, run_bench},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
-static const char *const operand_names[] = {"", "FILE", "ROWSxCOLS:BYTES"};
+static const char *const operand_names[] = {"", "FILE", "ROWSxCOLS:BYTES", "[ROWSxCOLS:BYTES]"};
 
 static const command *find_command(const char *name)
 {
@@ -217,6 +240,13 @@ static void show_command_help(const command *chosen)
     printf("usage: ipt %s%s%s [OPTION ...]\n%s\n\noptions:\n", chosen->name, *operand == '\0' ? "" : " ", operand,
            chosen->help);
     show_options(chosen->options);
+    if (chosen->operand == OPERAND_SHAPES) {
+        puts("\nThe matrices are ROWSxCOLS:BYTES, or those of --shapes, or those of --random. Every result is verified "
+             "on\n"
+             "the device. Speeds count bytes read and bytes written; ratio is the speed over that of the copy, "
+             "ipt/BLAS\n"
+             "the speed on the device over that of BLAS on the host, latency the time of an execution alone.");
+    }
 }
 
 static void show_help(void)
@@ -266,8 +296,15 @@ static bool read_shape(const char *text, matrix_shape *shape)
 /* The bytes of count such matrices, unless that overflows. */
 static bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes)
 {
-    *bytes = shape->rows;
-    return npy_multiply(bytes, shape->cols) && npy_multiply(bytes, shape->elem_size) && npy_multiply(bytes, count);
+    return bench_shape_bytes(shape->rows, shape->cols, shape->elem_size, count, bytes);
+}
+
+/* A..B with least <= A <= B, which ends as read_number's do. */
+static bool read_range(const char *text, const char **rest, const char *stop, size_t least, bench_range *range)
+{
+    *rest = text;
+    return read_number(rest, "..", &range->low) && read_number(rest, stop, &range->high) && range->low >= least &&
+           range->low <= range->high;
 }
 
 static bool read_sequence(const char *text, ipt_sequence *sequence)
@@ -302,6 +339,23 @@ static int read_option(const option *chosen, const char *text, arguments *given)
     }
     case OPTION_SEQUENCE:
         return read_sequence(text, field) ? 0 : usage_error("%s: no sequence is called '%s'", chosen->name, text);
+    case OPTION_RANGE:
+    case OPTION_RANGES: {
+        const char *rest;
+        bench_range *ranges = field;
+        bool good = read_range(text, &rest, "", chosen->least, ranges);
+        if (chosen->kind == OPTION_RANGES) {
+            if (good) {
+                ranges[1] = ranges[0];
+            } else {
+                good = read_range(text, &rest, ",", chosen->least, ranges) &&
+                       read_range(rest, &rest, "", chosen->least, ranges + 1);
+            }
+        }
+        return good ? 0
+                    : usage_error("%s takes %s with numbers from %zu on and A <= B, such as 1000..20000, not '%s'",
+                                  chosen->name, chosen->value, chosen->least, text);
+    }
     case OPTION_RAW:
         given->raw = true;
         return read_shape(text, &given->shape)
@@ -352,6 +406,7 @@ static int read_arguments(const command *chosen, char **words, arguments *given)
                 return usage_error("%s needs a value: %s", found->name, found->value);
             }
         }
+        given->seen |= 1ul << (found - options);
         int code = read_option(found, value, given);
         if (code != 0) {
             return code;
@@ -360,14 +415,18 @@ static int read_arguments(const command *chosen, char **words, arguments *given)
     if (given->help || chosen->operand == OPERAND_NONE) {
         return 0;
     }
+    if (given->operand == NULL && chosen->operand == OPERAND_SHAPES) {
+        return 0;
+    }
     if (given->operand == NULL) {
         return usage_error("'%s' needs %s", chosen->name, operand_names[chosen->operand]);
     }
-    if (chosen->operand == OPERAND_SHAPE && !read_shape(given->operand, &given->shape)) {
+    bool has_shape = chosen->operand == OPERAND_SHAPE || chosen->operand == OPERAND_SHAPES;
+    if (has_shape && !read_shape(given->operand, &given->shape)) {
         return usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", chosen->name, given->operand);
     }
     size_t bytes;
-    if ((given->raw || chosen->operand == OPERAND_SHAPE) && !shape_bytes(&given->shape, given->batch, &bytes)) {
+    if ((given->raw || has_shape) && !shape_bytes(&given->shape, given->batch, &bytes)) {
         return usage_error("%zux%zu elements of %zu bytes, %zu times, are too large for this machine",
                            given->shape.rows, given->shape.cols, given->shape.elem_size, given->batch);
     }
@@ -378,24 +437,37 @@ static int read_arguments(const command *chosen, char **words, arguments *given)
 /* What the commands share */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A context and, on it, the plan that the command line describes. On failure both are NULL. */
-static int make_plan(const arguments *given, ipt_context **context, ipt_plan **plan)
+static ipt_result make_context(const arguments *given, ipt_context **context)
 {
-    *plan = NULL;
-    ipt_context_desc context_desc = {0};
-    context_desc.device_name = given->device;
-    if (ipt_context_create(&context_desc, context) != IPT_SUCCESS) {
-        return fail("%s: %s", given->operand, ipt_context_error(NULL));
-    }
+    ipt_context_desc desc = {0};
+    desc.device_name = given->device;
+    return ipt_context_create(&desc, context);
+}
+
+/* What the command line says about plans. */
+static ipt_plan_desc describe_plan(const arguments *given)
+{
     ipt_plan_desc desc = {0};
     desc.rows = given->shape.rows;
     desc.cols = given->shape.cols;
     desc.elem_size = given->shape.elem_size;
     desc.batch = given->batch;
+    desc.flags = (given->measure ? IPT_MEASURE : IPT_ESTIMATE) | (given->no_cooperative ? IPT_NO_COOPERATIVE : 0);
     desc.max_workspace = given->workspace;
     desc.sequence = given->sequence;
     desc.tile_m = given->tile_m;
     desc.tile_n = given->tile_n;
+    return desc;
+}
+
+/* A context and, on it, the plan that the command line describes. On failure both are NULL. */
+static int make_plan(const arguments *given, ipt_context **context, ipt_plan **plan)
+{
+    *plan = NULL;
+    if (make_context(given, context) != IPT_SUCCESS) {
+        return fail("%s: %s", given->operand, ipt_context_error(NULL));
+    }
+    ipt_plan_desc desc = describe_plan(given);
     if (ipt_plan_create(*context, &desc, plan) != IPT_SUCCESS) {
         int code = fail("%s: %s", given->operand, ipt_context_error(*context));
         ipt_context_destroy(*context);
@@ -438,9 +510,7 @@ static int run_devices(const arguments *given)
     count = count < capacity ? count : capacity;
     /* The list is of use also where no device can be chosen. */
     ipt_context *context = NULL;
-    ipt_context_desc desc = {0};
-    desc.device_name = given->device;
-    bool chosen = ipt_context_create(&desc, &context) == IPT_SUCCESS;
+    bool chosen = make_context(given, &context) == IPT_SUCCESS;
     int code = chosen ? 0 : fail("%s", ipt_context_error(NULL));
     for (size_t i = 0; i < count; i++) {
         char text[2048];
@@ -747,210 +817,174 @@ static int run_transpose(const arguments *given)
 /* ipt bench */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+static bool was_given(const arguments *given, const char *name)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (strcmp(options[i].name, name) == 0) {
+            return (given->seen >> i & 1) != 0;
+        }
+    }
+    return false;
+}
+
+/* Which options go with which. Returns 0 or the exit code. */
+static int check_bench(const arguments *given)
+{
+    static const char *const of_random[] = {"--seed", "--sides", "--bytes", "--square", "--multiple"};
+    bool random = was_given(given, "--random");
+    if ((given->operand != NULL) + (given->shapes != NULL) + random != 1) {
+        return usage_error("'bench' takes one of ROWSxCOLS:BYTES, --shapes and --random");
+    }
+    for (size_t i = 0; i < sizeof of_random / sizeof of_random[0]; i++) {
+        if (!random && was_given(given, of_random[i])) {
+            return usage_error("%s is for shapes that --random draws", of_random[i]);
+        }
+    }
+    if (random && !was_given(given, "--sides")) {
+        return usage_error("--random needs --sides, such as --sides 1000..20000");
+    }
+    const bench_range *sides = given->random.sides;
+    if (given->random.square && (sides[0].low != sides[1].low || sides[0].high != sides[1].high)) {
+        return usage_error("--square takes one range of --sides, not two");
+    }
+    if (given->operand != NULL && was_given(given, "--elem-size")) {
+        return usage_error("--elem-size is for --shapes and --random: %s has its own", given->operand);
+    }
+    size_t elem_size = given->operand != NULL ? given->shape.elem_size : given->elem_size;
+    if (given->blas && elem_size != sizeof(float) && elem_size != sizeof(double)) {
+        return usage_error("--blas takes elements of 4 or 8 bytes, not %zu", elem_size);
+    }
+    return 0;
+}
+
+/* What bench holds while it runs. */
 typedef struct bench {
-    ipt_plan *plan;
-    cl_command_queue queue;
-    cl_mem matrix, copy; /* copy NULL: there was no memory for it */
-    size_t bytes;
+    bench_shapes shapes;
+    bench_result *results;
+    bench_device device;
+    bench_blas blas;
+    ipt_context *context;
+    FILE *csv;
 } bench;
 
-/* Says which OpenCL call failed. */
-static int fail_opencl(const arguments *given, const char *what, cl_int status)
+/* The shapes, and what their measurement takes. */
+static int prepare_bench(const arguments *given, bench *work)
 {
-    return fail("%s: %s failed with OpenCL error %d", given->operand, what, status);
-}
-
-static void fill_random(unsigned char *bytes, size_t count)
-{
-    uint64_t state = 88172645463325252u; /* xorshift: every run has the same data */
-    for (size_t i = 0; i < count; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        bytes[i] = (unsigned char)(state >> 32);
+    char message[BENCH_MESSAGE_SIZE];
+    size_t elem_size = given->shape.elem_size;
+    bool good = given->operand != NULL  ? bench_add_shape(&work->shapes, given->shape.rows, given->shape.cols, message)
+                : given->shapes != NULL ? bench_read_shapes(given->shapes, elem_size, &work->shapes, message)
+                                        : bench_draw_shapes(&given->random, elem_size, &work->shapes, message);
+    good = good && (!given->blas || bench_blas_open(&work->blas, message));
+    if (!good) {
+        return fail("%s", message);
     }
-}
-
-static size_t smaller(size_t first, size_t second)
-{
-    return first < second ? first : second;
-}
-
-/* Whether result is source with each matrix transposed. */
-static bool is_transposed(const unsigned char *source, const unsigned char *result, const matrix_shape *shape,
-                          size_t batch)
-{
-    size_t rows = shape->rows, cols = shape->cols, size = shape->elem_size;
-    for (size_t matrix = 0; matrix < batch; matrix++) {
-        for (size_t tile_row = 0; tile_row < rows; tile_row += COMPARE_TILE) {
-            for (size_t tile_col = 0; tile_col < cols; tile_col += COMPARE_TILE) {
-                for (size_t row = tile_row; row < smaller(rows, tile_row + COMPARE_TILE); row++) {
-                    for (size_t col = tile_col; col < smaller(cols, tile_col + COMPARE_TILE); col++) {
-                        if (memcmp(source + (row * cols + col) * size, result + (col * rows + row) * size, size) != 0) {
-                            return false;
-                        }
-                    }
-                }
-            }
+    work->results = calloc(work->shapes.count, sizeof *work->results);
+    if (work->results == NULL) {
+        return fail("out of memory for %zu results", work->shapes.count);
+    }
+    if (make_context(given, &work->context) != IPT_SUCCESS) {
+        return fail("%s", ipt_context_error(NULL));
+    }
+    if (!bench_device_open(&work->device, work->context, elem_size, message)) {
+        return fail("%s", message);
+    }
+    if (given->csv != NULL) {
+        work->csv = fopen(given->csv, "w");
+        if (work->csv == NULL) {
+            return fail("%s: %s", given->csv, strerror(errno));
         }
-        source += rows * cols * size;
-        result += rows * cols * size;
+        bench_csv_heading(work->csv);
     }
-    return true;
+    return 0;
 }
 
-/* Runs one transposition or one copy and waits for it. */
-static int time_once(const arguments *given, const bench *work, bool copying, double *seconds)
+/* Measures one shape and shows what came out. */
+static int bench_one(const arguments *given, bench *work, bench_shape shape, bench_result *result)
 {
-    cl_int status = clFinish(work->queue);
-    double start = seconds_now();
-    if (copying) {
-        if (status == CL_SUCCESS) {
-            status = clEnqueueCopyBuffer(work->queue, work->matrix, work->copy, 0, 0, work->bytes, 0, NULL, NULL);
-        }
-    } else if (ipt_plan_execute(work->plan, work->queue, work->matrix, 0, 0, NULL, NULL) != IPT_SUCCESS) {
-        return fail("%s: %s", given->operand, ipt_context_error(NULL));
+    char message[BENCH_MESSAGE_SIZE], name[80];
+    ipt_plan_desc desc = describe_plan(given);
+    result->rows = desc.rows = shape.rows;
+    result->cols = desc.cols = shape.cols;
+    result->elem_size = desc.elem_size;
+    result->batch = desc.batch;
+    result->repeat = given->repeat;
+    result->rounds = given->rounds;
+    snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
+    if (!bench_shape_bytes(desc.rows, desc.cols, desc.elem_size, desc.batch, &result->bytes)) {
+        return fail("%s: %zu times, it is too large for this machine", name, desc.batch);
     }
-    if (status == CL_SUCCESS) {
-        status = clFinish(work->queue);
+    ipt_plan *plan;
+    bool good = ipt_plan_create(work->context, &desc, &plan) == IPT_SUCCESS ||
+                bench_fail(message, "%s", ipt_context_error(work->context));
+    good = good && bench_measure(&work->device, plan, result, message) &&
+           (!given->blas || bench_measure_blas(&work->blas, result, message));
+    ipt_plan_destroy(plan);
+    if (work->csv != NULL) {
+        bench_csv_line(work->csv, result);
     }
-    *seconds = seconds_now() - start;
-    return status == CL_SUCCESS
-               ? 0
-               : fail_opencl(given, copying ? "copying a buffer" : "waiting for a transposition", status);
+    if (given->operand == NULL) {
+        bench_show_line(stdout, result, given->blas);
+    } else if (good) {
+        bench_show_block(stdout, result);
+    }
+    if (result->note[0] != '\0') {
+        fail("%s: %s", name, result->note);
+    }
+    return good ? 0 : fail("%s: %s", name, message);
 }
 
-/* One transposition of random data, checked on the host. Warms up as well. */
-static int verify(const arguments *given, const bench *work)
+/* All shapes: one that fails does not keep the others from being measured. */
+static int bench_all(const arguments *given, bench *work)
 {
-    unsigned char *source = malloc(work->bytes), *result = malloc(work->bytes);
+    char message[BENCH_MESSAGE_SIZE];
     int code = 0;
-    if (source == NULL || result == NULL) {
-        code = fail("%s: out of memory for two times %zu bytes", given->operand, work->bytes);
+    if (given->operand == NULL) {
+        printf("%zu shapes, elements of %zu bytes, batch %zu, on %s\n", work->shapes.count, given->shape.elem_size,
+               given->batch, work->device.name);
+        bench_show_heading(stdout, given->blas);
     } else {
-        fill_random(source, work->bytes);
-        double unused;
-        cl_int status = clEnqueueWriteBuffer(work->queue, work->matrix, CL_TRUE, 0, work->bytes, source, 0, NULL, NULL);
-        code = status == CL_SUCCESS ? time_once(given, work, false, &unused)
-                                    : fail_opencl(given, "writing a buffer", status);
-        if (code == 0) {
-            status = clEnqueueReadBuffer(work->queue, work->matrix, CL_TRUE, 0, work->bytes, result, 0, NULL, NULL);
-            code = status == CL_SUCCESS ? 0 : fail_opencl(given, "reading a buffer", status);
-        }
-        if (code == 0 && !is_transposed(source, result, &given->shape, given->batch)) {
-            code = fail("%s: the result is wrong", given->operand);
+        size_t bytes = 0;
+        (void)shape_bytes(&given->shape, given->batch, &bytes); /* checked with the command line */
+        printf("%s, batch %zu, %zu bytes, on %s\n", given->operand, given->batch, bytes, work->device.name);
+    }
+    for (size_t i = 0; i < work->shapes.count; i++) {
+        if (bench_one(given, work, work->shapes.items[i], &work->results[i]) != 0) {
+            code = EXIT_FAILURE;
         }
     }
-    free(source);
-    free(result);
+    if (!bench_show_summary(stdout, work->results, work->shapes.count, message)) {
+        code = fail("%s", message);
+    }
     return code;
 }
 
-/* The second buffer; some devices take its memory only when it is used first. */
-static void take_second_buffer(bench *work, cl_context context)
+static int run_bench(const arguments *command_line)
 {
-    cl_int status;
-    work->copy = clCreateBuffer(context, CL_MEM_READ_WRITE, work->bytes, NULL, &status);
-    if (status == CL_SUCCESS) {
-        status = clEnqueueCopyBuffer(work->queue, work->matrix, work->copy, 0, 0, work->bytes, 0, NULL, NULL);
-        if (status == CL_SUCCESS) {
-            status = clFinish(work->queue);
-        }
-        if (status != CL_SUCCESS) {
-            clReleaseMemObject(work->copy);
-        }
-    }
-    if (status != CL_SUCCESS) {
-        work->copy = NULL;
-    }
-}
-
-static int compare_seconds(const void *first, const void *second)
-{
-    double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-/* Sorts the times, shows the median, and returns the bytes per second read and written. */
-static double show_median(const char *what, double *seconds, size_t count, size_t bytes)
-{
-    qsort(seconds, count, sizeof *seconds, compare_seconds);
-    double median = (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
-    double speed = 2.0 * (double)bytes / (median > 1e-9 ? median : 1e-9);
-    printf("%-9s median %10.3f ms  %9.2f GB/s\n", what, median * 1e3, speed * 1e-9);
-    return speed;
-}
-
-/* The measurements: transpositions and copies take turns, so that both see the device in the same state. */
-static int measure(const arguments *given, const bench *work)
-{
-    double *seconds = calloc(given->repeat * 2, sizeof *seconds);
-    if (seconds == NULL) {
-        return fail("out of memory");
-    }
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < given->repeat; i++) {
-        code = time_once(given, work, false, &seconds[i]);
-        if (code == 0 && work->copy != NULL) {
-            code = time_once(given, work, true, &seconds[given->repeat + i]);
-        }
-    }
-    if (code == 0) {
-        double speed = show_median("in place", seconds, given->repeat, work->bytes);
-        if (work->copy != NULL) {
-            double copy_speed = show_median("copy", seconds + given->repeat, given->repeat, work->bytes);
-            printf("ratio to the copy: %.3f of its speed\n", speed / copy_speed);
-        } else {
-            puts("no ratio: the device has no memory for a second buffer of this size to copy to");
-        }
-    }
-    free(seconds);
-    return code;
-}
-
-static int run_bench(const arguments *given)
-{
-    ipt_context *context;
-    bench work = {0};
-    int code = make_plan(given, &context, &work.plan);
+    int code = check_bench(command_line);
     if (code != 0) {
         return code;
     }
-    (void)shape_bytes(&given->shape, given->batch, &work.bytes); /* checked with the command line */
-    char name[256] = "unknown";
-    cl_device_id device = ipt_context_cl_device(context);
-    clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
-    cl_int status;
-    work.queue = clCreateCommandQueue(ipt_context_cl_context(context), device, 0, &status);
-    if (status != CL_SUCCESS) {
-        work.queue = NULL;
-        code = fail_opencl(given, "making a queue", status);
-    } else {
-        work.matrix = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, work.bytes, NULL, &status);
-        if (status != CL_SUCCESS) {
-            work.matrix = NULL;
-            code = fail_opencl(given, "making a buffer for the matrix", status);
+    arguments given = *command_line;
+    if (given.operand == NULL) {
+        given.shape.elem_size = given.elem_size;
+    }
+    bench work = {0};
+    code = prepare_bench(&given, &work);
+    if (code == 0) {
+        code = bench_all(&given, &work);
+    }
+    if (work.csv != NULL) {
+        bool failed = ferror(work.csv) != 0;
+        if (fclose(work.csv) != 0 || failed) {
+            code = fail("%s: %s", given.csv, strerror(errno));
         }
     }
-    if (code == 0) {
-        code = verify(given, &work);
-    }
-    if (code == 0) {
-        take_second_buffer(&work, ipt_context_cl_context(context));
-        printf("%s, batch %zu, %zu bytes, on %s\n", given->operand, given->batch, work.bytes, name);
-        code = measure(given, &work);
-    }
-    if (work.copy != NULL) {
-        clReleaseMemObject(work.copy);
-    }
-    if (work.matrix != NULL) {
-        clReleaseMemObject(work.matrix);
-    }
-    if (work.queue != NULL) {
-        clReleaseCommandQueue(work.queue);
-    }
-    ipt_plan_destroy(work.plan);
-    ipt_context_destroy(context);
+    bench_blas_close(&work.blas);
+    bench_device_close(&work.device);
+    ipt_context_destroy(work.context);
+    free(work.results);
+    free(work.shapes.items);
     return code;
 }
 
@@ -988,7 +1022,10 @@ static int run(char **words)
     }
     arguments given = {0};
     given.batch = 1;
-    given.repeat = DEFAULT_REPEAT;
+    given.rounds = DEFAULT_ROUNDS;
+    given.elem_size = DEFAULT_ELEM_SIZE;
+    given.random.seed = given.random.multiple = 1;
+    given.random.bytes.high = SIZE_MAX;
     int code = read_arguments(chosen, words + 1, &given);
     if (code == 0) {
         code = given.help ? run_help(chosen->name) : chosen->run(&given);

@@ -26,6 +26,7 @@
     X(execution)                                                                                                       \
     X(shapes)                                                                                                          \
     X(sequences)                                                                                                       \
+    X(stress)                                                                                                          \
     X(tool)
 
 #define TEST_DECLARE(name)                                                                                             \

@@ -578,7 +578,7 @@ static void test_failing_writes(void **state)
 static void test_usage_errors(void **state)
 {
     (void)state;
-    static const char *const cases[][6] = {
+    static const char *const cases[][8] = {
         {NULL},
         {"nosuchcommand"},
         {"--nosuchoption"},
@@ -609,10 +609,44 @@ static void test_usage_errors(void **state)
         {"source", "3x4:4", "--workspace", "99999999999999999999"},
         {"bench", "3x4:4", "--repeat", "0"},
         {"bench", "3x4:4", "--repeat=1000001"},
+        {"bench"},
+        {"bench", "3x4"},
+        {"bench", "3x4:4", "--shapes", "a"},
+        {"bench", "3x4:4", "--random", "1", "--sides", "1..2"},
+        {"bench", "--shapes", "a", "--random", "1", "--sides", "1..2"},
+        {"bench", "3x4:4", "--elem-size", "4"},
+        {"bench", "3x4:4", "--seed", "1"},
+        {"bench", "--shapes", "a", "--square"},
+        {"bench", "--shapes", "a", "--bytes", "1..2"},
+        {"bench", "--shapes", "a", "--elem-size", "0"},
+        {"bench", "--shapes"},
+        {"bench", "--random", "1"},
+        {"bench", "--random", "0", "--sides", "1..2"},
+        {"bench", "--random", "1000001", "--sides", "1..2"},
+        {"bench", "--random", "1", "--sides", ""},
+        {"bench", "--random", "1", "--sides", "5"},
+        {"bench", "--random", "1", "--sides", "2..1"},
+        {"bench", "--random", "1", "--sides", "0..1"},
+        {"bench", "--random", "1", "--sides", "1...2"},
+        {"bench", "--random", "1", "--sides", "1..2,"},
+        {"bench", "--random", "1", "--sides", "1..2,4..3"},
+        {"bench", "--random", "1", "--sides", "1..2,0..3"},
+        {"bench", "--random", "1", "--sides", "1..2,3..4,5..6"},
+        {"bench", "--random", "1", "--sides", "1..99999999999999999999"},
+        {"bench", "--random", "1", "--sides", "1..2,3..4", "--square"},
+        {"bench", "--random", "1", "--sides", "1..2", "--bytes", "2..1"},
+        {"bench", "--random", "1", "--sides", "1..2", "--bytes", "1..2,3..4"},
+        {"bench", "--random", "1", "--sides", "1..2", "--multiple", "0"},
+        {"bench", "3x4:4", "--rounds", "0"},
+        {"bench", "3x4:2", "--blas"},
+        {"bench", "--shapes", "a", "--elem-size", "12", "--blas"},
+        {"bench", "3x4:4", "--blas=1"},
+        {"plan", "3x4:4", "--blas"},
+        {"plan", "3x4:4", "--csv", "a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *words[8] = {tool_path()};
-        for (size_t j = 0; j < 6; j++) {
+        const char *words[10] = {tool_path()};
+        for (size_t j = 0; j < 8; j++) {
             words[j + 1] = cases[i][j];
         }
         run_words(NULL, words);
@@ -641,7 +675,12 @@ static void test_help(void **state)
         expect_word(last.output, commands[i]);
         expect_word(last.output, "--device");
     }
-    expect_word(last.output, "--repeat");
+    static const char *const of_bench[] = {"--repeat",  "--rounds", "--shapes",  "--random", "--elem-size",
+                                           "--sides",   "--bytes",  "--square",  "--seed",   "--multiple",
+                                           "--measure", "--blas",   "--csv FILE"};
+    for (size_t i = 0; i < sizeof of_bench / sizeof of_bench[0]; i++) {
+        expect_word(last.output, of_bench[i]);
+    }
     expect_word(last.output, "two-pass");
     run_tool(0, "--version");
     assert_int_equal(strncmp(last.output, "ipt ", 4), 0);
@@ -682,6 +721,8 @@ static void test_plan(void **state)
     expect_word(last.output, "35");
     run_tool(1, "plan", "600x700:4", "--sequence", "3.2", "--tile-m", "7", "--tile-n", "35");
     expect_word(last.errors, "tile_m");
+    run_tool(0, "plan", "1000x777:4", "--measure", "--no-cooperative");
+    expect_word(last.output, "1000 x 777 elements of 4 bytes");
 }
 
 static void test_source(void **state)
@@ -695,25 +736,277 @@ static void test_source(void **state)
     expect_word(last.errors, "no program");
 }
 
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt bench */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+enum { MAX_SHAPES = 32, CSV_FIELD_COUNT = 23 };
+
+/* The fields of a line of the CSV file, in their order; those that are empty are negative. */
+typedef struct csv_line {
+    double rows, cols, elem_size, batch, bytes, seconds, speed, copy_seconds, copy_speed, ratio, latency, workspace,
+        workspace_percent, stages, buffers, repeat, rounds, verified, blas_seconds, blas_speed, memcpy_seconds,
+        memcpy_speed, over_blas;
+} csv_line;
+
+static csv_line csv[MAX_SHAPES];
+
+/* Reads the test's CSV file into csv; returns the number of its lines but for the heading. */
+static size_t read_csv(void)
+{
+    content read = read_content(in_directory("results.csv"));
+    read.bytes[read.size] = '\0';
+    size_t count = 0;
+    char *line = strtok((char *)read.bytes, "\n");
+    assert_non_null(line);
+    assert_int_equal(strncmp(line, "rows,cols,elem_size,", 20), 0);
+    while ((line = strtok(NULL, "\n")) != NULL) {
+        assert_true(count < MAX_SHAPES);
+        double fields[CSV_FIELD_COUNT];
+        for (size_t i = 0; i < CSV_FIELD_COUNT; i++) {
+            char *end;
+            fields[i] = strtod(line, &end);
+            fields[i] = end == line ? -1 : fields[i];
+            assert_int_equal(*end, i + 1 < CSV_FIELD_COUNT ? ',' : '\0');
+            line = end + 1;
+        }
+        assert_int_equal(sizeof fields, sizeof csv[count]);
+        memcpy(&csv[count++], fields, sizeof fields);
+    }
+    free(read.bytes);
+    return count;
+}
+
+static int compare_numbers(const void *first, const void *second)
+{
+    double a = *(const double *)first, b = *(const double *)second;
+    return (a > b) - (a < b);
+}
+
+/* A quantile of a field of all lines, as NumPy has it. */
+static double csv_quantile(size_t count, size_t offset, double part)
+{
+    double values[MAX_SHAPES];
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&values[i], (const char *)&csv[i] + offset, sizeof values[i]);
+    }
+    qsort(values, count, sizeof values[0], compare_numbers);
+    double place = part * (double)(count - 1);
+    size_t below = (size_t)place, above = below + 1 < count ? below + 1 : below;
+    return values[below] + (place - (double)below) * (values[above] - values[below]);
+}
+#define CSV_QUANTILE(count, field, part) csv_quantile(count, offsetof(csv_line, field), part)
+
+/* The number behind a word of the output's line that sums up is wanted, as far as its decimals go. */
+static void expect_number(const char *word, double wanted, double precision)
+{
+    const char *summary = strstr(last.output, "\nsummary: ");
+    const char *found = summary == NULL ? NULL : strstr(summary, word);
+    double number = found == NULL ? 0 : strtod(found + strlen(word), NULL);
+    if (found == NULL || number - wanted > precision || wanted - number > precision) {
+        fail_msg("'%s' is not followed by %g in: %.4000s", word, wanted, last.output);
+    }
+}
+
+/* Reads the CSV file; what each line says and what the summary says must go together. */
+static void expect_summary(size_t count)
+{
+    char text[64];
+    assert_int_equal(read_csv(), count);
+    for (size_t i = 0; i < count; i++) {
+        const csv_line *line = &csv[i];
+        double speed = line->bytes * 2e-9 / line->seconds, ratio = line->copy_seconds / line->seconds;
+        assert_true(line->verified == 1);
+        assert_true(line->bytes == line->rows * line->cols * line->elem_size * line->batch);
+        assert_true(line->seconds > 0 && line->latency > 0 && line->copy_seconds > 0);
+        assert_true(line->speed > speed * 0.999 && line->speed < speed * 1.001);
+        assert_true(line->ratio > ratio * 0.999 && line->ratio < ratio * 1.001);
+        assert_true(line->buffers >= 1 && line->buffers <= 64);
+    }
+    snprintf(text, sizeof text, "\nsummary: %zu of %zu verified", count, count);
+    expect_word(last.output, text);
+    expect_number("ratio median ", CSV_QUANTILE(count, ratio, 0.5), 0.0006);
+    expect_number("p10 ", CSV_QUANTILE(count, ratio, 0.1), 0.0006);
+    expect_number("p90 ", CSV_QUANTILE(count, ratio, 0.9), 0.0006);
+    expect_number("; median ", CSV_QUANTILE(count, speed, 0.5), 0.006);
+    expect_number("median latency ", CSV_QUANTILE(count, latency, 0.5) * 1e3, 0.0006);
+    expect_number("workspace at most ", CSV_QUANTILE(count, workspace_percent, 1), 0.006);
+}
+
 static void test_bench(void **state)
 {
     (void)state;
-    run_tool(0, "bench", "300x200:4", "--repeat", "2", "--batch", "2");
+    run_tool(0, "bench", "300x200:4", "--repeat", "2", "--batch", "2", "--csv", in_directory("results.csv"));
     expect_word(last.output, "300x200:4");
     expect_word(last.output, "in place");
     expect_word(last.output, "copy");
     expect_word(last.output, "GB/s");
     expect_word(last.output, "ratio to the copy: ");
+    expect_word(last.output, "latency");
     assert_string_equal(last.errors, "");
+    expect_summary(1);
+    assert_true(csv[0].batch == 2 && csv[0].repeat == 2 && csv[0].rounds == 3 && csv[0].blas_seconds < 0);
+    run_tool(0, "bench", "300x200:4", "--sequence=2.1", "--tile-m", "20", "--measure", "--no-cooperative");
+    run_tool(1, "bench", "300x200:4", "--sequence=2.1", "--tile-m", "7");
+    expect_word(last.errors, "300x200:4: ");
+    expect_word(last.errors, "tile_m");
+    run_tool(1, "bench", "300x200:4", "--device", "nosuchdevice");
+    expect_word(last.errors, "nosuchdevice");
+    run_tool(1, "bench", "300x200:4", "--csv", in_directory("none/results.csv"));
+    expect_word(last.errors, "none/results.csv: No such file");
+}
+
+/* Elements of every size that the checker has a type for, and of some that it has not. */
+static void test_bench_elements(void **state)
+{
+    (void)state;
+    static const char *const operands[] = {"31x17:1", "31x17:2", "17x31:3", "100x3:8", "9x40:12", "24x24:20", "1x5:4"};
+    for (size_t i = 0; i < sizeof operands / sizeof operands[0]; i++) {
+        run_tool(0, "bench", operands[i], "--repeat=3", "--rounds=1", "--batch=3");
+        expect_word(last.output, "summary: 1 of 1 verified");
+    }
+}
+
+static void write_shapes(const char *text)
+{
+    write_content(in_directory("shapes"), text, strlen(text));
+}
+
+/* A shape that cannot be planned does not keep the others from being measured. */
+static void test_bench_shapes(void **state)
+{
+    (void)state;
+    static const double wanted[][2] = {{30, 20}, {7, 1009}, {64, 64}, {2, 3}};
+    write_shapes("# rows cols\n\n30 20\n \t7\t1009 # prime\r\n\r\n  # none\n64 64# not one\n2 3");
+    run_tool(1, "bench", "--shapes", in_directory("shapes"));
+    expect_word(last.errors, "shapes:7: ");
+    write_shapes("# rows cols\n\n30 20\n \t7\t1009 # prime\r\n\r\n  # none\n64 64 # one\n2 3");
+    run_tool(0, "bench", "--shapes", in_directory("shapes"), "--elem-size", "12", "--rounds=2", "--csv",
+             in_directory("results.csv"));
+    assert_string_equal(last.errors, "");
+    expect_summary(4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(csv[i].rows == wanted[i][0] && csv[i].cols == wanted[i][1] && csv[i].elem_size == 12);
+    }
+    run_tool(1, "bench", "--shapes", in_directory("shapes"), "--sequence=square", "--csv", in_directory("results.csv"));
+    expect_word(last.errors, "ipt: 30x20:4: ");
+    expect_word(last.output, "summary: 1 of 4 verified");
+    assert_int_equal(read_csv(), 4);
+    assert_true(csv[0].verified == 0 && csv[0].seconds < 0 && csv[2].verified == 1);
+}
+
+static void test_bench_bad_shapes(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"30",       "30 20 10",
+                                        "30x20",    "0 20",
+                                        "30 0",     "-1 20",
+                                        "30 20 x",  "a b",
+                                        "30 20#20", "99999999999999999999 1",
+                                        "30, 20",   "30.5 20.0",
+                                        "30 #",     "3000000000 3000000000"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char text[100], place[PATH_SIZE * 2];
+        snprintf(text, sizeof text, "1 2\n# fine\n%s\n3 4\n", lines[i]);
+        write_shapes(text);
+        snprintf(place, sizeof place, "ipt: %s:3: ", in_directory("shapes"));
+        run_tool(1, "bench", "--shapes", in_directory("shapes"));
+        expect_word(last.errors, place);
+        assert_string_equal(last.output, "");
+    }
+    write_content(in_directory("shapes"), "1 2\n3 4\0\n", 9);
+    run_tool(1, "bench", "--shapes", in_directory("shapes"));
+    expect_word(last.errors, "shapes:2: ");
+    write_shapes("# none\n\n");
+    run_tool(1, "bench", "--shapes", in_directory("shapes"));
+    expect_word(last.errors, "holds no shape");
+    run_tool(1, "bench", "--shapes", in_directory("nosuchfile"));
+    expect_word(last.errors, "nosuchfile: No such file");
+    run_tool(1, "bench", "--shapes", directory);
+    expect_word(last.errors, "directory");
+}
+
+/* The random shapes are those of the seed, on every machine, and within what was asked for. */
+static void test_bench_random(void **state)
+{
+    (void)state;
+    enum { COUNT = 8 };
+#define RANDOM_RUN(count, ...)                                                                                         \
+    do {                                                                                                               \
+        run_tool(0, "bench", "--repeat=1", "--rounds=1", "--csv", in_directory("results.csv"), "--random", #count,     \
+                 __VA_ARGS__);                                                                                         \
+        expect_summary(count);                                                                                         \
+    } while (0)
+    csv_line first[COUNT];
+    size_t same = 0, tall = 0;
+    RANDOM_RUN(8, "--sides", "5..9,100..200", "--seed", "7");
+    memcpy(first, csv, sizeof first);
+    for (size_t i = 0; i < COUNT; i++) {
+        bool is_tall = csv[i].rows > csv[i].cols;
+        double shorter = is_tall ? csv[i].cols : csv[i].rows, longer = is_tall ? csv[i].rows : csv[i].cols;
+        assert_true(shorter >= 5 && shorter <= 9 && longer >= 100 && longer <= 200);
+        tall += is_tall;
+    }
+    assert_true(tall > 0 && tall < COUNT);
+    assert_true(first[0].rows == 159 && first[0].cols == 7 && first[1].rows == 8 && first[1].cols == 125);
+    RANDOM_RUN(8, "--sides", "5..9,100..200", "--seed", "7");
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(csv[i].rows == first[i].rows && csv[i].cols == first[i].cols);
+    }
+    RANDOM_RUN(8, "--sides", "5..9,100..200", "--seed", "8");
+    for (size_t i = 0; i < COUNT; i++) {
+        same += csv[i].rows == first[i].rows && csv[i].cols == first[i].cols;
+    }
+    assert_true(same < COUNT);
+    RANDOM_RUN(4, "--sides", "1..200", "--square", "--multiple", "16", "--elem-size", "8");
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(csv[i].rows == csv[i].cols && (size_t)csv[i].rows % 16 == 0 && csv[i].rows <= 200);
+    }
+    RANDOM_RUN(2, "--sides", "100..10000000", "--bytes", "100000..110000", "--elem-size", "2");
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(csv[i].bytes >= 100000 && csv[i].bytes <= 110000 && csv[i].rows >= 100 && csv[i].cols >= 100);
+    }
+#undef RANDOM_RUN
+    run_tool(1, "bench", "--random", "1", "--sides", "10..20", "--bytes", "1..2");
+    expect_word(last.errors, "no matrix");
+}
+
+/* With OpenBLAS its ratio is shown; without it the sentence says what to install. */
+static void test_bench_blas(void **state)
+{
+    (void)state;
+    write_shapes("30 20\n7 109\n64 64\n");
+    static const char *const sizes[] = {"4", "8"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *const words[] = {tool_path(), "bench",  "--shapes", in_directory("shapes"),      "--elem-size",
+                                     sizes[i],    "--blas", "--csv",    in_directory("results.csv"), NULL};
+        run_words(NULL, words);
+        if (last.code == 1 && strstr(last.errors, "libopenblas0") != NULL) {
+            assert_string_equal(last.output, "");
+            return;
+        }
+        expect_code(0, __LINE__);
+        assert_string_equal(last.errors, "");
+        expect_summary(3);
+        for (size_t j = 0; j < 3; j++) {
+            double ratio = csv[j].blas_seconds / csv[j].seconds;
+            assert_true(csv[j].blas_seconds > 0 && csv[j].memcpy_seconds > 0);
+            assert_true(csv[j].over_blas > ratio * 0.999 && csv[j].over_blas < ratio * 1.001);
+        }
+        expect_number("ipt/BLAS median ", CSV_QUANTILE(3, over_blas, 0.5), 0.006);
+        expect_word(last.output, "memcpy GB/s");
+    }
 }
 
 #define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 const struct CMUnitTest test_tool[] = {
-    IN_DIRECTORY(test_numpy_files),      IN_DIRECTORY(test_file_by_hand),  IN_DIRECTORY(test_raw),
-    IN_DIRECTORY(test_bad_headers),      IN_DIRECTORY(test_wrong_lengths), IN_DIRECTORY(test_unsuitable_files),
-    IN_DIRECTORY(test_raw_wrong_size),   IN_DIRECTORY(test_no_device),     IN_DIRECTORY(test_failing_writes),
-    cmocka_unit_test(test_usage_errors), cmocka_unit_test(test_help),      cmocka_unit_test(test_devices),
-    cmocka_unit_test(test_plan),         cmocka_unit_test(test_source),    cmocka_unit_test(test_bench),
+    IN_DIRECTORY(test_numpy_files),        IN_DIRECTORY(test_file_by_hand),  IN_DIRECTORY(test_raw),
+    IN_DIRECTORY(test_bad_headers),        IN_DIRECTORY(test_wrong_lengths), IN_DIRECTORY(test_unsuitable_files),
+    IN_DIRECTORY(test_raw_wrong_size),     IN_DIRECTORY(test_no_device),     IN_DIRECTORY(test_failing_writes),
+    cmocka_unit_test(test_usage_errors),   cmocka_unit_test(test_help),      cmocka_unit_test(test_devices),
+    cmocka_unit_test(test_plan),           cmocka_unit_test(test_source),    IN_DIRECTORY(test_bench),
+    cmocka_unit_test(test_bench_elements), IN_DIRECTORY(test_bench_shapes),  IN_DIRECTORY(test_bench_bad_shapes),
+    IN_DIRECTORY(test_bench_random),       IN_DIRECTORY(test_bench_blas),
 };
 const size_t test_tool_count = sizeof test_tool / sizeof test_tool[0];

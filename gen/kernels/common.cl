@@ -55,12 +55,65 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
     return (t - row * (ipt_index)cols) * (ipt_index)rows + row;
 }
 
-#ifdef IPT_TILE
+/* Orders the memory accesses of a work-item before it for the whole device before those after it. PTX: mem_fence is
+ * only membar.cta there. */
+#if defined(IPT_PTX) && IPT_PTX == 1
+#define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
+#else
+#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
 
-/* A tile of up to IPT_TILE x IPT_TILE elements, of which `parts` units each are held, by work-items that stand in
- * lines. */
+/* A word that another work-group may change at any time: a plain load may read a cache that nobody tells of it. */
+uint ipt_poll(volatile __global uint *word)
+{
+#if defined(IPT_PTX) && IPT_PTX == 1
+    uint value;
+    __asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+#else
+    return atomic_or(word, 0u);
+#endif
+}
+
+/* Memory is fetched in quanta of 16 bytes, aligned as such, whatever the unit: a run's first unit lies where it did in
+ * its quantum. */
+#define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)
+
+/* Copies a quantum to local memory, without its units outside [low, high). It has arrived after ipt_fetch_wait by the
+ * work-item that fetched it. */
+void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong quantum, ulong low, ulong high)
+{
+    const ulong first = quantum * IPT_QUANTUM_UNITS;
+    if (first >= low && first + IPT_QUANTUM_UNITS <= high) {
+#if defined(IPT_PTX) && IPT_PTX == 1
+        /* Needs no registers, so that all that a work-group reads is under way at once. */
+        __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from + first)
+                         : "memory");
+#else
+        *to = *(__global uint4 *)(from + first);
+#endif
+    } else {
+        __local ipt_unit *units = (__local ipt_unit *)to;
+        for (uint i = 0; i < IPT_QUANTUM_UNITS; ++i)
+            if (first + i >= low && first + i < high)
+                units[i] = from[first + i];
+    }
+}
+
+void ipt_fetch_wait(void)
+{
+#if defined(IPT_PTX) && IPT_PTX == 1
+    __asm__ volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* Work-items of a group stand in lines. */
 #define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
 #define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+
+#ifdef IPT_TILE
+
+/* A tile of up to IPT_TILE x IPT_TILE elements, of which `parts` units each are held. */
 
 /* Unit k of a row of elements with `parts` units each: which element, and which of its parts. Exact for
  * k < 512 = IPT_TILE * 16 and parts <= 16. */

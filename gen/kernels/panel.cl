@@ -1,0 +1,292 @@
+/* 010!, cooperative: panels are transposed in place by work-groups that hold one chunk of a panel each and wait for one
+ * another.
+ *
+ * A tall matrix (panels of `length` rows) is read by rows and written as super-elements into slots; a wide one (panels
+ * of `length` columns) is read from slots and written by rows. What `tail_length` rows or columns are left over form
+ * one more, shorter panel, whose super-elements lie in the workspace. An order is a number of panels that tickets are
+ * given out for together, in the sequence in which they may be written: tall from the last to the first (the tail
+ * before all), wide from the first to the last (the tail after all), because a panel's slots reach into the next
+ * panel's memory.
+ *
+ * Invariant: an order is written only when every chunk of it, and of the order before it, is in local memory.
+ *
+ * Tickets are issued in sequence, so the lowest unfinished order is always the first that all its groups hold, and
+ * whoever waits for it waits for groups that run. Where fewer groups run at a time than an order needs, a group that
+ * has waited long closes the ticket counter: orders all of whose tickets were issued finish, the groups of later ones
+ * leave without having written, and the last group of all to decide transposes what they left, alone. It also leaves
+ * the tickets and counters clear for the next launch. */
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_LOCAL_BYTES) || !defined(IPT_INDEX_BITS)
+#error "IPT_ELEMENT_UNITS, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined"
+#endif
+
+#define IPT_RUNS 512 /* runs of a chunk whose starts are kept */
+#define IPT_CLOSED 0x80000000u
+enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };         /* words of the control block */
+enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LAST, IPT_SHARED_LEFT }; /* what work-item 0 hands to its group */
+
+/* Unit k of a run of elements: which element, and which of its units. */
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, element, part)                                                                               \
+    const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units
+#endif
+
+/* Holds this group and counts those that run beside it, until one of them has looked `polls` times. */
+void ipt_probe(volatile __global uint *control, uint polls)
+{
+    atomic_inc(&control[IPT_TICKETS]);
+    while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)
+        ;
+    atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));
+}
+
+/* Waits until an order of `chunks` tickets, and the one before it unless it is the first of its matrix, has been read.
+ * False if it has to be left to the last group. */
+bool ipt_wait_for_order(volatile __global uint *control, uint order, bool first, uint chunks, uint polls)
+{
+    volatile __global uint *counter = &control[IPT_COUNTERS + order];
+    uint looks = 0;
+    while (ipt_poll(counter) < chunks || (!first && ipt_poll(counter - 1) < chunks)) {
+        if (++looks <= polls)
+            continue;
+        uint tickets = ipt_poll(&control[IPT_TICKETS]);
+        if (tickets < (order + 1) * chunks) { /* not closed, and groups of this order have yet to come */
+            tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);
+            if (tickets < IPT_CLOSED)
+                atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);
+            IPT_FENCE_DEVICE(); /* the last group, which counts this one's departure, must see it */
+            tickets |= IPT_CLOSED;
+        }
+        if (tickets >= IPT_CLOSED) {
+            const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]); /* 0: its writer is on the way */
+            if (closed_at != 0 && order >= (closed_at - 1) / chunks)
+                return false;
+        }
+    }
+    IPT_FENCE_DEVICE();
+    return true;
+}
+
+/* Transposes a rows x cols grid in place, by one work-group: cycles over single units, as in shuffle.cl, with one flag
+ * bit each. */
+void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,
+                         uint element_units)
+{
+    const uint units = rows * cols * element_units;
+    for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)
+        flags[w] = 0;
+    IPT_FENCE_DEVICE();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {
+        const uint part = start % element_units;
+        uint at = start;
+        ipt_unit held = grid[at];
+        IPT_FENCE_DEVICE();
+        bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
+        while (going) {
+            const uint element = at / element_units;
+            at = (element % cols * rows + element / cols) * element_units + part;
+            const ipt_unit next = grid[at];
+            IPT_FENCE_DEVICE();
+            going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
+            IPT_FENCE_DEVICE();
+            grid[at] = held;
+            held = next;
+        }
+    }
+    IPT_FENCE_DEVICE();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
+{
+    __local uint4 quanta[IPT_LOCAL_BYTES / 16];
+    __local uint starts[IPT_RUNS];
+    __local uint shared[4];
+    __local ipt_unit *tile = (__local ipt_unit *)quanta;
+    volatile __global uint *control = workspace + control_base;
+    const uint id = get_local_id(0), lane = id % IPT_LINE_LANES, line = id / IPT_LINE_LANES;
+
+    if (id == 0) {
+        if (probe_polls != 0)
+            ipt_probe(control, probe_polls);
+        shared[IPT_SHARED_TICKET] = probe_polls != 0 ? IPT_CLOSED
+                                    : waits          ? atomic_inc(&control[IPT_TICKETS])
+                                                     : get_group_id(0);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
+    const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
+
+    /* The other pass's flags, clear for its next launch. */
+    for (uint w = ticket * flag_words_each + id; w < min(flag_words, (ticket + 1) * flag_words_each);
+         w += IPT_GROUP_SIZE)
+        workspace[flags_base + w] = 0;
+
+    /* This chunk: x elements along the short side from x_first on, y along the long side from y_first on. */
+    const uint chunks = across * down;
+    const uint order = ticket / chunks, chunk = ticket - order * chunks;
+    const uint m = order / orders, order_in_matrix = order - m * orders;
+    const uint k = tall ? orders - 1 - order_in_matrix : order_in_matrix;
+    const bool tail = k == packs;
+    const uint panel = tail ? panels : k * pack, count = tail ? 1 : min(pack, panels - panel);
+    const uint y_length = tail ? tail_length : length;
+    const uint x_first = chunk % across * chunk_x, x = min(chunk_x, short_side - x_first);
+    const uint y_first = chunk / across * chunk_y, y = min(chunk_y, y_length - y_first);
+
+    const ulong origin = base + m * matrix_stride;
+    __global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;
+    const ulong rows_begin =
+        origin + ((ulong)panel * length + y_first) * short_side * element_units + x_first * element_units;
+    const ulong row_units = (ulong)short_side * element_units;
+    const ulong saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;
+    const ulong slots_begin = origin + y_first * element_units;
+    const uint first_slot = panel * short_side + x_first;
+#define IPT_SLOT_BEGIN(i)                                                                                              \
+    (tail ? saved_begin + (ulong)(i) * (tail_length * element_units)                                                   \
+          : slots_begin + ipt_slot_address(first_slot + (i), row_slots, row_slots_magic, row_slots_shift, row_stride,  \
+                                           length * element_units))
+
+    if (tall && narrow) {
+        /* Whole rows, one after the other: one run. */
+        const uint shift = rows_begin & (IPT_QUANTUM_UNITS - 1);
+        const uint end = active ? (shift + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS : 0;
+        for (uint q = id; q < end; q += IPT_GROUP_SIZE)
+            ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);
+    } else {
+        const uint runs = !active ? 0 : (tall ? y : x) * count, units = (tall ? x : y) * element_units;
+        const uint run_lane = id & (run_lanes - 1);
+        __global ipt_unit *source = tall ? matrix : slots;
+        const ulong low = !tall && tail ? 0 : origin, high = !tall && tail ? ~0ul : origin + matrix_units;
+        for (uint i = id / run_lanes; i < runs; i += IPT_GROUP_SIZE / run_lanes) {
+            const ulong begin = tall ? rows_begin + i * row_units : IPT_SLOT_BEGIN(i);
+            const uint shift = begin & (IPT_QUANTUM_UNITS - 1);
+            const uint first = i * pitch + (i >> skew);
+            const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+            if (run_lane == 0)
+                starts[i] = first * IPT_QUANTUM_UNITS + shift;
+            for (uint q = run_lane; q < end; q += run_lanes)
+                ipt_fetch(quanta + first + q, source, begin / IPT_QUANTUM_UNITS + q, low, high);
+        }
+    }
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+
+    const uint all_orders = tickets / chunks;
+    if (id == 0) {
+        bool go = active, last = false;
+        uint left = all_orders;
+        if (waits) {
+            if (active) {
+                IPT_FENCE_DEVICE();
+                atomic_inc(&control[IPT_COUNTERS + order]);
+                go = ipt_wait_for_order(control, order, order_in_matrix == 0 || !neighbours, chunks, polls);
+            }
+            last = probe_polls == 0 && atomic_inc(&control[IPT_DEPARTED]) == tickets - 1;
+            if (last && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
+                left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;
+        }
+        shared[IPT_SHARED_GO] = go;
+        shared[IPT_SHARED_LAST] = last;
+        shared[IPT_SHARED_LEFT] = left;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    const bool go = shared[IPT_SHARED_GO] != 0;
+
+    if (tall) {
+        const uint runs = go ? x * count : 0, units = y * element_units;
+        const uint shift = rows_begin & (IPT_QUANTUM_UNITS - 1);
+        for (uint run = line; run < runs; run += IPT_LINES) {
+            const uint p = pack > 1 ? run / x : 0, col = (run - p * x) * element_units;
+            __global ipt_unit *target = slots + IPT_SLOT_BEGIN(run);
+            if (narrow) {
+                const uint from = shift + p * y * (uint)row_units + col;
+                for (uint i = lane; i < units; i += IPT_LINE_LANES) {
+                    IPT_ELEMENT_OF(i, element, part);
+                    const uint at = from + element * (uint)row_units + part;
+                    target[i] = tile[at + at / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS];
+                }
+            } else {
+                for (uint i = lane; i < units; i += IPT_LINE_LANES) {
+                    IPT_ELEMENT_OF(i, element, part);
+                    target[i] = tile[starts[p * y + element] + col + part];
+                }
+            }
+        }
+    } else if (narrow) {
+        const uint units = go ? y * count * (uint)row_units : 0;
+        __global ipt_unit *target = matrix + rows_begin;
+        for (uint i = id; i < units; i += IPT_GROUP_SIZE) {
+            IPT_ELEMENT_OF(i, element, part);
+            const uint row = ipt_divide32(element, short_side_magic, short_side_shift);
+            const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;
+            target[i] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];
+        }
+    } else {
+        const uint runs = go ? y * count : 0, units = x * element_units;
+        for (uint run = line; run < runs; run += IPT_LINES) {
+            const uint p = pack > 1 ? run / y : 0, row = (run - p * y) * element_units;
+            __global ipt_unit *target = matrix + rows_begin + run * row_units;
+            for (uint i = lane; i < units; i += IPT_LINE_LANES) {
+                IPT_ELEMENT_OF(i, element, part);
+                target[i] = tile[starts[p * x + element] + row + part];
+            }
+        }
+    }
+
+    /* What was left, by the last group alone: all others have decided, and write earlier orders if any. */
+    for (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {
+        const uint left_m = left / orders;
+        const uint left_k = tall ? orders - 1 - (left - left_m * orders) : left - left_m * orders;
+        const ulong left_origin = base + left_m * matrix_stride;
+        if (left_k == packs) {
+            __global ipt_unit *rows = matrix + left_origin + (ulong)panels * length * row_units;
+            __global ipt_unit *saved = (__global ipt_unit *)workspace + saved_base + left_m * saved_stride;
+            for (uint i = id; i < tail_length * (uint)row_units; i += IPT_GROUP_SIZE) {
+                const uint element = i / element_units, part = i % element_units;
+                const uint to = (element % short_side * tail_length + element / short_side) * element_units + part;
+                if (tall)
+                    saved[to] = rows[i];
+                else
+                    rows[i] = saved[to];
+            }
+        } else {
+            const uint end = min((left_k + 1) * pack, panels), all = short_side * length * element_units;
+            const uint slot_units = length * element_units, at_once = IPT_LOCAL_BYTES / IPT_UNIT_BYTES / slot_units;
+            for (uint n = 0; n < end - left_k * pack; ++n) {
+                const uint p = tall ? end - 1 - n : left_k * pack + n;
+                __global ipt_unit *grid = matrix + left_origin + (ulong)p * all;
+                if (tall)
+                    ipt_transpose_alone(grid, workspace + alone_base, length, short_side, element_units);
+                /* Between the panel's own memory and its slots, in the direction that overwrites nothing unread. */
+                const uint blocks = neighbours ? (short_side + at_once - 1) / at_once : 0;
+                for (uint b = 0; b < blocks; ++b) {
+                    const uint block = (tall ? blocks - 1 - b : b) * at_once;
+                    const uint units = min(at_once, short_side - block) * slot_units;
+                    for (uint i = id; i < units; i += IPT_GROUP_SIZE)
+                        tile[i] =
+                            tall ? grid[block * slot_units + i]
+                                 : matrix[left_origin + i % slot_units +
+                                          ipt_slot_address(p * short_side + block + i / slot_units, row_slots,
+                                                           row_slots_magic, row_slots_shift, row_stride, slot_units)];
+                    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+                    for (uint i = id; i < units; i += IPT_GROUP_SIZE)
+                        if (tall)
+                            matrix[left_origin + i % slot_units +
+                                   ipt_slot_address(p * short_side + block + i / slot_units, row_slots, row_slots_magic,
+                                                    row_slots_shift, row_stride, slot_units)] = tile[i];
+                        else
+                            grid[block * slot_units + i] = tile[i];
+                    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+                }
+                if (!tall)
+                    ipt_transpose_alone(grid, workspace + alone_base, short_side, length, element_units);
+            }
+        }
+    }
+    if (shared[IPT_SHARED_LAST] != 0)
+        for (uint w = id; w < IPT_COUNTERS + all_orders; w += IPT_GROUP_SIZE)
+            control[w] = 0;
+}

@@ -1,0 +1,82 @@
+/* A small version of tests/stress.c: all classes of shapes on a device that is busy with other work, two queues at
+ * once, and contexts that believe in more or fewer work-groups at a time than there are. The kernels for GPUs run here
+ * on whatever the device is. */
+#define _POSIX_C_SOURCE 200809L
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <string.h>
+
+static cl_device_type told_type; /* what the device calls itself; 0: the truth */
+
+static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
+                                               size_t *needed)
+{
+    const cl_int error = clGetDeviceInfo(device, name, bytes, value, needed);
+    if (!error && name == CL_DEVICE_TYPE && value && told_type)
+        memcpy(value, &told_type, sizeof told_type);
+    return error;
+}
+
+#define clGetDeviceInfo told_clGetDeviceInfo
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#undef clGetDeviceInfo
+#include "test.h"
+
+#define CHECKER_STOP() (alarm(0), fail()) /* or it would end the other tests later */
+#include "stress.h"
+
+/* Tries each context with all classes of shapes and with two queues. */
+static void try_contexts(const stress_limits *limits, size_t count, unsigned long runs, size_t bytes)
+{
+    const double never = 1e300;
+    stress run;
+    stress_start(&run, test_random());
+    run.quiet = 1;
+    run.rounds = 2;
+    for (size_t i = 0; i < count; ++i) {
+        stress_use(&run, &limits[i]);
+        stress_runs(&run, runs, bytes, never);
+        stress_pairs(&run, 1 + runs / 10, bytes, never);
+    }
+    stress_end(&run);
+    if (run.failures)
+        print_error("%lu failures, %llu wrong items; the first one: %s\n", run.failures, run.wrong_items,
+                    run.first_failure);
+    assert_int_equal(run.failures, 0);
+}
+
+static void stress_device_kernels(void **state)
+{
+    static const stress_limits limits[] = {
+        {"default limits", 0, 0, 0},
+        {"too many groups, one look", 1000000, 1, 4096},
+        {"one group", 1, 0, 4096},
+    };
+    (void)state;
+    try_contexts(limits, TEST_COUNT(limits), 2 * STRESS_CLASS_COUNT, 600000);
+}
+
+/* Where work-groups run one after the other, nobody ever comes whom one waits for: they must all give up, and the last
+ * one has to do what they left. Little local memory: otherwise panels as small as these need nobody else. */
+static void stress_gpu_kernels(void **state)
+{
+    static const stress_limits limits[] = {
+        {"too many groups, one look", 1000000, 1, 4096},
+        {"too many groups, 50 looks", 1000000, 50, 16384},
+        {"one group", 1, 0, 4096},
+        {"two groups", 2, 20, 4096},
+        {"default limits, little local memory", 0, 0, 1024},
+    };
+    (void)state;
+    told_type = CL_DEVICE_TYPE_GPU;
+    try_contexts(limits, TEST_COUNT(limits), 2 * STRESS_CLASS_COUNT, 300000);
+    told_type = 0;
+}
+
+const struct CMUnitTest test_stress[] = {
+    TEST_CASE(stress_device_kernels),
+    TEST_CASE(stress_gpu_kernels),
+};
+const size_t test_stress_count = TEST_COUNT(test_stress);
