@@ -1537,10 +1537,10 @@ typedef struct ipt__stage {
     ipt__chunks chunks;                         /* PANEL */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves the gaps: rows or columns left over */
     int chains;                                 /* SHUFFLE by sub-groups */
-    size_t registers;                           /* of it: quanta of 16 bytes that a work-item holds of a piece */
-    int gap_restore;                            /* SHUFFLE: the gaps are filled from the save area, else saved there */
-    int by_words;                               /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
-    int word_kernel;                            /* copy or shuffle that does */
+    size_t piece_quanta; /* of it: quanta of 16 bytes that a piece touches, rounded up to classes */
+    int gap_restore;     /* SHUFFLE: the gaps are filled from the save area, else saved there */
+    int by_words;        /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
+    int word_kernel;     /* copy or shuffle that does */
 } ipt__stage;
 
 /* A plan before it holds anything of OpenCL: what the planner compares. */
@@ -1591,7 +1591,8 @@ enum {
     IPT__SLAB_BYTES_CPU = 4 << 20,
     IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
     IPT__SUB_GROUP_LANES = 32,
-    IPT__SUB_GROUPS_PER_UNIT = 16,
+    IPT__SUB_GROUPS_PER_UNIT = 28,
+    IPT__PIECE_QUANTA = 128,
     IPT__CHAINS_GROUP = 128,
     IPT__CHUNK_RUNS = 512,   /* as in panel.cl */
     IPT__NARROW_BYTES = 256, /* rows up to this length are read or written many at a time */
@@ -1664,24 +1665,22 @@ static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, c
     return 0;
 }
 
-/* Whether sub-groups follow the chains of a plan's shuffles, word by word. */
+/* Whether sub-groups follow the chains of a plan's shuffles. */
 static int ipt__has_chains(const ipt_plan *plan)
 {
-    const ipt__limits *const limits = &plan->context->limits;
-    return !limits->cpu && limits->sub_groups && plan->unit_bytes >= IPT__WORD_BYTES;
+    return !plan->context->limits.cpu && plan->context->limits.sub_groups;
 }
 
-/* Cuts super-elements into pieces that a sub-group holds in registers, 6 words short of them because a piece may begin
- * and end inside a quantum. */
+/* Cuts super-elements into pieces that a sub-group holds whole, one quantum short of that because a piece may begin and
+ * end inside one. */
 static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
-    const size_t words_of_unit = plan->unit_bytes / IPT__WORD_BYTES, most = 4 * 4 * IPT__SUB_GROUP_LANES - 8;
-    const size_t words = ipt__stage_units(plan, stage) * words_of_unit;
+    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_QUANTA - 2) / plan->unit_bytes;
     stage->chains = 1;
-    stage->pieces = ipt__ceil_divide(words, most);
-    stage->piece_units = ipt__min(words, stage->pieces == 1 ? words : 2 * 4 * IPT__SUB_GROUP_LANES - 8) / words_of_unit;
-    stage->pieces = ipt__ceil_divide(words, stage->piece_units * words_of_unit);
-    stage->registers = ipt__ceil_divide(stage->piece_units * words_of_unit + 6, 4 * IPT__SUB_GROUP_LANES);
+    stage->pieces = ipt__ceil_divide(units, most);
+    stage->piece_units = ipt__min(units, most);
+    /* A run of b bytes in units of u touches (b + 31 - u) / 16 of them at most. */
+    stage->piece_quanta = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
 }
 
 /* Cuts super-elements into pieces of which a work-group can hold two. 0 if an inner transposition forbids that. */
@@ -1779,7 +1778,7 @@ static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
     const double size = (double)plan->desc.elem_size, bytes = (double)stage->piece_units * (double)plan->unit_bytes;
     const size_t stride = stage->row_slots ? stage->row_stride * plan->desc.elem_size : 0;
     const size_t slot = (size_t)((double)stage->length * size);
-    const double lanes = (double)(stage->registers * IPT__SUB_GROUP_LANES * 16);
+    const double lanes = (double)(stage->piece_quanta * 16);
     const double unaligned = slot % 128 == 0 && stride % 128 == 0 ? 0 : slot % 32 == 0 && stride % 32 == 0 ? 0.7 : 1;
     return 1.10 + (0.03 + 142 / bytes) * unaligned + 0.1 * (lanes - bytes) / lanes;
 }
@@ -1911,14 +1910,15 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     ipt__layout_finish(plan, layout, budget);
 }
 
-/* The number of work-items, a power of two, that share a run of so many quanta and leave the fewest idle. */
-static size_t ipt__run_lanes(size_t quanta)
+/* The number of work-items, a power of two, that share a run of so many quanta `stride` bytes apart. Rows that a
+ * work-item fetches one after the other begin at the same place of a quantum: panel.cl counts on it. */
+static size_t ipt__run_lanes(const ipt_plan *plan, size_t quanta, size_t stride)
 {
-    size_t best = 32, lanes;
-    for (lanes = 16; lanes >= 4; lanes /= 2)
-        if (ipt__round_up(quanta, lanes) < ipt__round_up(quanta, best))
-            best = lanes;
-    return best;
+    const size_t group = plan->panel->params.group_size;
+    size_t lanes = 32;
+    while (lanes > 4 && (lanes >= 2 * quanta || group / lanes * stride % 16 != 0))
+        lanes /= 2;
+    return lanes;
 }
 
 /* How the runs of a chunk lie in local memory: `run` bytes each, `stride` bytes apart in memory. The transposed reading
@@ -1933,7 +1933,7 @@ static void ipt__chunks_lay_out(const ipt_plan *plan, ipt__chunks *chunks, size_
             ++chunks->skew;
     } else if (chunks->pitch % 2 == 0)
         chunks->skew = 0;
-    chunks->run_lanes = ipt__run_lanes(chunks->pitch);
+    chunks->run_lanes = ipt__run_lanes(plan, chunks->pitch, stride);
 }
 
 /* Cuts a PANEL stage's panels of `length` along the long side into chunks, as long as local memory allows. 0 if that is
@@ -2603,7 +2603,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.down = (cl_uint)chunks->down;
     a.pitch = (cl_uint)chunks->pitch;
     a.skew = (cl_uint)chunks->skew;
-    a.run_lanes = (cl_uint)ipt__min(chunks->run_lanes, plan->context->limits.group_size);
+    a.run_lanes = (cl_uint)chunks->run_lanes;
     a.polls = plan->context->limits.wait_polls;
     ipt__divider32(a.length, &a.length_magic, &a.length_shift);
     ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
@@ -2617,38 +2617,41 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
 {
     const ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
-    const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
-    const cl_ulong words = plan->unit_bytes / IPT__WORD_BYTES, element_words = plan->element_units * words;
-    const cl_ulong units = stage->length * element_words;
+    const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
+    const int words = stage->by_words && place->base % word_units == 0;
+    const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
+    const int kernel = words ? stage->word_kernel : stage->kernels[0];
+    const ipt__params *const params = &plan->kernels[kernel].program->params;
+    const size_t element_units = plan->element_units, units = stage->length * element_units;
     const size_t sub_groups = params->group_size / params->lanes;
     cl_ulong starters;
     ipt__chains_arguments a;
     memset(&a, 0, sizeof a);
-    a.instance_stride = stage->rows * stage->cols * units;
-    a.base = place->base * words + first * a.instance_stride;
-    a.matrix_stride = place->matrix_stride * words;
-    a.matrix_units = (cl_ulong)plan->desc.rows * plan->desc.cols * element_words - first * a.instance_stride;
+    a.instance_stride = stage->rows * stage->cols * units / scale;
+    a.base = place->base / scale + first * a.instance_stride;
+    a.matrix_stride = place->matrix_stride / scale;
+    a.matrix_units = (cl_ulong)plan->matrix_bytes / plan->unit_bytes / scale - first * a.instance_stride;
     a.instances_per_matrix = count;
     a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a.slots = (cl_ulong)stage->rows * stage->cols;
     a.words = ipt__ceil_divide((size_t)a.slots, 32);
     a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)(stage->piece_units * words);
+    a.piece_units = (cl_uint)(stage->piece_units / scale);
     a.total_words = a.words * a.pieces * count * matrices;
     a.rows = stage->rows;
     a.cols = stage->cols;
     ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
     ipt__divider(a.row_slots, params->index_bits, &a.row_slots_magic, &a.row_slots_shift);
-    a.row_stride = stage->row_slots ? stage->row_stride * element_words : units;
-    a.super_units = units;
+    a.row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
+    a.super_units = units / scale;
     if (stage->tail_length) {
         a.gap_rows_each = ipt__min(plan->desc.rows, plan->desc.cols);
         a.gap_rows = a.gap_rows_each * matrices;
-        a.gap_begin = stage->row_slots * units;
-        a.gap_units = (cl_uint)(stage->tail_length * element_words);
+        a.gap_begin = stage->row_slots * units / scale;
+        a.gap_units = (cl_uint)(stage->tail_length * element_units / scale);
         a.gap_restore = (cl_uint)stage->gap_restore;
-        a.saved_stride = layout->saved_elements * element_words;
+        a.saved_stride = layout->saved_elements * element_units / scale;
     }
     ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
     if (!layout->cooperative) {
@@ -2658,7 +2661,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     }
     starters = ipt__min((size_t)a.total_words, plan->context->limits.compute_units * IPT__SUB_GROUPS_PER_UNIT);
     a.words_each = ipt__ceil_divide((size_t)a.total_words, (size_t)starters);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 0, &a,
                            ipt__ceil_divide(ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each), sub_groups));
 }
 
@@ -2846,11 +2849,10 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
         params.group_size = params.lanes; /* a work-group to a chain */
         if (stage->chains) {
-            params.unit_bytes = IPT__WORD_BYTES;
             params.group_size = IPT__CHAINS_GROUP;
             params.sub_group = (cl_uint)plan->context->limits.sub_groups;
-            params.registers = (cl_uint)stage->registers;
-            params.chains = stage->registers == 1 ? 4 : stage->registers == 2 ? 3 : 2;
+            params.piece_quanta = (cl_uint)stage->piece_quanta;
+            params.chains = stage->piece_quanta <= 64 ? 4 : 2;
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
         params.inner = stage->inner_rows != 0;
@@ -3061,8 +3063,8 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     const ipt_plan_desc *const desc = &plan->desc;
     const ipt__limits *const limits = &plan->context->limits;
     ipt__params params;
-    if (!limits->cooperative || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 || desc->cols == 1 ||
-        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
+        desc->cols == 1 || (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
         return IPT_SUCCESS;
     if (desc->sequence == IPT_SEQUENCE_AUTO &&
         (desc->rows == desc->cols || plan->matrix_bytes <= ipt__local_budget(limits)))

@@ -35,7 +35,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_inner] = {{1, 0}},
         [IPT__PARAM_ptx] = {{1, 0}},
         [IPT__PARAM_sub_group] = {{1, 0}},
-        [IPT__PARAM_registers] = {{1, 4}},
+        [IPT__PARAM_piece_quanta] = {{32, 64}},
         [IPT__PARAM_chains] = {{1, 4}},
         [IPT__PARAM_local_bytes] = {{4096, 65536}},
     };

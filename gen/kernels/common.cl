@@ -63,8 +63,34 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
 #define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-/* A word that another work-group may change at any time: a plain load may read a cache that nobody tells of it. */
+/* Adds one to a word for other work-groups to see after all that this work-item knows to have happened. */
+void ipt_signal(volatile __global uint *word)
+{
+#if defined(IPT_PTX) && IPT_PTX == 1
+    __asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#else
+    IPT_FENCE_DEVICE();
+    atomic_inc(word);
+#endif
+}
+
+/* A word that another work-group may change at any time: a plain load may read a cache that nobody tells of it. What
+ * comes behind it happens after what the word tells of. */
 uint ipt_poll(volatile __global uint *word)
+{
+#if defined(IPT_PTX) && IPT_PTX == 1
+    uint value;
+    __asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+#else
+    const uint value = atomic_or(word, 0u);
+    IPT_FENCE_DEVICE();
+    return value;
+#endif
+}
+
+/* The same without that order. */
+uint ipt_glance(volatile __global uint *word)
 {
 #if defined(IPT_PTX) && IPT_PTX == 1
     uint value;
@@ -79,19 +105,29 @@ uint ipt_poll(volatile __global uint *word)
  * its quantum. */
 #define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)
 
-/* Copies a quantum to local memory, without its units outside [low, high). It has arrived after ipt_fetch_wait by the
- * work-item that fetched it. */
+#ifndef X_SECTOR
+#define X_SECTOR 32u
+#endif
+/* Memory is written by sectors. */
+#define IPT_SECTOR_UNITS (X_SECTOR / IPT_UNIT_BYTES)
+
+/* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */
+void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
+{
+#if defined(IPT_PTX) && IPT_PTX == 1
+    /* Needs no registers, so that all that a work-group reads is under way at once. */
+    __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+/* The same without the units outside [low, high). */
 void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong quantum, ulong low, ulong high)
 {
     const ulong first = quantum * IPT_QUANTUM_UNITS;
     if (first >= low && first + IPT_QUANTUM_UNITS <= high) {
-#if defined(IPT_PTX) && IPT_PTX == 1
-        /* Needs no registers, so that all that a work-group reads is under way at once. */
-        __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from + first)
-                         : "memory");
-#else
-        *to = *(__global uint4 *)(from + first);
-#endif
+        ipt_fetch_inside(to, (__global uint4 *)(from + first));
     } else {
         __local ipt_unit *units = (__local ipt_unit *)to;
         for (uint i = 0; i < IPT_QUANTUM_UNITS; ++i)

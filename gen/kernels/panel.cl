@@ -46,9 +46,12 @@ void ipt_probe(volatile __global uint *control, uint polls)
 bool ipt_wait_for_order(volatile __global uint *control, uint order, bool first, uint chunks, uint polls)
 {
     volatile __global uint *counter = &control[IPT_COUNTERS + order];
-    uint looks = 0;
-    while (ipt_poll(counter) < chunks || (!first && ipt_poll(counter - 1) < chunks)) {
-        if (++looks <= polls)
+    uint looks = 0, own = 0, before = first ? chunks : 0;
+    while (own < chunks || before < chunks) {
+        own = ipt_poll(counter);
+        if (!first)
+            before = ipt_poll(counter - 1);
+        if (++looks <= polls || (own >= chunks && before >= chunks))
             continue;
         uint tickets = ipt_poll(&control[IPT_TICKETS]);
         if (tickets < (order + 1) * chunks) { /* not closed, and groups of this order have yet to come */
@@ -64,7 +67,6 @@ bool ipt_wait_for_order(volatile __global uint *control, uint order, bool first,
                 return false;
         }
     }
-    IPT_FENCE_DEVICE();
     return true;
 }
 
@@ -120,11 +122,6 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
     const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
 
-    /* The other pass's flags, clear for its next launch. */
-    for (uint w = ticket * flag_words_each + id; w < min(flag_words, (ticket + 1) * flag_words_each);
-         w += IPT_GROUP_SIZE)
-        workspace[flags_base + w] = 0;
-
     /* This chunk: x elements along the short side from x_first on, y along the long side from y_first on. */
     const uint chunks = across * down;
     const uint order = ticket / chunks, chunk = ticket - order * chunks;
@@ -157,84 +154,151 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);
     } else {
         const uint runs = !active ? 0 : (tall ? y : x) * count, units = (tall ? x : y) * element_units;
-        const uint run_lane = id & (run_lanes - 1);
-        __global ipt_unit *source = tall ? matrix : slots;
+        const uint lane_of_run = id & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes, first = id / run_lanes;
         const ulong low = !tall && tail ? 0 : origin, high = !tall && tail ? ~0ul : origin + matrix_units;
-        for (uint i = id / run_lanes; i < runs; i += IPT_GROUP_SIZE / run_lanes) {
-            const ulong begin = tall ? rows_begin + i * row_units : IPT_SLOT_BEGIN(i);
+        __global ipt_unit *source = tall ? matrix : slots;
+        const ulong begin_first = tall ? rows_begin : IPT_SLOT_BEGIN(0);
+        const ulong begin_last = runs == 0 ? 0 : tall ? rows_begin + (runs - 1) * row_units : IPT_SLOT_BEGIN(runs - 1);
+        const bool inside = begin_first / IPT_QUANTUM_UNITS * IPT_QUANTUM_UNITS >= low &&
+                            begin_last + units + IPT_QUANTUM_UNITS - 1 <= high;
+        if (tall && inside) {
+            /* A work-item's rows all begin at the same place of a quantum: step is a multiple of 16. */
+            const ulong begin = rows_begin + first * row_units;
             const uint shift = begin & (IPT_QUANTUM_UNITS - 1);
-            const uint first = i * pitch + (i >> skew);
             const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
-            if (run_lane == 0)
-                starts[i] = first * IPT_QUANTUM_UNITS + shift;
-            for (uint q = run_lane; q < end; q += run_lanes)
-                ipt_fetch(quanta + first + q, source, begin / IPT_QUANTUM_UNITS + q, low, high);
+            const uint to = first * pitch + (first >> skew), to_step = step * pitch + (step >> skew);
+            const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;
+            __global uint4 *from = (__global uint4 *)(matrix + (begin - shift));
+            for (uint q = lane_of_run; q < end; q += run_lanes) {
+                __global uint4 *from_row = from + q;
+                __local uint4 *to_row = quanta + to + q;
+                for (uint i = first; i < runs; i += step, from_row += from_step, to_row += to_step)
+                    ipt_fetch_inside(to_row, from_row);
+            }
+            if (lane_of_run == 0)
+                for (uint i = first, at = to; i < runs; i += step, at += to_step)
+                    starts[i] = at * IPT_QUANTUM_UNITS + shift;
+        } else {
+            for (uint i = first; i < runs; i += step) {
+                const ulong begin = tall ? rows_begin + i * row_units : IPT_SLOT_BEGIN(i);
+                const uint shift = begin & (IPT_QUANTUM_UNITS - 1);
+                const uint to = i * pitch + (i >> skew);
+                const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+                __global uint4 *from = (__global uint4 *)(source + (begin - shift));
+                if (lane_of_run == 0)
+                    starts[i] = to * IPT_QUANTUM_UNITS + shift;
+                for (uint q = lane_of_run; q < end; q += run_lanes)
+                    if (inside)
+                        ipt_fetch_inside(quanta + to + q, from + q);
+                    else
+                        ipt_fetch(quanta + to + q, source, begin / IPT_QUANTUM_UNITS + q, low, high);
+            }
         }
     }
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
-    const uint all_orders = tickets / chunks;
     if (id == 0) {
-        bool go = active, last = false;
-        uint left = all_orders;
-        if (waits) {
-            if (active) {
-                IPT_FENCE_DEVICE();
-                atomic_inc(&control[IPT_COUNTERS + order]);
-                go = ipt_wait_for_order(control, order, order_in_matrix == 0 || !neighbours, chunks, polls);
-            }
-            last = probe_polls == 0 && atomic_inc(&control[IPT_DEPARTED]) == tickets - 1;
-            if (last && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
-                left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;
+        bool go = active;
+        if (waits && active) {
+            ipt_signal(&control[IPT_COUNTERS + order]);
+            go = ipt_wait_for_order(control, order, order_in_matrix == 0 || !neighbours, chunks, polls);
         }
         shared[IPT_SHARED_GO] = go;
-        shared[IPT_SHARED_LAST] = last;
-        shared[IPT_SHARED_LEFT] = left;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const bool go = shared[IPT_SHARED_GO] != 0;
 
-    if (tall) {
+    /* This group has decided. The answer is not needed before the end. */
+    uint departed = 0;
+    if (id == 0 && waits && probe_polls == 0)
+        departed = atomic_inc(&control[IPT_DEPARTED]) + 1;
+
+    /* The other pass's flags, clear for its next launch. */
+    for (uint w = ticket * flag_words_each + id; w < min(flag_words, (ticket + 1) * flag_words_each);
+         w += IPT_GROUP_SIZE)
+        workspace[flags_base + w] = 0;
+
+    if (tall && narrow) {
         const uint runs = go ? x * count : 0, units = y * element_units;
         const uint shift = rows_begin & (IPT_QUANTUM_UNITS - 1);
         for (uint run = line; run < runs; run += IPT_LINES) {
-            const uint p = pack > 1 ? run / x : 0, col = (run - p * x) * element_units;
-            __global ipt_unit *target = slots + IPT_SLOT_BEGIN(run);
-            if (narrow) {
-                const uint from = shift + p * y * (uint)row_units + col;
-                for (uint i = lane; i < units; i += IPT_LINE_LANES) {
-                    IPT_ELEMENT_OF(i, element, part);
-                    const uint at = from + element * (uint)row_units + part;
-                    target[i] = tile[at + at / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS];
-                }
-            } else {
-                for (uint i = lane; i < units; i += IPT_LINE_LANES) {
-                    IPT_ELEMENT_OF(i, element, part);
-                    target[i] = tile[starts[p * y + element] + col + part];
-                }
+            const uint p = pack > 1 ? run / x : 0;
+            const uint from = shift + p * y * (uint)row_units + (run - p * x) * element_units;
+            const ulong begin = IPT_SLOT_BEGIN(run);
+            const uint before = (uint)begin % IPT_SECTOR_UNITS;
+            __global ipt_unit *target = slots + begin - before;
+#pragma unroll 4
+            for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {
+                const uint i = k - before;
+                IPT_ELEMENT_OF(i, element, part);
+                const uint at = from + element * (uint)row_units + part;
+                if (i < units)
+                    target[k] = tile[at + at / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS];
             }
         }
     } else if (narrow) {
         const uint units = go ? y * count * (uint)row_units : 0;
-        __global ipt_unit *target = matrix + rows_begin;
-        for (uint i = id; i < units; i += IPT_GROUP_SIZE) {
-            IPT_ELEMENT_OF(i, element, part);
-            const uint row = ipt_divide32(element, short_side_magic, short_side_shift);
-            const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;
-            target[i] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];
+        const uint before = (uint)rows_begin % IPT_SECTOR_UNITS;
+        __global ipt_unit *target = matrix + rows_begin - before;
+#pragma unroll 4
+        for (uint k = id; k < units + before; k += IPT_GROUP_SIZE) {
+            const uint i = k - before;
+            if (i < units) {
+                IPT_ELEMENT_OF(i, element, part);
+                const uint row = ipt_divide32(element, short_side_magic, short_side_shift);
+                const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;
+                target[k] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];
+            }
         }
     } else {
-        const uint runs = go ? y * count : 0, units = x * element_units;
-        for (uint run = line; run < runs; run += IPT_LINES) {
-            const uint p = pack > 1 ? run / y : 0, row = (run - p * y) * element_units;
-            __global ipt_unit *target = matrix + rows_begin + run * row_units;
-            for (uint i = lane; i < units; i += IPT_LINE_LANES) {
-                IPT_ELEMENT_OF(i, element, part);
-                target[i] = tile[starts[p * x + element] + row + part];
+        const uint runs = !go ? 0 : tall ? x : y, units = (tall ? y : x) * element_units;
+        /* Four runs at a time, so that their accesses overlap. Stores begin at sectors wherever a run does: memory
+         * takes whole sectors twice as fast. */
+        for (uint run = 4 * line; run < runs; run += 4 * IPT_LINES) {
+            __global ipt_unit *targets[4];
+            uint before[4], from[4];
+#pragma unroll 4
+            for (uint u = 0; u < 4; ++u) {
+                const ulong begin = tall ? IPT_SLOT_BEGIN(run + u) : rows_begin + (run + u) * row_units;
+                before[u] = (uint)begin % IPT_SECTOR_UNITS;
+                targets[u] = (tall ? slots : matrix) + begin - before[u];
+                before[u] = run + u < runs ? before[u] : ~0u / 2; /* no unit is in it */
+                from[u] = min(run + u, runs - 1) * element_units;
+            }
+            for (uint block = lane; block < units + IPT_SECTOR_UNITS - 1; block += 2 * IPT_LINE_LANES) {
+                ipt_unit values[2][4];
+                /* No branch, so that no read waits for another: units beyond the run are read for nothing. */
+#pragma unroll 2
+                for (uint n = 0; n < 2; ++n) {
+#pragma unroll 4
+                    for (uint u = 0; u < 4; ++u) {
+                        const uint i = min(block + n * IPT_LINE_LANES - before[u], units - 1);
+                        IPT_ELEMENT_OF(i, element, part);
+                        values[n][u] = tile[starts[element] + from[u] + part];
+                    }
+                }
+#pragma unroll 2
+                for (uint n = 0; n < 2; ++n) {
+#pragma unroll 4
+                    for (uint u = 0; u < 4; ++u)
+                        if (block + n * IPT_LINE_LANES - before[u] < units)
+                            targets[u][block + n * IPT_LINE_LANES] = values[n][u];
+                }
             }
         }
     }
+
+    const uint all_orders = tickets / chunks;
+    if (id == 0) {
+        const bool last = departed == tickets;
+        uint left = all_orders;
+        if (last && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
+            left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;
+        shared[IPT_SHARED_LAST] = last;
+        shared[IPT_SHARED_LEFT] = left;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
     /* What was left, by the last group alone: all others have decided, and write earlier orders if any. */
     for (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {
