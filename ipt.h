@@ -2606,6 +2606,9 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.run_lanes = (cl_uint)chunks->run_lanes;
     a.polls = plan->context->limits.wait_polls;
     ipt__divider32(a.length, &a.length_magic, &a.length_shift);
+    ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
+    ipt__divider32(a.across, &a.across_magic, &a.across_shift);
+    ipt__divider32(a.orders, &a.orders_magic, &a.orders_shift);
     ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);

@@ -215,6 +215,12 @@
     X(uint, run_lanes) /* work-items that fetch a run: a power of two */                                               \
     X(uint, polls)                                                                                                     \
     X(uint, probe_polls) /* not 0: count the work-groups that run at the same time, and do nothing else */             \
+    X(uint, chunks_magic) /* across * down */                                                                          \
+    X(uint, chunks_shift)                                                                                              \
+    X(uint, across_magic)                                                                                              \
+    X(uint, across_shift)                                                                                              \
+    X(uint, orders_magic)                                                                                              \
+    X(uint, orders_shift)                                                                                              \
     X(uint, length_magic)                                                                                              \
     X(uint, length_shift)                                                                                              \
     X(uint, short_side_magic)                                                                                          \
@@ -295,7 +301,11 @@ static const char *const ipt__text_common[] = {
     "void ipt_signal(volatile __global uint *word)\n",
     "{\n",
     "#if defined(IPT_PTX) && IPT_PTX == 1\n",
+    "#ifdef X_RELAXED\n",
+    "    __asm__ volatile(\"red.relaxed.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n",
+    "#else\n",
     "    __asm__ volatile(\"red.release.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n",
+    "#endif\n",
     "#else\n",
     "    IPT_FENCE_DEVICE();\n",
     "    atomic_inc(word);\n",
@@ -308,7 +318,11 @@ static const char *const ipt__text_common[] = {
     "{\n",
     "#if defined(IPT_PTX) && IPT_PTX == 1\n",
     "    uint value;\n",
+    "#ifdef X_LDR\n",
+    "    __asm__ volatile(\"ld.relaxed.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n",
+    "#else\n",
     "    __asm__ volatile(\"ld.acquire.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n",
+    "#endif\n",
     "    return value;\n",
     "#else\n",
     "    const uint value = atomic_or(word, 0u);\n",
@@ -414,7 +428,7 @@ static const char *const ipt__text_common[] = {
     "\n",
     "#endif\n",
     NULL};
-#define IPT__HASH_common "786f4021aa0abd3a"
+#define IPT__HASH_common "8829f267c956e9d5"
 
 static const char *const ipt__text_chains[] = {
     "/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group, their super-elements in registers, and\n",
@@ -787,14 +801,15 @@ static const char *const ipt__text_panel[] = {
     "\n",
     "    /* This chunk: x elements along the short side from x_first on, y along the long side from y_first on. */\n",
     "    const uint chunks = across * down;\n",
-    "    const uint order = ticket / chunks, chunk = ticket - order * chunks;\n",
-    "    const uint m = order / orders, order_in_matrix = order - m * orders;\n",
+    "    const uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;\n",
+    "    const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;\n",
     "    const uint k = tall ? orders - 1 - order_in_matrix : order_in_matrix;\n",
     "    const bool tail = k == packs;\n",
     "    const uint panel = tail ? panels : k * pack, count = tail ? 1 : min(pack, panels - panel);\n",
     "    const uint y_length = tail ? tail_length : length;\n",
-    "    const uint x_first = chunk % across * chunk_x, x = min(chunk_x, short_side - x_first);\n",
-    "    const uint y_first = chunk / across * chunk_y, y = min(chunk_y, y_length - y_first);\n",
+    "    const uint chunk_row = ipt_divide32(chunk, across_magic, across_shift);\n",
+    "    const uint x_first = (chunk - chunk_row * across) * chunk_x, x = min(chunk_x, short_side - x_first);\n",
+    "    const uint y_first = chunk_row * chunk_y, y = min(chunk_y, y_length - y_first);\n",
     "\n",
     "    const ulong origin = base + m * matrix_stride;\n",
     "    __global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;\n",
@@ -929,25 +944,20 @@ static const char *const ipt__text_panel[] = {
     "                before[u] = run + u < runs ? before[u] : ~0u / 2; /* no unit is in it */\n",
     "                from[u] = min(run + u, runs - 1) * element_units;\n",
     "            }\n",
-    "            for (uint block = lane; block < units + IPT_SECTOR_UNITS - 1; block += 2 * IPT_LINE_LANES) {\n",
-    "                ipt_unit values[2][4];\n",
+    "            for (uint block = 0; block < units + IPT_SECTOR_UNITS - 1; block += IPT_LINE_LANES) {\n",
+    "                const uint at = block + lane;\n",
+    "                ipt_unit values[4];\n",
     "                /* No branch, so that no read waits for another: units beyond the run are read for nothing. */\n",
-    "#pragma unroll 2\n",
-    "                for (uint n = 0; n < 2; ++n) {\n",
     "#pragma unroll 4\n",
-    "                    for (uint u = 0; u < 4; ++u) {\n",
-    "                        const uint i = min(block + n * IPT_LINE_LANES - before[u], units - 1);\n",
-    "                        IPT_ELEMENT_OF(i, element, part);\n",
-    "                        values[n][u] = tile[starts[element] + from[u] + part];\n",
-    "                    }\n",
+    "                for (uint u = 0; u < 4; ++u) {\n",
+    "                    const uint i = min(at - before[u], units - 1);\n",
+    "                    IPT_ELEMENT_OF(i, element, part);\n",
+    "                    values[u] = tile[starts[element] + from[u] + part];\n",
     "                }\n",
-    "#pragma unroll 2\n",
-    "                for (uint n = 0; n < 2; ++n) {\n",
     "#pragma unroll 4\n",
-    "                    for (uint u = 0; u < 4; ++u)\n",
-    "                        if (block + n * IPT_LINE_LANES - before[u] < units)\n",
-    "                            targets[u][block + n * IPT_LINE_LANES] = values[n][u];\n",
-    "                }\n",
+    "                for (uint u = 0; u < 4; ++u)\n",
+    "                    if (at - before[u] < units)\n",
+    "                        targets[u][at] = values[u];\n",
     "            }\n",
     "        }\n",
     "    }\n",
@@ -1018,7 +1028,7 @@ static const char *const ipt__text_panel[] = {
     "            control[w] = 0;\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "34b50159c4c9bda9"
+#define IPT__HASH_panel "6fa6b11b8e8620ef"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each work-group following chains of its own.\n",

@@ -67,7 +67,11 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
 void ipt_signal(volatile __global uint *word)
 {
 #if defined(IPT_PTX) && IPT_PTX == 1
+#ifdef X_RELAXED
+    __asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#else
     __asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#endif
 #else
     IPT_FENCE_DEVICE();
     atomic_inc(word);
@@ -80,7 +84,11 @@ uint ipt_poll(volatile __global uint *word)
 {
 #if defined(IPT_PTX) && IPT_PTX == 1
     uint value;
+#ifdef X_LDR
+    __asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+#else
     __asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+#endif
     return value;
 #else
     const uint value = atomic_or(word, 0u);

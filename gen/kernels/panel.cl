@@ -124,14 +124,15 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 
     /* This chunk: x elements along the short side from x_first on, y along the long side from y_first on. */
     const uint chunks = across * down;
-    const uint order = ticket / chunks, chunk = ticket - order * chunks;
-    const uint m = order / orders, order_in_matrix = order - m * orders;
+    const uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;
+    const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;
     const uint k = tall ? orders - 1 - order_in_matrix : order_in_matrix;
     const bool tail = k == packs;
     const uint panel = tail ? panels : k * pack, count = tail ? 1 : min(pack, panels - panel);
     const uint y_length = tail ? tail_length : length;
-    const uint x_first = chunk % across * chunk_x, x = min(chunk_x, short_side - x_first);
-    const uint y_first = chunk / across * chunk_y, y = min(chunk_y, y_length - y_first);
+    const uint chunk_row = ipt_divide32(chunk, across_magic, across_shift);
+    const uint x_first = (chunk - chunk_row * across) * chunk_x, x = min(chunk_x, short_side - x_first);
+    const uint y_first = chunk_row * chunk_y, y = min(chunk_y, y_length - y_first);
 
     const ulong origin = base + m * matrix_stride;
     __global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;
@@ -266,25 +267,20 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                 before[u] = run + u < runs ? before[u] : ~0u / 2; /* no unit is in it */
                 from[u] = min(run + u, runs - 1) * element_units;
             }
-            for (uint block = lane; block < units + IPT_SECTOR_UNITS - 1; block += 2 * IPT_LINE_LANES) {
-                ipt_unit values[2][4];
+            for (uint block = 0; block < units + IPT_SECTOR_UNITS - 1; block += IPT_LINE_LANES) {
+                const uint at = block + lane;
+                ipt_unit values[4];
                 /* No branch, so that no read waits for another: units beyond the run are read for nothing. */
-#pragma unroll 2
-                for (uint n = 0; n < 2; ++n) {
 #pragma unroll 4
-                    for (uint u = 0; u < 4; ++u) {
-                        const uint i = min(block + n * IPT_LINE_LANES - before[u], units - 1);
-                        IPT_ELEMENT_OF(i, element, part);
-                        values[n][u] = tile[starts[element] + from[u] + part];
-                    }
+                for (uint u = 0; u < 4; ++u) {
+                    const uint i = min(at - before[u], units - 1);
+                    IPT_ELEMENT_OF(i, element, part);
+                    values[u] = tile[starts[element] + from[u] + part];
                 }
-#pragma unroll 2
-                for (uint n = 0; n < 2; ++n) {
 #pragma unroll 4
-                    for (uint u = 0; u < 4; ++u)
-                        if (block + n * IPT_LINE_LANES - before[u] < units)
-                            targets[u][block + n * IPT_LINE_LANES] = values[n][u];
-                }
+                for (uint u = 0; u < 4; ++u)
+                    if (at - before[u] < units)
+                        targets[u][at] = values[u];
             }
         }
     }
