@@ -866,7 +866,8 @@ enum {
     /* Local memory of a panel's chunk. With what the kernel needs beside, three of the large ones fit a large GPU's
      * unit; else at most so much of what is reported. */
     IPT__CHUNK_BYTES_LARGE = 73728,
-    IPT__CHUNK_BYTES = 32768
+    IPT__CHUNK_BYTES = 32768,
+    IPT__SWAP_BYTES = 163840 /* the same for two tiles */
 };
 
 /* What the planner needs to know of a device. */
@@ -1510,13 +1511,18 @@ typedef enum ipt__stage_kind {
     IPT__STAGE_SHUFFLE /* instances by cycle following with one flag bit per slot */
 } ipt__stage_kind;
 
+/* How the rows of a tile lie in local memory: see ipt_fetch_rows in common.cl. */
+typedef struct ipt__tile_layout {
+    size_t pitch, skew, run_lanes;
+} ipt__tile_layout;
+
 /* How the cooperative panel kernel cuts a stage: see panel.cl. Lengths in elements. */
 typedef struct ipt__chunks {
     size_t pack, packs; /* panels of an order, and orders without the tail */
     size_t orders;      /* with the tail */
     size_t x, y;        /* a chunk along the short and the long side */
     size_t across, down;
-    size_t pitch, skew, run_lanes;
+    ipt__tile_layout tile;
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
 
@@ -1534,6 +1540,8 @@ typedef struct ipt__stage {
     size_t matrices_at_once, instances_at_once; /* in one launch, as the workspace allows */
     size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element that are moved on their own */
     int kernels[2];                             /* in the plan; WAVE has two: transpose and copy */
+    size_t tile_side, tile_bytes;               /* SWAP: side of a tile, elements, and local memory of two */
+    ipt__tile_layout tile;                      /* of it, if larger than 32 */
     ipt__chunks chunks;                         /* PANEL */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves the gaps: rows or columns left over */
     int chains;                                 /* SHUFFLE by sub-groups */
@@ -1610,6 +1618,15 @@ static const ipt__cost_model ipt__cost_models[2] = {
     {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
     {3, 6, 2.7, 1000, 1.5, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
 };
+
+/* The same for the kernels that only GPUs have. A panel's factor grows with the share of sectors that its chunks cut,
+ * and with its size beyond large_panel bytes, because more work-groups wait for one another. A chain's step costs about
+ * the same for any length; slots that do not begin at 128 bytes cut sectors (`cut`, less if they begin at 32), and a
+ * super-element that does not fill its class leaves work-items idle. */
+typedef struct ipt__gpu_model {
+    double panel, panel_cut, panel_large, large_panel, chains, chains_step, cut, cut_step, idle;
+} ipt__gpu_model;
+static const ipt__gpu_model ipt__gpu_models = {1.33, 24, 0.2, 8e6, 1.2, 30, 0.1, 80, 0.25}; /* fitted to an H200 */
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -1741,6 +1758,33 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
         stage->kind = IPT__STAGE_WAVE;
 }
 
+/* Rows of `run` bytes, `stride` bytes apart in memory. The transposed reading should find its work-items' units in
+ * different banks; the rows that a work-item fetches one after the other must begin at the same place of a quantum. */
+static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t run, size_t stride)
+{
+    const size_t group = plan->context->limits.group_size;
+    ipt__tile_layout layout;
+    layout.pitch = (run + 31 - plan->unit_bytes) / 16;
+    layout.skew = 31;
+    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at all places of a quantum in turn */
+        layout.skew = 0;
+        while ((stride << layout.skew) % 16 != 0)
+            ++layout.skew;
+    } else if (layout.pitch % 2 == 0)
+        layout.skew = 0;
+    layout.run_lanes = 32;
+    while (layout.run_lanes > 4 &&
+           (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0))
+        layout.run_lanes /= 2;
+    return layout;
+}
+
+/* Quanta of local memory that `rows` of them take. */
+static size_t ipt__tile_quanta(const ipt__tile_layout *layout, size_t rows)
+{
+    return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
+}
+
 /* Where the parts of the workspace begin. */
 static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
 {
@@ -1764,23 +1808,27 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
     layout->scratch_offset = offset;
 }
 
-/* The factors of the cost model (see ipt__cost_model) for the kernels that a GPU has and a CPU has not. */
+/* The factors of the cost model for the kernels that GPUs have: constants in ipt__gpu_model, bytes in the formulas. */
 static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const double bytes = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
-    const double run = (double)(stage->chunks.x * plan->desc.elem_size);
-    const double large = bytes > 8e6 ? (bytes - 8e6) / 8e6 : 0;
-    return 1.08 * (1 + 0.2 * large) * (stage->chunks.narrow ? 1 : 1 + 8 / run);
+    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const double size = (double)plan->desc.elem_size;
+    const double panel = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
+    const double cut = stage->chunks.narrow ? 0 : 1 / (double)stage->chunks.x + 1 / (double)stage->chunks.y;
+    const double large = panel > model->large_panel ? panel / model->large_panel - 1 : 0;
+    return model->panel * (1 + model->panel_cut * cut / size) * (1 + model->panel_large * large);
 }
 
 static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const double size = (double)plan->desc.elem_size, bytes = (double)stage->piece_units * (double)plan->unit_bytes;
-    const size_t stride = stage->row_slots ? stage->row_stride * plan->desc.elem_size : 0;
-    const size_t slot = (size_t)((double)stage->length * size);
-    const double lanes = (double)(stage->piece_quanta * 16);
-    const double unaligned = slot % 128 == 0 && stride % 128 == 0 ? 0 : slot % 32 == 0 && stride % 32 == 0 ? 0.7 : 1;
-    return 1.10 + (0.03 + 142 / bytes) * unaligned + 0.1 * (lanes - bytes) / lanes;
+    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
+    const double idle = 1 - bytes / (16.0 * (double)stage->piece_quanta);
+    const size_t size = plan->desc.elem_size, slot = stage->length * size,
+                 stride = stage->row_slots ? stage->row_stride * size : slot;
+    const double cut = slot % 128 == 0 && stride % 128 == 0 ? 0 : slot % 32 == 0 && stride % 32 == 0 ? 0.6 : 1;
+    return model->chains + model->chains_step / bytes + cut * (model->cut + model->cut_step / bytes) +
+           model->idle * idle;
 }
 
 /* Decides how much of each stage runs at once within `budget` bytes of workspace (0: as little as possible), and with
@@ -1910,32 +1958,6 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     ipt__layout_finish(plan, layout, budget);
 }
 
-/* The number of work-items, a power of two, that share a run of so many quanta `stride` bytes apart. Rows that a
- * work-item fetches one after the other begin at the same place of a quantum: panel.cl counts on it. */
-static size_t ipt__run_lanes(const ipt_plan *plan, size_t quanta, size_t stride)
-{
-    const size_t group = plan->panel->params.group_size;
-    size_t lanes = 32;
-    while (lanes > 4 && (lanes >= 2 * quanta || group / lanes * stride % 16 != 0))
-        lanes /= 2;
-    return lanes;
-}
-
-/* How the runs of a chunk lie in local memory: `run` bytes each, `stride` bytes apart in memory. The transposed reading
- * should find its work-items' units in different banks. */
-static void ipt__chunks_lay_out(const ipt_plan *plan, ipt__chunks *chunks, size_t run, size_t stride)
-{
-    chunks->pitch = (run + 16 - plan->unit_bytes + 15) / 16;
-    chunks->skew = 31;
-    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* runs begin at all places of a quantum in turn */
-        chunks->skew = 0;
-        while ((stride << chunks->skew) % 16 != 0)
-            ++chunks->skew;
-    } else if (chunks->pitch % 2 == 0)
-        chunks->skew = 0;
-    chunks->run_lanes = ipt__run_lanes(plan, chunks->pitch, stride);
-}
-
 /* Cuts a PANEL stage's panels of `length` along the long side into chunks, as long as local memory allows. 0 if that is
  * not possible. */
 static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
@@ -1983,8 +2005,8 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
     chunks->orders = chunks->packs + tail;
     chunks->waits = chunks->across > 1 || chunks->neighbours;
-    ipt__chunks_lay_out(plan, chunks, (chunks->tall ? chunks->x : length) * size,
-                        chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
+    chunks->tile = ipt__lay_out_tile(plan, (chunks->tall ? chunks->x : length) * size,
+                                     chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
     return (chunks->across <= half || !chunks->waits) && chunks->across * chunks->orders < 0x7fffffff;
 }
 
@@ -2065,9 +2087,8 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             if (chunks->across * chunks->down > plan->panel->resident)
                 continue;
-            ipt__chunks_lay_out(plan, chunks, chunks->x * size, cols * size);
-            if (chunks->y * chunks->pitch + (chunks->skew > 30 ? 0 : chunks->y >> chunks->skew) + 1 >
-                plan->panel->params.local_bytes / 16)
+            chunks->tile = ipt__lay_out_tile(plan, chunks->x * size, cols * size);
+            if (ipt__tile_quanta(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the sectors of runs that are read or written in part. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
@@ -2477,10 +2498,16 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 {
     const ipt_plan *const plan = run->plan;
     const size_t units = ipt__stage_units(plan, stage);
-    size_t side, chunk;
+    const size_t side = stage->tile_side;
+    size_t small, chunk = 1;
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
-    ipt__transpose_tile(plan, units, 2, &side, &chunk);
+    if (side <= 32)
+        ipt__transpose_tile(plan, units, 2, &small, &chunk);
+    a.tile_quanta = (cl_uint)ipt__tile_quanta(&stage->tile, side);
+    a.pitch = (cl_uint)stage->tile.pitch;
+    a.skew = (cl_uint)stage->tile.skew;
+    a.run_lanes = (cl_uint)stage->tile.run_lanes;
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
     a.instance_stride = ipt__instance_units(plan, stage);
@@ -2491,8 +2518,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     a.element_units = (cl_uint)units;
     a.chunk_units = (cl_uint)chunk;
     a.chunks = (cl_uint)ipt__ceil_divide(units, chunk);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
-                           2 * side * (side * chunk + 1) * plan->unit_bytes, &a,
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
                            (cl_ulong)a.tiles * (a.tiles + 1) / 2 * a.chunks * stage->instances * plan->desc.batch);
 }
 
@@ -2601,9 +2627,9 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.chunk_y = (cl_uint)chunks->y;
     a.across = (cl_uint)chunks->across;
     a.down = (cl_uint)chunks->down;
-    a.pitch = (cl_uint)chunks->pitch;
-    a.skew = (cl_uint)chunks->skew;
-    a.run_lanes = (cl_uint)chunks->run_lanes;
+    a.pitch = (cl_uint)chunks->tile.pitch;
+    a.skew = (cl_uint)chunks->tile.skew;
+    a.run_lanes = (cl_uint)chunks->tile.run_lanes;
     a.polls = plan->context->limits.wait_polls;
     ipt__divider32(a.length, &a.length_magic, &a.length_shift);
     ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
@@ -2627,7 +2653,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     const ipt__params *const params = &plan->kernels[kernel].program->params;
     const size_t element_units = plan->element_units, units = stage->length * element_units;
     const size_t sub_groups = params->group_size / params->lanes;
-    cl_ulong starters;
+    size_t most, runs;
     ipt__chains_arguments a;
     memset(&a, 0, sizeof a);
     a.instance_stride = stage->rows * stage->cols * units / scale;
@@ -2662,10 +2688,14 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
         if (result)
             return result;
     }
-    starters = ipt__min((size_t)a.total_words, plan->context->limits.compute_units * IPT__SUB_GROUPS_PER_UNIT);
-    a.words_each = ipt__ceil_divide((size_t)a.total_words, (size_t)starters);
+    /* As many sub-groups as the device runs, as far as there are slots for them to start at. */
+    most = plan->context->limits.compute_units * IPT__SUB_GROUPS_PER_UNIT;
+    a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
+    runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
+    for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
+        a.parts *= 2;
     return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 0, &a,
-                           ipt__ceil_divide(ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each), sub_groups));
+                           ipt__ceil_divide(runs * a.parts, sub_groups));
 }
 
 static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
@@ -2804,6 +2834,31 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     return IPT_SUCCESS;
 }
 
+/* The side of the tiles that a SWAP stage exchanges, and their local memory. A GPU fetches large ones by quanta, the
+ * larger the more sectors their rows cut; CPUs have small ones, as have elements of several units. `size` is 0, or 1
+ * for what comes into question where the large ones are refused. */
+static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int size)
+{
+    static const size_t sides[3][2] = {
+        {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
+    const ipt__limits *const limits = &plan->context->limits;
+    const size_t unit = plan->unit_bytes,
+                 most = limits->nvidia && !limits->local_is_limited ? IPT__SWAP_BYTES : limits->local_memory;
+    const int large =
+        !limits->cpu && limits->group_size >= 64 && unit >= 4 && ipt__stage_units(plan, stage) == 1 && !size;
+    size_t chunk;
+    if (large) {
+        const size_t *const side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2];
+        stage->tile_side = side[stage->cols * unit % 256 != 0];
+        stage->tile = ipt__lay_out_tile(plan, stage->tile_side * unit, stage->cols * unit);
+        stage->tile_bytes = 2 * 16 * (stage->tile_side * (stage->tile.pitch + 1) + 1);
+        if (stage->tile_bytes + 2 * 4 * stage->tile_side <= most)
+            return;
+    }
+    ipt__transpose_tile(plan, ipt__stage_units(plan, stage), 2, &stage->tile_side, &chunk);
+    stage->tile_bytes = ipt__round_up(2 * stage->tile_side * (stage->tile_side * chunk + 1) * unit, 1024);
+}
+
 /* Parameters for elements of element_units units; `tiles` of them in local memory at once. */
 static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, size_t tiles)
 {
@@ -2834,6 +2889,17 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__STAGE_SWAP:
         id = IPT__KERNEL_swap;
+        ipt__swap_tile(plan, stage, 0);
+        params.tile = (cl_uint)stage->tile_side;
+        params.local_bytes = (cl_uint)stage->tile_bytes;
+        if (stage->tile_side > 32) {
+            result = ipt__plan_kernel_get(plan, id, params, index);
+            if (result != IPT_ERROR_BUILD)
+                return result;
+            ipt__swap_tile(plan, stage, 1);
+            params.tile = (cl_uint)stage->tile_side;
+            params.local_bytes = (cl_uint)stage->tile_bytes;
+        }
         break;
     case IPT__STAGE_WAVE:
         result = ipt__plan_kernel_get(plan, id, params, index++);

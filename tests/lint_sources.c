@@ -29,7 +29,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_unit_bytes] = {{1, 2, 4, 8, 16}},
         [IPT__PARAM_element_units] = {{1, 0}},
         [IPT__PARAM_group_size] = {{1, 32, 256}},
-        [IPT__PARAM_tile] = {{2, 32}},
+        [IPT__PARAM_tile] = {{2, 64}},
         [IPT__PARAM_lanes] = {{1, 32}},
         [IPT__PARAM_index_bits] = {{32, 64}},
         [IPT__PARAM_inner] = {{1, 0}},

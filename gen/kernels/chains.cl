@@ -97,9 +97,13 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                 saved[i] = gap[i];
     }
 
-    /* Each sub-group starts chains in a run of flag words of its own. */
-    const ulong all_end = min(total_words, (number + 1) * words_each);
-    for (ulong w = min(total_words, number * words_each); w < all_end;) {
+    /* Each sub-group starts chains in a run of flag words of its own; if there are fewer words than sub-groups, in a
+     * part of a word. */
+    const ulong run = number / parts;
+    const uint part_bits = 32 / parts;
+    const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;
+    const ulong all_end = min(total_words, (run + 1) * words_each);
+    for (ulong w = min(total_words, run * words_each); w < all_end;) {
         const ulong domain = w / words;
         const ulong piece = domain % pieces, instance = domain / pieces;
         const ulong m = instance / instances_per_matrix;
@@ -125,7 +129,7 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             while (candidates == 0 && next < end) {
                 word = next + lane;
                 const ulong left = word < end ? slots - word * 32 : 0;
-                open = left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & ~ipt_glance(&flags[word]);
+                open = left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & own & ~ipt_glance(&flags[word]);
                 next += IPT_LANES;
                 candidates = IPT_BALLOT(open != 0);
             }

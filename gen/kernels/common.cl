@@ -67,11 +67,7 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
 void ipt_signal(volatile __global uint *word)
 {
 #if defined(IPT_PTX) && IPT_PTX == 1
-#ifdef X_RELAXED
-    __asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
-#else
     __asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
-#endif
 #else
     IPT_FENCE_DEVICE();
     atomic_inc(word);
@@ -84,11 +80,7 @@ uint ipt_poll(volatile __global uint *word)
 {
 #if defined(IPT_PTX) && IPT_PTX == 1
     uint value;
-#ifdef X_LDR
-    __asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-#else
     __asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-#endif
     return value;
 #else
     const uint value = atomic_or(word, 0u);
@@ -113,11 +105,8 @@ uint ipt_glance(volatile __global uint *word)
  * its quantum. */
 #define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)
 
-#ifndef X_SECTOR
-#define X_SECTOR 32u
-#endif
 /* Memory is written by sectors. */
-#define IPT_SECTOR_UNITS (X_SECTOR / IPT_UNIT_BYTES)
+#define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)
 
 /* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */
 void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
@@ -154,6 +143,85 @@ void ipt_fetch_wait(void)
 /* Work-items of a group stand in lines. */
 #define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
 #define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
+
+#if defined(IPT_ELEMENT_UNITS) && defined(IPT_PTX)
+
+/* Unit k of a run of elements: which element, and which of its units. */
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, element, part)                                                                               \
+    const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units
+#endif
+
+/* Fetches `runs` rows of `units` units, the first at `begin` and row_units from one to the next, into local memory: row
+ * i at quantum i * pitch + (i >> skew), and starts[i] is the unit there at which it begins. run_lanes work-items share
+ * a row; the host chooses them so that the rows of one work-item all begin at the same place of a quantum. Nothing
+ * outside [low, high) is read. */
+void ipt_fetch_rows(__local uint4 *quanta, __local uint *starts, __global ipt_unit *matrix, ulong begin,
+                    ulong row_units, uint runs, uint units, uint run_lanes, uint pitch, uint skew, ulong low,
+                    ulong high)
+{
+    const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;
+    const uint first = get_local_id(0) / run_lanes;
+    const ulong own = begin + first * row_units;
+    const uint shift = (uint)own & (IPT_QUANTUM_UNITS - 1);
+    const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+    const uint to = first * pitch + (first >> skew), to_step = step * pitch + (step >> skew);
+    if (begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&
+        begin + runs * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high) {
+        const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;
+        __global uint4 *from = (__global uint4 *)(matrix + (own - shift));
+        for (uint q = lane; q < end; q += run_lanes) {
+            __global uint4 *from_row = from + q;
+            __local uint4 *to_row = quanta + to + q;
+            for (uint i = first; i < runs; i += step, from_row += from_step, to_row += to_step)
+                ipt_fetch_inside(to_row, from_row);
+        }
+    } else {
+        for (uint i = first, at = to; i < runs; i += step, at += to_step)
+            for (uint q = lane; q < end; q += run_lanes)
+                ipt_fetch(quanta + at + q, matrix, (begin + i * row_units) / IPT_QUANTUM_UNITS + q, low, high);
+    }
+    if (lane == 0)
+        for (uint i = first, at = to; i < runs; i += step, at += to_step)
+            starts[i] = at * IPT_QUANTUM_UNITS + shift;
+}
+
+/* Writes, by a line of work-items, up to four transposed runs of `units` units: run u begins at target[begins[u]], and
+ * its element i is at tile[starts[i] + from[u]]; only `count` of them are there. Four, so that their accesses overlap.
+ * Stores begin at sectors wherever the run does: memory takes whole sectors twice as fast (measured on an H200: 3650
+ * against 1790 GB/s). */
+void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, const ulong *begins,
+                    const uint *from, uint count, uint units, uint element_units, uint element_units_magic,
+                    uint element_units_shift)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES;
+    __global ipt_unit *sectors[4];
+    uint before[4];
+#pragma unroll 4
+    for (uint u = 0; u < 4; ++u) {
+        before[u] = (uint)begins[u] % IPT_SECTOR_UNITS;
+        sectors[u] = target + (begins[u] - before[u]);
+        before[u] = u < count ? before[u] : ~0u / 2; /* none of its units is one */
+    }
+    for (uint at = lane; at - lane < units + IPT_SECTOR_UNITS - 1; at += IPT_LINE_LANES) {
+        ipt_unit values[4];
+        /* No branch, so that no read waits for another: units beyond the run are read for nothing. */
+#pragma unroll 4
+        for (uint u = 0; u < 4; ++u) {
+            const uint i = min(at - before[u], units - 1);
+            IPT_ELEMENT_OF(i, element, part);
+            values[u] = tile[starts[element] + from[u] + part];
+        }
+#pragma unroll 4
+        for (uint u = 0; u < 4; ++u)
+            if (at - before[u] < units)
+                sectors[u][at] = values[u];
+    }
+}
+
+#endif
 
 #ifdef IPT_TILE
 

@@ -24,14 +24,6 @@
 enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };         /* words of the control block */
 enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LAST, IPT_SHARED_LEFT }; /* what work-item 0 hands to its group */
 
-/* Unit k of a run of elements: which element, and which of its units. */
-#if IPT_ELEMENT_UNITS == 1
-#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0
-#else
-#define IPT_ELEMENT_OF(k, element, part)                                                                               \
-    const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units
-#endif
-
 /* Holds this group and counts those that run beside it, until one of them has looked `polls` times. */
 void ipt_probe(volatile __global uint *control, uint polls)
 {
@@ -49,7 +41,7 @@ bool ipt_wait_for_order(volatile __global uint *control, uint order, bool first,
     uint looks = 0, own = 0, before = first ? chunks : 0;
     while (own < chunks || before < chunks) {
         own = ipt_poll(counter);
-        if (!first)
+        if (before < chunks)
             before = ipt_poll(counter - 1);
         if (++looks <= polls || (own >= chunks && before >= chunks))
             continue;
@@ -153,47 +145,28 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         const uint end = active ? (shift + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS : 0;
         for (uint q = id; q < end; q += IPT_GROUP_SIZE)
             ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);
+    } else if (tall) {
+        ipt_fetch_rows(quanta, starts, matrix, rows_begin, row_units, active ? y * count : 0, x * element_units,
+                       run_lanes, pitch, skew, origin, origin + matrix_units);
     } else {
-        const uint runs = !active ? 0 : (tall ? y : x) * count, units = (tall ? x : y) * element_units;
-        const uint lane_of_run = id & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes, first = id / run_lanes;
-        const ulong low = !tall && tail ? 0 : origin, high = !tall && tail ? ~0ul : origin + matrix_units;
-        __global ipt_unit *source = tall ? matrix : slots;
-        const ulong begin_first = tall ? rows_begin : IPT_SLOT_BEGIN(0);
-        const ulong begin_last = runs == 0 ? 0 : tall ? rows_begin + (runs - 1) * row_units : IPT_SLOT_BEGIN(runs - 1);
-        const bool inside = begin_first / IPT_QUANTUM_UNITS * IPT_QUANTUM_UNITS >= low &&
-                            begin_last + units + IPT_QUANTUM_UNITS - 1 <= high;
-        if (tall && inside) {
-            /* A work-item's rows all begin at the same place of a quantum: step is a multiple of 16. */
-            const ulong begin = rows_begin + first * row_units;
+        const uint runs = active ? x * count : 0, units = y * element_units;
+        const ulong low = tail ? 0 : origin, high = tail ? ~0ul : origin + matrix_units;
+        const ulong first_begin = IPT_SLOT_BEGIN(0), last_begin = IPT_SLOT_BEGIN(runs - 1);
+        const bool inside = first_begin - (first_begin & (IPT_QUANTUM_UNITS - 1)) >= low &&
+                            last_begin + units + IPT_QUANTUM_UNITS - 1 <= high;
+        for (uint i = id / run_lanes; i < runs; i += IPT_GROUP_SIZE / run_lanes) {
+            const ulong begin = IPT_SLOT_BEGIN(i);
             const uint shift = begin & (IPT_QUANTUM_UNITS - 1);
+            const uint to = i * pitch + (i >> skew);
             const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
-            const uint to = first * pitch + (first >> skew), to_step = step * pitch + (step >> skew);
-            const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;
-            __global uint4 *from = (__global uint4 *)(matrix + (begin - shift));
-            for (uint q = lane_of_run; q < end; q += run_lanes) {
-                __global uint4 *from_row = from + q;
-                __local uint4 *to_row = quanta + to + q;
-                for (uint i = first; i < runs; i += step, from_row += from_step, to_row += to_step)
-                    ipt_fetch_inside(to_row, from_row);
-            }
-            if (lane_of_run == 0)
-                for (uint i = first, at = to; i < runs; i += step, at += to_step)
-                    starts[i] = at * IPT_QUANTUM_UNITS + shift;
-        } else {
-            for (uint i = first; i < runs; i += step) {
-                const ulong begin = tall ? rows_begin + i * row_units : IPT_SLOT_BEGIN(i);
-                const uint shift = begin & (IPT_QUANTUM_UNITS - 1);
-                const uint to = i * pitch + (i >> skew);
-                const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
-                __global uint4 *from = (__global uint4 *)(source + (begin - shift));
-                if (lane_of_run == 0)
-                    starts[i] = to * IPT_QUANTUM_UNITS + shift;
-                for (uint q = lane_of_run; q < end; q += run_lanes)
-                    if (inside)
-                        ipt_fetch_inside(quanta + to + q, from + q);
-                    else
-                        ipt_fetch(quanta + to + q, source, begin / IPT_QUANTUM_UNITS + q, low, high);
-            }
+            __global uint4 *from = (__global uint4 *)(slots + (begin - shift));
+            if ((id & (run_lanes - 1)) == 0)
+                starts[i] = to * IPT_QUANTUM_UNITS + shift;
+            for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)
+                if (inside)
+                    ipt_fetch_inside(quanta + to + q, from + q);
+                else
+                    ipt_fetch(quanta + to + q, slots, begin / IPT_QUANTUM_UNITS + q, low, high);
         }
     }
     ipt_fetch_wait();
@@ -254,34 +227,16 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         }
     } else {
         const uint runs = !go ? 0 : tall ? x : y, units = (tall ? y : x) * element_units;
-        /* Four runs at a time, so that their accesses overlap. Stores begin at sectors wherever a run does: memory
-         * takes whole sectors twice as fast. */
         for (uint run = 4 * line; run < runs; run += 4 * IPT_LINES) {
-            __global ipt_unit *targets[4];
-            uint before[4], from[4];
+            ulong begins[4];
+            uint from[4];
 #pragma unroll 4
             for (uint u = 0; u < 4; ++u) {
-                const ulong begin = tall ? IPT_SLOT_BEGIN(run + u) : rows_begin + (run + u) * row_units;
-                before[u] = (uint)begin % IPT_SECTOR_UNITS;
-                targets[u] = (tall ? slots : matrix) + begin - before[u];
-                before[u] = run + u < runs ? before[u] : ~0u / 2; /* no unit is in it */
+                begins[u] = tall ? IPT_SLOT_BEGIN(run + u) : rows_begin + (run + u) * row_units;
                 from[u] = min(run + u, runs - 1) * element_units;
             }
-            for (uint block = 0; block < units + IPT_SECTOR_UNITS - 1; block += IPT_LINE_LANES) {
-                const uint at = block + lane;
-                ipt_unit values[4];
-                /* No branch, so that no read waits for another: units beyond the run are read for nothing. */
-#pragma unroll 4
-                for (uint u = 0; u < 4; ++u) {
-                    const uint i = min(at - before[u], units - 1);
-                    IPT_ELEMENT_OF(i, element, part);
-                    values[u] = tile[starts[element] + from[u] + part];
-                }
-#pragma unroll 4
-                for (uint u = 0; u < 4; ++u)
-                    if (at - before[u] < units)
-                        targets[u][at] = values[u];
-            }
+            ipt_store_four(tile, starts, tall ? slots : matrix, begins, from, runs - run, units, element_units,
+                           element_units_magic, element_units_shift);
         }
     }
 

@@ -1,12 +1,13 @@
 /* Square grids in one pass: a work-group reads a tile and its mirror and writes each transposed to the other's place.
  */
-#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)
-#error "IPT_ELEMENT_UNITS and IPT_TILE must be defined"
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)
+#error "IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined"
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_swap(__global ipt_unit *matrix, __local ipt_unit *local_tiles IPT_ARGUMENTS)
+ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
+    __local uint4 quanta[IPT_LOCAL_BYTES / 16]; /* both tiles */
     /* The tiles on and above the diagonal, folded into a rectangle `width` wide: its row y holds the tiles of matrix
      * row y and those of the matrix row that completes it. */
     const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);
@@ -23,19 +24,52 @@ ipt_k_swap(__global ipt_unit *matrix, __local ipt_unit *local_tiles IPT_ARGUMENT
     const ulong upper = direct ? y : tiles - even - y;
     const ulong right = direct ? x - even : tiles - 1 - x;
 
-    const uint parts = min(chunk_units, element_units - first_part);
     const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);
     const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);
-    const uint pitch = IPT_TILE * chunk_units + 1;
-    __local ipt_unit *mirror_tile = local_tiles + IPT_TILE * pitch;
+#if IPT_TILE > 32
+    /* Large tiles, of elements of one unit, are fetched by quanta: see common.cl. */
+    (void)first_part;
+    __local uint starts[2][IPT_TILE];
+    const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;
+    const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,
+                             low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};
+    const uint lines_of_group = get_local_id(0) / IPT_LINE_LANES;
+#pragma unroll 2
+    for (uint side_of = 0; side_of < 2; ++side_of) {
+        const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
+        ipt_fetch_rows(quanta + side_of * tile_quanta, starts[side_of], matrix, begins[side_of], row_stride, tile_rows,
+                       tile_cols, run_lanes, pitch, skew, low, high);
+    }
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#pragma unroll 2
+    for (uint side_of = 0; side_of < 2; ++side_of) {
+        const uint runs = side_of == 0 ? cols : rows, units = side_of == 0 ? rows : cols;
+        __local ipt_unit *tile = (__local ipt_unit *)(quanta + side_of * tile_quanta);
+        for (uint run = 4 * lines_of_group; run < runs; run += 4 * IPT_LINES) {
+            ulong places[4];
+            uint from[4];
+#pragma unroll 4
+            for (uint u = 0; u < 4; ++u) {
+                places[u] = begins[1 - side_of] + (run + u) * row_stride;
+                from[u] = min(run + u, runs - 1);
+            }
+            ipt_store_four(tile, starts[side_of], matrix, places, from, runs - run, units, 1, 0, 0);
+        }
+    }
+#else
+    const uint parts = min(chunk_units, element_units - first_part);
+    const uint tile_pitch = IPT_TILE * chunk_units + 1;
+    __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
     __global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;
     __global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;
     __global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;
 
     /* On the diagonal both are the same tile, read and written twice with the same values. */
-    ipt_load_tile(local_tiles, pitch, place, row_stride, rows, cols, element_units, parts);
-    ipt_load_tile(mirror_tile, pitch, mirror, row_stride, cols, rows, element_units, parts);
+    ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
+    ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_tile(local_tiles, pitch, mirror, row_stride, rows, cols, element_units, parts);
-    ipt_store_tile(mirror_tile, pitch, place, row_stride, cols, rows, element_units, parts);
+    ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);
+    ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);
+#endif
 }
