@@ -875,7 +875,6 @@ typedef struct ipt__limits {
     int cpu;             /* the device type has the CPU bit: one work-item to a chain */
     int cooperative;     /* work-groups may wait for one another: the GPU bit and not the CPU bit */
     int nvidia;          /* PTX can be written inline */
-    int sub_groups;      /* IPT_SUB_GROUP of kernels.def; 0: there are none */
     size_t group_size;   /* work-items that a work-group may have */
     size_t local_memory; /* bytes that a work-group may use, as reported or as the desc limits it */
     size_t compute_units;
@@ -1169,7 +1168,6 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     limits->nvidia = ipt__contains(extensions, "cl_nv_");
-    limits->sub_groups = limits->nvidia ? 1 : 0;
     limits->compute_units = ipt__max(units, 1);
     limits->group_size = 1;
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
@@ -1501,8 +1499,7 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
 
 typedef enum ipt__stage_kind {
     IPT__STAGE_SAVE,    /* rows x cols elements at origin are copied to the save area, transposed */
-    IPT__STAGE_GATHER,  /* rows of `length` elements at origin, row_stride apart, are copied to the save area */
-    IPT__STAGE_RESTORE, /* and back from it */
+    IPT__STAGE_RESTORE, /* the save area is copied to rows of `length` elements at origin, row_stride apart */
     /* Each of the others transposes the instances of its grid: */
     IPT__STAGE_TILE,   /* instances held whole in local memory */
     IPT__STAGE_SWAP,   /* square instances, by tile pairs */
@@ -1599,12 +1596,11 @@ enum {
     IPT__SLAB_BYTES_CPU = 4 << 20,
     IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
     IPT__SUB_GROUP_LANES = 32,
-    IPT__SUB_GROUPS_PER_UNIT = 28,
     IPT__PIECE_QUANTA = 128,
-    IPT__CHAINS_GROUP = 128,
-    IPT__CHUNK_RUNS = 512,   /* as in panel.cl */
-    IPT__NARROW_BYTES = 256, /* rows up to this length are read or written many at a time */
-    IPT__DIVISOR_WANTED = 64 /* tile side of a forced sequence, in the middle of what seed 000 recommends */
+    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's unit, which chains fill */
+    IPT__CHUNK_RUNS = 512,    /* as in panel.cl */
+    IPT__NARROW_BYTES = 256,  /* rows up to this length are read or written many at a time */
+    IPT__DIVISOR_WANTED = 64  /* tile side of a forced sequence, in the middle of what seed 000 recommends */
 };
 
 /* Cost model: the time of a stage, in bytes that a copy would move in that time, is factor * bytes of all matrices +
@@ -1658,8 +1654,7 @@ static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
     const size_t size = plan->desc.elem_size;
     const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
     if (plan->unit_bytes >= IPT__WORD_BYTES || stage->inner_rows ||
-        (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE &&
-         stage->kind != IPT__STAGE_GATHER))
+        (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
         return 0;
     return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
            stage->origin * size % IPT__WORD_BYTES == 0 &&
@@ -1682,12 +1677,6 @@ static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, c
     return 0;
 }
 
-/* Whether sub-groups follow the chains of a plan's shuffles. */
-static int ipt__has_chains(const ipt_plan *plan)
-{
-    return !plan->context->limits.cpu && plan->context->limits.sub_groups;
-}
-
 /* Cuts super-elements into pieces that a sub-group holds whole, one quantum short of that because a piece may begin and
  * end inside one. */
 static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
@@ -1700,6 +1689,12 @@ static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
     stage->piece_quanta = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
 }
 
+/* Chains that a sub-group follows at once: more of short pieces, but few enough for many sub-groups. */
+static size_t ipt__chains_at_once(const ipt__stage *stage)
+{
+    return stage->piece_quanta <= 64 ? 4 : 2;
+}
+
 /* Cuts super-elements into pieces of which a work-group can hold two. 0 if an inner transposition forbids that. */
 static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
@@ -1708,7 +1703,8 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
     const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the word that a work-group shares */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
-    if (ipt__has_chains(plan) && !stage->inner_rows) {
+    if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
+        2 * 4 * 16 * IPT__PIECE_QUANTA <= limits->local_memory) {
         ipt__chains_pieces(plan, stage);
         return 1;
     }
@@ -1866,7 +1862,6 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
         }
         switch (stage->kind) {
         case IPT__STAGE_SAVE:
-        case IPT__STAGE_GATHER:
         case IPT__STAGE_RESTORE: /* short rows far apart: twice the traffic of a copy */
             layout->cost += 2.0 * (double)layout->saved_bytes;
             break;
@@ -2021,7 +2016,7 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
     ipt__stage *stage;
     int turn;
     memset(layout, 0, sizeof *layout);
-    if (!plan->panel || panels < 2 || short_side < 2 || (long_side / length + 1) * short_side >= (size_t)1 << 31 ||
+    if (!plan->panel || panels < 2 || short_side < 2 || (panels + 1) * short_side >= (size_t)1 << 31 ||
         length * short_side * plan->element_units >= (size_t)1 << 31)
         return 0;
     layout->saved_elements = left * short_side;
@@ -2030,32 +2025,16 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
             stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
             stage->chunks.tall = tall;
             stage->gapped_source = !tall;
-            stage->tail_length = left;
-            stage->row_slots = panels;
-            stage->row_stride = long_side;
-            if (!ipt__panel_chunks(plan, stage, length, short_side, panels))
-                return 0;
-            continue;
-        }
-        if (!tall && left && !ipt__has_chains(plan)) {
-            stage = ipt__stage_add(layout, IPT__STAGE_GATHER, 1, rows, 1, left);
-            stage->origin = panels * length;
-            stage->row_stride = cols;
-        }
-        stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
-        ipt__shuffle_pieces(plan, stage);
-        if (left) {
-            stage->row_slots = panels;
-            stage->row_stride = long_side;
-        }
-        if (stage->chains) {
-            stage->tail_length = left;
+        } else {
+            stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
             stage->gap_restore = tall;
-        } else if (left && tall) {
-            stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left);
-            stage->origin = panels * length;
-            stage->row_stride = rows;
+            ipt__shuffle_pieces(plan, stage);
         }
+        stage->tail_length = left;
+        stage->row_slots = panels;
+        stage->row_stride = long_side;
+        if (stage->kind == IPT__STAGE_PANEL && !ipt__panel_chunks(plan, stage, length, short_side, panels))
+            return 0;
     }
     return 1;
 }
@@ -2444,26 +2423,19 @@ static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ip
     return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a, run->plan->desc.batch);
 }
 
-/* GATHER and RESTORE: rows of the matrices from or to the save area, where they lie one behind the other. */
-static ipt_result ipt__run_saved_rows(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const cl_ulong units = run->plan->element_units, origin = place->base + stage->origin * units,
-                   saved_stride = run->plan->layout.saved_elements * units, row_units = stage->length * units;
-    const int gather = stage->kind == IPT__STAGE_GATHER;
-    const cl_mem workspace = run->plan->workspace;
+    const cl_ulong units = run->plan->element_units;
     ipt__copy_arguments a;
     memset(&a, 0, sizeof a);
-    a.source_base = gather ? origin : 0;
-    a.target_base = gather ? 0 : origin;
-    a.source_matrix_stride = gather ? place->matrix_stride : saved_stride;
-    a.target_matrix_stride = gather ? saved_stride : place->matrix_stride;
+    a.target_base = place->base + stage->origin * units;
+    a.source_matrix_stride = run->plan->layout.saved_elements * units;
+    a.target_matrix_stride = place->matrix_stride;
     a.source_row_slots = a.target_row_slots = 1;
-    a.row_units = row_units;
-    a.source_row_stride = gather ? stage->row_stride * units : row_units;
-    a.target_row_stride = gather ? row_units : stage->row_stride * units;
+    a.source_row_stride = a.row_units = stage->length * units;
+    a.target_row_stride = stage->row_stride * units;
     a.rows = stage->rows;
-    return ipt__run_copy(run, stage, stage->kernels[0], gather ? place->buffer : workspace,
-                         gather ? workspace : place->buffer, &a, run->plan->desc.batch);
+    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
 }
 
 static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -2689,7 +2661,8 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
             return result;
     }
     /* As many sub-groups as the device runs, as far as there are slots for them to start at. */
-    most = plan->context->limits.compute_units * IPT__SUB_GROUPS_PER_UNIT;
+    most = plan->context->limits.compute_units *
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_quanta * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
@@ -2782,9 +2755,8 @@ static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
         case IPT__STAGE_SAVE:
             result = ipt__run_save(run, stage, place);
             break;
-        case IPT__STAGE_GATHER:
         case IPT__STAGE_RESTORE:
-            result = ipt__run_saved_rows(run, stage, place);
+            result = ipt__run_restore(run, stage, place);
             break;
         case IPT__STAGE_PANEL:
             result = ipt__run_panel(run, stage, place);
@@ -2905,7 +2877,6 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         result = ipt__plan_kernel_get(plan, id, params, index++);
         id = IPT__KERNEL_copy;
         break;
-    case IPT__STAGE_GATHER:
     case IPT__STAGE_RESTORE:
         id = IPT__KERNEL_copy;
         break;
@@ -2918,10 +2889,11 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
         params.group_size = params.lanes; /* a work-group to a chain */
         if (stage->chains) {
-            params.group_size = IPT__CHAINS_GROUP;
-            params.sub_group = (cl_uint)plan->context->limits.sub_groups;
+            params.sub_group = plan->context->limits.nvidia;
+            if (params.sub_group)
+                params.group_size = 4 * params.lanes;
             params.piece_quanta = (cl_uint)stage->piece_quanta;
-            params.chains = stage->piece_quanta <= 64 ? 4 : 2;
+            params.chains = (cl_uint)ipt__chains_at_once(stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
         params.inner = stage->inner_rows != 0;
@@ -2982,10 +2954,6 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
     case IPT__STAGE_SAVE:
         ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n", rows,
                       cols);
-        return;
-    case IPT__STAGE_GATHER:
-        ipt__text_add(out, "gather: %lu rows of %lu elements that no super-element holds to the workspace\n", rows,
-                      length);
         return;
     case IPT__STAGE_PANEL:
         ipt__panel_describe(out, stage, bytes);

@@ -1,12 +1,12 @@
-/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group, their super-elements in registers, and
- * the load of a slot under way together with its claim. Memory is fetched by quanta, aligned
- * as such, whatever the alignment of the slots.
+/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group and the load of a slot under way
+ * together with its claim. Memory is fetched by quanta, aligned as such, whatever the alignment of the slots.
  *
  * The invariant is shuffle.cl's: a bit set by anyone but the one who is to write the slot means that the slot's
  * original content has arrived with its holder. Whoever holds what belongs into slot q is the only one who may write q,
- * so q may be loaded and claimed at the same time, because each work-item stores only words of q that the same
- * work-item loaded. But whoever starts a chain must have loaded its first slot before the claim: the load is issued in
- * one step, and the claim, which depends on a vote on all that was loaded, in the next. */
+ * so q may be loaded and claimed at the same time; it is written when all work-items' loads have arrived in local
+ * memory and the claim has been answered. But whoever starts a chain must have loaded its first slot before the claim:
+ * it is loaded in one step, which ends when everything has arrived, and claimed in the next. One work-item claims for a
+ * chain and hands the answer round. */
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \
     !defined(IPT_SUB_GROUP)
 #error "IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined"
@@ -32,16 +32,6 @@ uint ipt_ballot(bool vote)
 #define IPT_SHUFFLE(value, lane) ipt_shuffle(value, lane)
 #define IPT_BALLOT(vote) ipt_ballot(vote)
 #define IPT_SUB_GROUP_BARRIER() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#elif IPT_SUB_GROUP == 2 || IPT_SUB_GROUP == 3 /* cl_khr_subgroups with shuffles, cl_intel_subgroups */
-#define IPT_LANE get_sub_group_local_id()
-#define IPT_SUB_GROUP_ID get_sub_group_id()
-#if IPT_SUB_GROUP == 2
-#define IPT_SHUFFLE(value, lane) sub_group_shuffle(value, lane)
-#else
-#define IPT_SHUFFLE(value, lane) intel_sub_group_shuffle(value, lane)
-#endif
-#define IPT_BALLOT(vote) sub_group_reduce_add((vote) ? 1u << IPT_LANE : 0u)
-#define IPT_SUB_GROUP_BARRIER() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #else /* a work-group is what a sub-group would be */
 #define IPT_LANE get_local_id(0)
 #define IPT_SUB_GROUP_ID 0u

@@ -112,8 +112,9 @@ uint ipt_glance(volatile __global uint *word)
 void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 {
 #if defined(IPT_PTX) && IPT_PTX == 1
-    /* Needs no registers, so that all that a work-group reads is under way at once. */
-    __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+    /* Needs no registers, so that all that a work-group reads is under way at once. Runs begin inside lines whose rest
+     * another run needs soon: asking for whole lines gained 3 % (panels) to 9 % (squares) on an H200. */
+    __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
 #else
     *to = *from;
 #endif
