@@ -1165,7 +1165,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
     limits->resident_groups = desc->resident_groups;
-    limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : IPT__WAIT_POLLS;
+    limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     limits->nvidia = ipt__contains(extensions, "cl_nv_");
     limits->compute_units = ipt__max(units, 1);
@@ -1459,7 +1459,7 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     tries[0] = context->chunk_bytes;
     if (!context->chunk_bytes) {
-        tries[0] = limits->nvidia && !limits->local_is_limited ? IPT__CHUNK_BYTES_LARGE : 0;
+        tries[0] = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__CHUNK_BYTES_LARGE : 0;
         tries[1] = ipt__min(limits->local_memory - limits->local_memory / 8, IPT__CHUNK_BYTES) / 1024 * 1024;
         if (tries[1] < 4096)
             tries[1] = 0;
@@ -1981,7 +1981,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     }
     if (!chunks->narrow) {
         chunks->pack = 1;
-        most = chunks->tall ? quanta / length : IPT__CHUNK_RUNS;
+        most = chunks->tall ? quanta / length : (size_t)IPT__CHUNK_RUNS;
         if (chunks->tall) {
             if (length > IPT__CHUNK_RUNS || most < 3 || (most - 1) * 16 < slack + size)
                 return 0;
@@ -2815,7 +2815,7 @@ static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int size)
         {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
     const ipt__limits *const limits = &plan->context->limits;
     const size_t unit = plan->unit_bytes,
-                 most = limits->nvidia && !limits->local_is_limited ? IPT__SWAP_BYTES : limits->local_memory;
+                 most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
     const int large =
         !limits->cpu && limits->group_size >= 64 && unit >= 4 && ipt__stage_units(plan, stage) == 1 && !size;
     size_t chunk;

@@ -271,12 +271,20 @@ static void maths_divisors(void **state)
 /* Layouts, for devices that exist only as limits                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static void make_plan(ipt_context *context, ipt_plan *plan, int cpu, size_t local_memory, size_t rows, size_t cols,
+/* A CPU, a GPU, and a GPU that holds cooperative panels. */
+enum { DEVICE_CPU, DEVICE_GPU, DEVICE_COOPERATIVE, DEVICE_COUNT };
+
+static void make_plan(ipt_context *context, ipt_plan *plan, int device, size_t local_memory, size_t rows, size_t cols,
                       size_t elem_size)
 {
+    static ipt__program panel;
     memset(context, 0, sizeof *context);
     memset(plan, 0, sizeof *plan);
-    context->limits.cpu = cpu;
+    panel.params.local_bytes = 73728;
+    panel.params.group_size = 256;
+    panel.resident = 396;
+    plan->panel = device == DEVICE_COOPERATIVE ? &panel : NULL;
+    context->limits.cpu = device == DEVICE_CPU;
     context->limits.group_size = 256;
     context->limits.local_memory = local_memory;
     context->limits.compute_units = 100;
@@ -285,6 +293,38 @@ static void make_plan(ipt_context *context, ipt_plan *plan, int cpu, size_t loca
     plan->desc.cols = cols;
     plan->desc.elem_size = elem_size;
     assert_int_equal(ipt__plan_check(plan), IPT_SUCCESS);
+}
+
+/* What panel.cl takes for granted: the chunks cover their panels, a chunk fits local memory, its rows begin alike for a
+ * work-item, an order's work-groups run together, and all counts fit 32 bits. */
+static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
+{
+    const ipt__chunks *const chunks = &stage->chunks;
+    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t length = chunks->tall ? stage->rows : stage->cols, side = chunks->tall ? stage->cols : stage->rows;
+    const size_t panels = stage->instances, groups = chunks->across * chunks->down;
+    const size_t runs = (chunks->tall ? chunks->y : chunks->x) * chunks->pack;
+    assert_true(chunks->across * chunks->x >= side && (chunks->across - 1) * chunks->x < side);
+    assert_true(chunks->down * chunks->y >= length && (chunks->down - 1) * chunks->y < length);
+    assert_true(chunks->packs * chunks->pack >= panels && (chunks->packs - 1) * chunks->pack < panels);
+    assert_true(chunks->orders == chunks->packs + (stage->tail_length != 0));
+    assert_true(chunks->pack == 1 || (chunks->narrow && groups == 1));
+    assert_true(chunks->neighbours == (stage->tail_length != 0) &&
+                (chunks->waits || (groups == 1 && !chunks->neighbours)));
+    assert_true(!chunks->waits || groups <= plan->panel->resident / (panels > 1 ? 2 : 1));
+    assert_true(groups * chunks->orders * plan->desc.batch < 1u << 31);
+    assert_true(panels * length + stage->tail_length == (chunks->tall ? plan->desc.rows : plan->desc.cols));
+    assert_true(layout->saved_elements == stage->tail_length * side);
+    if (chunks->tall && chunks->narrow) {
+        const size_t fetched = (chunks->pack * length * side * size + 30) / 16;
+        assert_true(fetched + fetched / 8 <= quanta);
+    } else {
+        const size_t run = (chunks->tall ? chunks->x : length) * size, stride = (chunks->tall ? side : length) * size;
+        assert_true(runs <= IPT__CHUNK_RUNS);
+        assert_true(chunks->tile.pitch * 16 >= run + 16 - plan->unit_bytes);
+        assert_true((runs - 1) * chunks->tile.pitch + ((runs - 1) >> chunks->tile.skew) + chunks->tile.pitch <= quanta);
+        assert_true(!chunks->tall || plan->context->limits.group_size / chunks->tile.run_lanes * stride % 16 == 0);
+    }
 }
 
 /* What holds of every layout: the stages cover the matrix, and no stage takes more than the workspace. */
@@ -301,9 +341,11 @@ static void check_layout(const ipt_plan *plan, const ipt__layout *layout)
         assert_true(stage->instances * stage->rows * stage->cols * stage->length + layout->saved_elements == elements);
         assert_true(stage->matrices_at_once >= 1 && stage->matrices_at_once <= plan->desc.batch);
         assert_true(stage->instances_at_once >= 1 && stage->instances_at_once <= stage->instances);
-        assert_true(layout->saved_bytes +
-                        stage->matrices_at_once * stage->instances_at_once * ipt__stage_need(plan, stage) <=
+        assert_true(layout->scratch_offset +
+                        stage->matrices_at_once * stage->instances_at_once * ipt__stage_need(plan, layout, stage) <=
                     layout->workspace);
+        if (stage->kind == IPT__STAGE_PANEL)
+            check_chunks(plan, layout, stage);
         if (stage->row_slots) {
             /* The last slot ends inside the matrix. */
             const size_t length = ipt__slot_length(stage);
@@ -325,15 +367,15 @@ static void maths_choice_of_super_element(void **state)
         {50021, 40009, 4},     {1447153, 1447169, 16}, {10239, 10243, 1},   {101, 103, 100},     {333, 335, 70000},
         {3000000019u, 4, 100}, {16384, 65536, 4},      {15, 5624282, 3},    {7, 11, 1},          {719, 727, 12}};
     size_t i, length;
-    int cpu;
+    int device, cooperative = 0;
     (void)state;
     for (i = 0; i < TEST_COUNT(shapes); ++i)
-        for (cpu = 0; cpu < 2; ++cpu) {
+        for (device = 0; device < DEVICE_COUNT; ++device) {
             ipt_context context;
             ipt_plan plan;
             ipt__layout layout, other;
             size_t budget, long_side, least = (size_t)-1;
-            make_plan(&context, &plan, cpu, 32768, shapes[i][0], shapes[i][1], shapes[i][2]);
+            make_plan(&context, &plan, device, 32768, shapes[i][0], shapes[i][1], shapes[i][2]);
             plan.desc.sequence = IPT_SEQUENCE_TWO_PASS;
             budget = ipt__plan_budget(&plan);
             assert_true(budget == (plan.matrix_bytes / 100 > 1u << 20 ? plan.matrix_bytes / 100 : 1u << 20));
@@ -345,10 +387,11 @@ static void maths_choice_of_super_element(void **state)
             check_layout(&plan, &layout);
             assert_true(layout.workspace <= budget);
             for (length = 1; length <= long_side && length * shapes[i][2] <= IPT__SUPER_BYTES; ++length) {
-                ipt__layout_two_pass(&plan, &other, length, budget);
+                ipt__layout_of_length(&plan, &other, length, budget);
                 check_layout(&plan, &other);
                 assert_true(other.workspace > budget || layout.cost <= other.cost);
-                ipt__layout_two_pass(&plan, &other, length, 0);
+                cooperative += other.cooperative;
+                ipt__layout_of_length(&plan, &other, length, 0);
                 assert_true(other.workspace == other.minimum_workspace);
                 least = other.workspace < least ? other.workspace : least;
             }
@@ -360,6 +403,7 @@ static void maths_choice_of_super_element(void **state)
             assert_int_equal(ipt__layout_choose(&plan, &other, layout.workspace), IPT_SUCCESS);
             assert_true(other.workspace <= layout.workspace);
         }
+    assert_true(cooperative > 1000);
 }
 
 /* Every remainder: panel p of a gapped pass lies, where it is read, in the panels that were read before it is written.
