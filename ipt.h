@@ -234,7 +234,6 @@ typedef struct ipt_context_desc {
                                 and  for devices of which only a part may be used */
     size_t wait_polls; /* times that a waiting work-group looks before it leaves its work to the last one; 0: default */
 } ipt_context_desc;    /* zero-initialised means defaults */
-#define IPT_HAS_RESIDENT_GROUPS
 
 /* Makes a context. desc may be NULL, which means defaults. On failure *context is NULL.
  * Errors: INVALID_ARGUMENT, NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (no compiler, before OpenCL 1.2, known to be wrong),
@@ -2033,7 +2032,9 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
         stage->tail_length = left;
         stage->row_slots = panels;
         stage->row_stride = long_side;
-        if (stage->kind == IPT__STAGE_PANEL && !ipt__panel_chunks(plan, stage, length, short_side, panels))
+        /* shuffle.cl moves no gaps. */
+        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(plan, stage, length, short_side, panels)
+                                            : !stage->chains)
             return 0;
     }
     return 1;

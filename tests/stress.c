@@ -52,13 +52,12 @@ int main(int count, char **arguments)
     for (c = 0; c < STRESS_CLASS_COUNT; ++c)
         printf("%-18s %6lu runs\n", stress_class_names[c], run.runs[c]);
     printf("%-18s %6lu runs\n", "two queues at once", run.pairs);
-    printf("%lu executions, %lu commands of other work meanwhile, %lu forced plans refused, %.1f s\n", run.executions,
-           run.load.commands, run.refused, stress_now() - run.start);
+    printf(
+        "%lu executions of plans, %lu of which have work-groups that wait for one another, %lu commands of other work "
+        "meanwhile, %lu forced plans refused, %.1f s\n",
+        run.executions, run.cooperative, run.load.commands, run.refused, stress_now() - run.start);
     printf("%llu wrong items, %lu failures\n", run.wrong_items, run.failures);
     if (run.failures)
         printf("the first one: %s\n", run.first_failure);
-#ifndef IPT_HAS_RESIDENT_GROUPS
-    puts("this ipt.h has no resident_groups: the forced contexts were like the first one");
-#endif
     return run.failures != 0;
 }

@@ -82,6 +82,7 @@ typedef struct stress {
     int rounds; /* executions of each shape */
     double start, shown;
     unsigned long runs[STRESS_CLASS_COUNT], pairs, executions, refused;
+    unsigned long cooperative; /* plans whose work-groups wait for one another */
     unsigned long long wrong_items;
     unsigned long failures; /* runs with wrong items or errors */
     char first_failure[512];
@@ -282,10 +283,8 @@ static void stress_use(stress *s, const stress_limits *limits)
     desc.context = s->checker.context;
     desc.device = ipt_context_cl_device(s->owner);
     desc.max_local_memory = limits->max_local_memory;
-#ifdef IPT_HAS_RESIDENT_GROUPS
     desc.resident_groups = limits->resident_groups;
     desc.wait_polls = limits->wait_polls;
-#endif
     ipt_context_destroy(s->context);
     s->name = limits->name;
     checker_need(!ipt_context_create(&desc, &s->context), "ipt_context_create");
@@ -396,6 +395,7 @@ static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *sha
             stress_fail(s, job, ipt_context_error(NULL));
         return 0;
     }
+    s->cooperative += !plan && strstr(ipt_plan_describe(job->plan), "panels together") != NULL;
     if (job->capacity < job->place.bytes) {
         if (job->buffer)
             clReleaseMemObject(job->buffer);
