@@ -862,20 +862,22 @@ enum {
     IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
     IPT__NO_CHUNKS = 1,         /* for ipt_context.chunk_bytes */
     IPT__CONTROL_WORDS = 4,     /* before the counters, as in panel.cl */
-    /* Local memory of a panel's chunk. With what the kernel needs beside, three of the large ones fit a large GPU's
-     * unit; else at most so much of what is reported. */
-    IPT__CHUNK_BYTES_LARGE = 73728,
+    /* Local memory of a panel's chunk. With what the kernel needs beside, two of the large ones fit a large GPU's unit,
+     * in work-groups of 512 (three of 73728 with 256 were 2 % slower); else at most so much of what is reported. */
+    IPT__CHUNK_BYTES_LARGE = 110592,
+    IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     IPT__SWAP_BYTES = 163840 /* the same for two tiles */
 };
 
 /* What the planner needs to know of a device. */
 typedef struct ipt__limits {
-    int cpu;             /* the device type has the CPU bit: one work-item to a chain */
-    int cooperative;     /* work-groups may wait for one another: the GPU bit and not the CPU bit */
-    int nvidia;          /* PTX can be written inline */
-    size_t group_size;   /* work-items that a work-group may have */
-    size_t local_memory; /* bytes that a work-group may use, as reported or as the desc limits it */
+    int cpu;              /* the device type has the CPU bit: one work-item to a chain */
+    int cooperative;      /* work-groups may wait for one another: the GPU bit and not the CPU bit */
+    int nvidia;           /* PTX can be written inline */
+    size_t group_size;    /* work-items of a work-group: 256 where the device takes as many */
+    size_t largest_group; /* that the device takes */
+    size_t local_memory;  /* bytes that a work-group may use, as reported or as the desc limits it */
     size_t compute_units;
     size_t resident_groups; /* of the desc; 0: to be measured */
     cl_uint wait_polls;
@@ -1168,6 +1170,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->local_is_limited = desc->max_local_memory != 0;
     limits->nvidia = ipt__contains(extensions, "cl_nv_");
     limits->compute_units = ipt__max(units, 1);
+    limits->largest_group = ipt__max(group, 1);
     limits->group_size = 1;
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
         limits->group_size *= 2;
@@ -1458,7 +1461,9 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     tries[0] = context->chunk_bytes;
     if (!context->chunk_bytes) {
-        tries[0] = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__CHUNK_BYTES_LARGE : 0;
+        tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
+                       ? (size_t)IPT__CHUNK_BYTES_LARGE
+                       : 0;
         tries[1] = ipt__min(limits->local_memory - limits->local_memory / 8, IPT__CHUNK_BYTES) / 1024 * 1024;
         if (tries[1] < 4096)
             tries[1] = 0;
@@ -1469,6 +1474,8 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
+        params.group_size =
+            tries[i] == IPT__CHUNK_BYTES_LARGE ? (cl_uint)IPT__CHUNK_GROUP_LARGE : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_panel].uses))
             continue;
         result = ipt__program_get(context, IPT__KERNEL_panel, &params, cache_only, &program);
@@ -1754,10 +1761,10 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
 }
 
 /* Rows of `run` bytes, `stride` bytes apart in memory. The transposed reading should find its work-items' units in
- * different banks; the rows that a work-item fetches one after the other must begin at the same place of a quantum. */
-static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t run, size_t stride)
+ * different banks; the rows that a work-item of a group of `group` fetches one after the other must begin at the same
+ * place of a quantum. */
+static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, size_t run, size_t stride)
 {
-    const size_t group = plan->context->limits.group_size;
     ipt__tile_layout layout;
     layout.pitch = (run + 31 - plan->unit_bytes) / 16;
     layout.skew = 31;
@@ -1999,7 +2006,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
     chunks->orders = chunks->packs + tail;
     chunks->waits = chunks->across > 1 || chunks->neighbours;
-    chunks->tile = ipt__lay_out_tile(plan, (chunks->tall ? chunks->x : length) * size,
+    chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
     return (chunks->across <= half || !chunks->waits) && chunks->across * chunks->orders < 0x7fffffff;
 }
@@ -2067,7 +2074,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             if (chunks->across * chunks->down > plan->panel->resident)
                 continue;
-            chunks->tile = ipt__lay_out_tile(plan, chunks->x * size, cols * size);
+            chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
             if (ipt__tile_quanta(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the sectors of runs that are read or written in part. */
@@ -2823,7 +2830,7 @@ static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int size)
     if (large) {
         const size_t *const side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2];
         stage->tile_side = side[stage->cols * unit % 256 != 0];
-        stage->tile = ipt__lay_out_tile(plan, stage->tile_side * unit, stage->cols * unit);
+        stage->tile = ipt__lay_out_tile(plan, limits->group_size, stage->tile_side * unit, stage->cols * unit);
         stage->tile_bytes = 2 * 16 * (stage->tile_side * (stage->tile.pitch + 1) + 1);
         if (stage->tile_bytes + 2 * 4 * stage->tile_side <= most)
             return;
@@ -2885,6 +2892,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         id = IPT__KERNEL_panel;
         params.index_bits = 32;
         params.local_bytes = plan->panel->params.local_bytes;
+        params.group_size = plan->panel->params.group_size;
         break;
     case IPT__STAGE_SHUFFLE:
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;

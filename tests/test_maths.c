@@ -280,9 +280,9 @@ static void make_plan(ipt_context *context, ipt_plan *plan, int device, size_t l
     static ipt__program panel;
     memset(context, 0, sizeof *context);
     memset(plan, 0, sizeof *plan);
-    panel.params.local_bytes = 73728;
-    panel.params.group_size = 256;
-    panel.resident = 396;
+    panel.params.local_bytes = 110592;
+    panel.params.group_size = 512;
+    panel.resident = 264;
     plan->panel = device == DEVICE_COOPERATIVE ? &panel : NULL;
     context->limits.cpu = device == DEVICE_CPU;
     context->limits.group_size = 256;
@@ -323,7 +323,7 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
         assert_true(runs <= IPT__CHUNK_RUNS);
         assert_true(chunks->tile.pitch * 16 >= run + 16 - plan->unit_bytes);
         assert_true((runs - 1) * chunks->tile.pitch + ((runs - 1) >> chunks->tile.skew) + chunks->tile.pitch <= quanta);
-        assert_true(!chunks->tall || plan->context->limits.group_size / chunks->tile.run_lanes * stride % 16 == 0);
+        assert_true(!chunks->tall || plan->panel->params.group_size / chunks->tile.run_lanes * stride % 16 == 0);
     }
 }
 
