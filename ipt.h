@@ -84,7 +84,8 @@
  * - A failure before the first command is enqueued leaves the buffer as it was.
  * - ipt prints nothing, has no global state but each thread's error text (and, with IPT_OPENCL_DYNAMIC, the table of
  *   OpenCL's functions), and writes no files.
- * - No kernel waits for another work-group, so nothing can hang on a device that runs work-groups one after the other.
+ * - Nothing hangs. Kernels whose work-groups wait for one another run on GPUs only, each wait is bounded, and what is
+ *   given up is done by the launch's last work-group alone: slowly, but right. IPT_NO_COOPERATIVE does without them.
  *
  * >>errors
  * Every function that can fail returns an ipt_result. ipt_context_error tells what went wrong in a sentence that names
@@ -106,13 +107,16 @@
  *   tile      a work-group holds whole instances in local memory
  *   swap      square instances, tile pair by tile pair
  *   wave      instances go through slabs of the workspace, as many at a time as there are slabs, in two launches
+ *   panel     on GPUs: an instance is held by several work-groups, a chunk each, that wait until all of it has been read
  *   shuffle   super-elements follow the cycles of the permutation; a bit per slot tells which have been moved
- * Matrices that fit into local memory and squares take one stage. All others take two passes over memory (seed 002's
- * sequences 2.1 and 2.2, made total): with R the longer side = m * P + r, panels of m rows (tall) or columns (wide) are
- * transposed, and the super-elements of m elements that this makes are shuffled. The r rows or columns that are left
- * over are saved first and restored last, and the slots of the shuffle lie from the start where the rows of the result
- * will: slot t begins at (t div P) * R + (t mod P) * m. A panel's slots then reach into the next panel's memory, but no
- * further, so panels are written in an order in which that panel has been read before.
+ *   chains    the same on GPUs: several chains to a sub-group, a load and a claim of each under way at a time
+ * Matrices that fit into the local memory of a work-group, or on a GPU into that of all work-groups that run at a time,
+ * and squares take one stage. All others take two passes over memory (seed 002's sequences 2.1 and 2.2, made total):
+ * with R the longer side = m * P + r, panels of m rows (tall) or columns (wide) are transposed, and the super-elements
+ * of m elements that this makes are shuffled. The r rows or columns that are left over are saved first and restored
+ * last, and the slots of the shuffle lie from the start where the rows of the result will: slot t begins at
+ * (t div P) * R + (t mod P) * m. A panel's slots then reach into the next panel's memory, but no further, so panels are
+ * written in an order in which that panel has been read before.
  *
  * >>choosing
  * max_workspace limits the workspace; if that is too little, the error tells how much would do. sequence forces one of
@@ -121,7 +125,8 @@
  * cols) or tile_n (rows < cols) is the length of a super-element where there is one. IPT_MEASURE times the most
  * promising lengths on the device; it needs a temporary matrix, or measure_buffer, meanwhile. IPT_CACHE_ONLY never
  * compiles: the programs must be in the context already, from an earlier plan. IPT_NO_COOPERATIVE forbids kernels in
- * which work-groups wait for one another; this version has none.
+ * which work-groups wait for one another: panels go in waves then. How many work-groups run at a time is measured by the
+ * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells.
  *
  * >>settings
  * Define these before the include with IPT_IMPLEMENTATION, or all of them for every include:
@@ -135,7 +140,10 @@
  * >>limits
  * - Programs are kept in memory, by context: each process compiles anew what the OpenCL implementation does not cache.
  * - ipt_plan_execute_host uploads and downloads the whole matrix and needs as much device memory.
- * - Panels go through the workspace (the wave kernel); elements of 2^32 units or more are refused.
+ * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
+ *   at a fifth of the copy's speed.
+ * - Sub-groups are used on NVIDIA devices only; other GPUs use work-groups of 32 in their place.
+ * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event.
  * - Mesa's rusticl on llvmpipe is refused: version 22.3.6 was seen to compute wrong results.
  */
 /* clang-format on */
@@ -1609,10 +1617,10 @@ enum {
     IPT__DIVISOR_WANTED = 64  /* tile side of a forced sequence, in the middle of what seed 000 recommends */
 };
 
-/* Cost model: the time of a stage, in bytes that a copy would move in that time, is factor * bytes of all matrices +
- * launches * launch. A shuffle's factor grows as super-elements get shorter: 1 + overhead / bytes. Slots that begin
- * anywhere touch one sector more than they fill: `gapped`. Units below a word that cannot be moved by words: 1 + narrow
- * * (units in a word - 1). */
+/* Cost model, in the spirit of seed 002's equation (2): the time of a stage, in bytes that a copy would move in that
+ * time, is factor * bytes of all matrices + launches * launch. A shuffle's factor grows as super-elements get shorter:
+ * 1 + overhead / bytes. Slots that begin anywhere touch one sector more than they fill: `gapped`. Units below a word
+ * that cannot be moved by words: 1 + narrow * (units in a word - 1). */
 typedef struct ipt__cost_model {
     double tile, swap, wave, shuffle_overhead, gapped, narrow, launch;
 } ipt__cost_model;
@@ -2463,7 +2471,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.pack = (cl_uint)ipt__min(holds, wanted);
     a.instance_units = (cl_uint)instance;
     a.lanes = 1;
-    while (a.lanes < a.instance_units && a.lanes < plan->context->limits.group_size)
+    while (a.lanes < a.instance_units && a.lanes < plan->kernels[stage->kernels[0]].program->params.group_size)
         a.lanes *= 2;
     a.row_units = (cl_uint)(stage->cols * units);
     a.column_units = (cl_uint)(stage->rows * units);
@@ -2571,6 +2579,57 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
+/* Whether commands of a queue that are enqueued after `event` begin after it by themselves. */
+static int ipt__queue_follows(cl_command_queue queue, cl_event event)
+{
+    cl_command_queue of_event = NULL;
+    cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    return !ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof of_event, &of_event, NULL) &&
+           of_event == queue &&
+           !ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) &&
+           !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* Enqueues a kernel whose work-groups wait for one another behind the last such launch of the context: two that share
+ * the device might each hold what the other waits for, and would have to give up. */
+static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, const void *arguments, cl_ulong groups)
+{
+    ipt_context *const context = run->plan->context;
+    cl_event both[2] = {NULL, NULL};
+    cl_int status = CL_COMPLETE;
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&context->cooperative_lock);
+    if (context->cooperative_last &&
+        (ipt__cl.clGetEventInfo(context->cooperative_last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                NULL) ||
+         status <= CL_COMPLETE)) {
+        ipt__cl.clReleaseEvent(context->cooperative_last);
+        context->cooperative_last = NULL;
+    }
+    if (context->cooperative_last && !ipt__queue_follows(run->queue, context->cooperative_last)) {
+        if (run->wait_count > 1) {
+            cl_event marker = NULL;
+            const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+            result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
+        }
+        both[0] = context->cooperative_last;
+        if (run->wait_count)
+            both[1] = run->wait[0];
+        run->wait = both;
+        ++run->wait_count;
+    }
+    if (!result)
+        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace, 0, arguments, groups);
+    if (!result) {
+        if (context->cooperative_last)
+            ipt__cl.clReleaseEvent(context->cooperative_last);
+        context->cooperative_last = run->previous;
+        ipt__cl.clRetainEvent(run->previous);
+    }
+    IPT_LOCK_RELEASE(&context->cooperative_lock);
+    return result;
+}
+
 static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
@@ -2618,7 +2677,8 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
+    return chunks->waits ? ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets)
+                         : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
 }
 
 static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
@@ -2848,7 +2908,9 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
     ipt__transpose_tile(plan, element_units, tiles, &side, &chunk);
     params.unit_bytes = (cl_uint)plan->unit_bytes;
     params.element_units = element_units == 1;
-    params.group_size = (cl_uint)plan->context->limits.group_size;
+    /* A CPU's vectors come from a work-item's loops: one to a work-group moves tiles up to 1.6 times as fast on PoCL.
+     */
+    params.group_size = plan->context->limits.cpu ? 1 : (cl_uint)plan->context->limits.group_size;
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
     params.ptx = plan->context->limits.nvidia;
