@@ -1626,7 +1626,7 @@ typedef struct ipt__cost_model {
 } ipt__cost_model;
 static const ipt__cost_model ipt__cost_models[2] = {
     {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
-    {3, 6, 2.7, 1000, 1.5, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
+    {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
 };
 
 /* The same for the kernels that only GPUs have. A panel's factor grows with the share of sectors that its chunks cut,
