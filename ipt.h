@@ -141,7 +141,7 @@
  * - Programs are kept in memory, by context: each process compiles anew what the OpenCL implementation does not cache.
  * - ipt_plan_execute_host uploads and downloads the whole matrix and needs as much device memory.
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
- *   at a fifth of the copy's speed.
+ *   at a quarter of the copy's speed.
  * - Sub-groups are used on NVIDIA devices only; other GPUs use work-groups of 32 in their place.
  * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event.
  * - Mesa's rusticl on llvmpipe is refused: version 22.3.6 was seen to compute wrong results.

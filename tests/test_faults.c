@@ -275,7 +275,8 @@ static void faults_execute(void **state)
             break;
         }
     }
-    assert_true(untouched > 5 && incomplete > 50 && n < NEVER);
+    /* How much of it is enqueued before the last call depends on the device: one launch may be all. */
+    assert_true(untouched > 5 && untouched + incomplete > 50 && n < NEVER);
     calls_left = -1;
     clReleaseMemObject(buffer);
     clReleaseCommandQueue(queue);
