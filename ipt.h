@@ -1462,7 +1462,7 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     const ipt__limits *const limits = &context->limits;
     /* NVIDIA reports 48 KiB, which is what a kernel argument may have; an array in the kernel may have what there is.
      */
-    size_t tries[3] = {0, 0, 0};
+    size_t tries[2] = {0, 0};
     int i;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
@@ -1475,7 +1475,6 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
         tries[1] = ipt__min(limits->local_memory - limits->local_memory / 8, IPT__CHUNK_BYTES) / 1024 * 1024;
         if (tries[1] < 4096)
             tries[1] = 0;
-        context->chunk_bytes = IPT__NO_CHUNKS;
     }
     for (i = 0; i < 2 && !*found && !result; ++i) {
         ipt__program *program = NULL;
@@ -1489,20 +1488,20 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
         result = ipt__program_get(context, IPT__KERNEL_panel, &params, cache_only, &program);
         if (result == IPT_ERROR_BUILD)
             result = IPT_SUCCESS;
-        if (program && !program->resident) {
-            program->resident = ipt__count_resident(context, program);
+        /* Fewer than one to a unit: other work may have had the device when they were counted. */
+        if (program &&
+            (!program->resident || (program->resident < limits->compute_units && !limits->resident_groups))) {
+            program->resident = ipt__max(program->resident, ipt__count_resident(context, program));
             if (program->resident && limits->resident_groups)
                 program->resident = limits->resident_groups;
             ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
                      (unsigned long)program->resident, ipt__kernels[program->id].name, (unsigned long)tries[i]);
         }
-        if (program && program->resident) {
-            context->chunk_bytes = tries[i];
+        if (program && program->resident)
             *found = program;
-        }
     }
-    if (result == IPT_ERROR_CACHE_MISS)
-        context->chunk_bytes = tries[0] == context->chunk_bytes ? tries[0] : 0;
+    if (!context->chunk_bytes && !result)
+        context->chunk_bytes = *found ? (*found)->params.local_bytes : (size_t)IPT__NO_CHUNKS;
     IPT_LOCK_RELEASE(&context->probe_lock);
     return result;
 }
@@ -1609,7 +1608,6 @@ enum {
     IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs that the last cache holds cost no memory traffic */
     IPT__SLAB_BYTES_CPU = 4 << 20,
     IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
-    IPT__SUB_GROUP_LANES = 32,
     IPT__PIECE_QUANTA = 128,
     IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's unit, which chains fill */
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl */
