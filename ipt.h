@@ -143,7 +143,8 @@
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
  *   at a quarter of the copy's speed.
  * - Sub-groups are used on NVIDIA devices only; other GPUs use work-groups of 32 in their place.
- * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event.
+ * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event, and
+ *   fails with it if that event is set to an error.
  * - Mesa's rusticl on llvmpipe is refused: version 22.3.6 was seen to compute wrong results.
  */
 /* clang-format on */
@@ -882,7 +883,7 @@ enum {
 typedef struct ipt__limits {
     int cpu;              /* the device type has the CPU bit: one work-item to a chain */
     int cooperative;      /* work-groups may wait for one another: the GPU bit and not the CPU bit */
-    int nvidia;           /* PTX can be written inline */
+    int nvidia;           /* PTX can be written inline: the parameter ptx; 0: it cannot */
     size_t group_size;    /* work-items of a work-group: 256 where the device takes as many */
     size_t largest_group; /* that the device takes */
     size_t local_memory;  /* bytes that a work-group may use, as reported or as the desc limits it */
@@ -1176,7 +1177,10 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->resident_groups = desc->resident_groups;
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
-    limits->nvidia = ipt__contains(extensions, "cl_nv_");
+    if (ipt__contains(extensions, "cl_nv_")) {
+        cl_uint major = 0; /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
+        limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
+    }
     limits->compute_units = ipt__max(units, 1);
     limits->largest_group = ipt__max(group, 1);
     limits->group_size = 1;
@@ -1472,7 +1476,8 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
         tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
                        ? (size_t)IPT__CHUNK_BYTES_LARGE
                        : 0;
-        tries[1] = ipt__min(limits->local_memory - limits->local_memory / 8, IPT__CHUNK_BYTES) / 1024 * 1024;
+        tries[1] =
+            limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 2304, IPT__CHUNK_BYTES) / 1024 * 1024;
         if (tries[1] < 4096)
             tries[1] = 0;
     }
@@ -1716,7 +1721,7 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the word that a work-group shares */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
-        2 * 4 * 16 * IPT__PIECE_QUANTA <= limits->local_memory) {
+        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_QUANTA / 2 + 256 <= limits->local_memory) {
         ipt__chains_pieces(plan, stage);
         return 1;
     }
@@ -2014,7 +2019,8 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     chunks->waits = chunks->across > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
-    return (chunks->across <= half || !chunks->waits) && chunks->across * chunks->orders < 0x7fffffff;
+    return (chunks->across <= half || !chunks->waits) &&
+           chunks->across * chunks->orders < 0x7fffffff / plan->desc.batch;
 }
 
 /* The two-pass method with a PANEL stage, which saves (tall) or restores (wide) what is left over, and a shuffle that
@@ -2911,7 +2917,7 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
     params.group_size = plan->context->limits.cpu ? 1 : (cl_uint)plan->context->limits.group_size;
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
-    params.ptx = plan->context->limits.nvidia;
+    params.ptx = (cl_uint)plan->context->limits.nvidia;
     return params;
 }
 
@@ -2958,7 +2964,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
         params.group_size = params.lanes; /* a work-group to a chain */
         if (stage->chains) {
-            params.sub_group = plan->context->limits.nvidia;
+            params.sub_group = plan->context->limits.nvidia != 0;
             if (params.sub_group)
                 params.group_size = 4 * params.lanes;
             params.piece_quanta = (cl_uint)stage->piece_quanta;

@@ -13,7 +13,7 @@
     X(lanes, IPT_LANES, 1, 32, "work-items that share a row, or form a sub-group: a power of two")                     \
     X(index_bits, IPT_INDEX_BITS, 32, 64, "width of a slot number: 32 (fewer than 2^31 slots) or 64")                  \
     X(inner, IPT_INNER, 0, 1, "1: each super-element is transposed on the way")                                        \
-    X(ptx, IPT_PTX, 0, 1, "1: fences, polls and copies to local memory by inline PTX; 0: by OpenCL C 1.2")             \
+    X(ptx, IPT_PTX, 0, 2, "fences by 0: OpenCL C 1.2, 1: inline PTX; 2: acquire, release and asynchronous copies, too")  \
     X(sub_group, IPT_SUB_GROUP, 0, 1, "1: sub-groups by inline PTX; 0: a work-group is what a sub-group would be")      \
     X(piece_quanta, IPT_PIECE_QUANTA, 32, 1024, "quanta of 16 bytes that the pieces of super-elements touch at most")  \
     X(chains, IPT_CHAINS, 1, 8, "chains that a sub-group follows at once")                                             \
@@ -300,7 +300,7 @@ static const char *const ipt__text_common[] = {
     "\n",
     "/* Orders the memory accesses of a work-item before it for the whole device before those after it. PTX: mem_fence is\n",
     " * only membar.cta there. */\n",
-    "#if IPT_PTX == 1\n",
+    "#if IPT_PTX >= 1\n",
     "#define IPT_FENCE_DEVICE() __asm__ volatile(\"membar.gl;\" ::: \"memory\")\n",
     "#else\n",
     "#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)\n",
@@ -309,7 +309,7 @@ static const char *const ipt__text_common[] = {
     "/* Adds one to a word for other work-groups to see after all that this work-item knows to have happened. */\n",
     "void ipt_signal(volatile __global uint *word)\n",
     "{\n",
-    "#if IPT_PTX == 1\n",
+    "#if IPT_PTX == 2\n",
     "    __asm__ volatile(\"red.release.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n",
     "#else\n",
     "    IPT_FENCE_DEVICE();\n",
@@ -321,7 +321,7 @@ static const char *const ipt__text_common[] = {
     " * comes behind it happens after what the word tells of. */\n",
     "uint ipt_poll(volatile __global uint *word)\n",
     "{\n",
-    "#if IPT_PTX == 1\n",
+    "#if IPT_PTX == 2\n",
     "    uint value;\n",
     "    __asm__ volatile(\"ld.acquire.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n",
     "    return value;\n",
@@ -335,7 +335,7 @@ static const char *const ipt__text_common[] = {
     "/* The same without that order. */\n",
     "uint ipt_glance(volatile __global uint *word)\n",
     "{\n",
-    "#if IPT_PTX == 1\n",
+    "#if IPT_PTX == 2\n",
     "    uint value;\n",
     "    __asm__ volatile(\"ld.relaxed.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n",
     "    return value;\n",
@@ -354,7 +354,7 @@ static const char *const ipt__text_common[] = {
     "/* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */\n",
     "void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)\n",
     "{\n",
-    "#if IPT_PTX == 1\n",
+    "#if IPT_PTX == 2\n",
     "    /* Needs no registers, so that all that a work-group reads is under way at once. Runs begin inside lines whose rest\n",
     "     * another run needs soon: asking for whole lines gained 3 % (panels) to 9 % (squares) on an H200. */\n",
     "    __asm__ volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\" ::\"r\"((uint)(ulong)to), \"l\"(from) : \"memory\");\n",
@@ -379,7 +379,7 @@ static const char *const ipt__text_common[] = {
     "\n",
     "void ipt_fetch_wait(void)\n",
     "{\n",
-    "#if IPT_PTX == 1\n",
+    "#if IPT_PTX == 2\n",
     "    __asm__ volatile(\"cp.async.wait_all;\" ::: \"memory\");\n",
     "#endif\n",
     "}\n",
@@ -508,7 +508,7 @@ static const char *const ipt__text_common[] = {
     "\n",
     "#endif\n",
     NULL};
-#define IPT__HASH_common "3d4006d783a20b5f"
+#define IPT__HASH_common "af782536e80bbe4d"
 
 static const char *const ipt__text_chains[] = {
     "/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group and the load of a slot under way\n",
@@ -995,6 +995,8 @@ static const char *const ipt__text_panel[] = {
     "    if (id == 0) {\n",
     "        const bool last = departed == tickets;\n",
     "        uint left = all_orders;\n",
+    "        if (last)\n",
+    "            IPT_FENCE_DEVICE(); /* after what the others did before they departed */\n",
     "        if (last && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)\n",
     "            left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;\n",
     "        shared[IPT_SHARED_LAST] = last;\n",
@@ -1057,7 +1059,7 @@ static const char *const ipt__text_panel[] = {
     "            control[w] = 0;\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "ff59f3c1a3eb4a86"
+#define IPT__HASH_panel "7a5e332217a71159"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each work-group following chains of its own.\n",

@@ -33,7 +33,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_lanes] = {{1, 32}},
         [IPT__PARAM_index_bits] = {{32, 64}},
         [IPT__PARAM_inner] = {{1, 0}},
-        [IPT__PARAM_ptx] = {{1, 0}},
+        [IPT__PARAM_ptx] = {{2, 1, 0}},
         [IPT__PARAM_sub_group] = {{1, 0}},
         [IPT__PARAM_piece_quanta] = {{32, 64}},
         [IPT__PARAM_chains] = {{1, 4}},
@@ -62,7 +62,9 @@ int main(int count, char **arguments)
                 write_source(arguments[1], (ipt__kernel_id)id, &params, number++);
             }
             for (field = 0; field < IPT__PARAM_COUNT; ++field) {
-                const size_t classes_of = field == IPT__PARAM_unit_bytes ? 5 : field == IPT__PARAM_group_size ? 3 : 2;
+                const size_t classes_of = field == IPT__PARAM_unit_bytes                              ? 5
+                                          : field == IPT__PARAM_group_size || field == IPT__PARAM_ptx ? 3
+                                                                                                      : 2;
                 if (++wheel[field] < classes_of)
                     break;
                 wheel[field] = 0;

@@ -59,7 +59,7 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
 
 /* Orders the memory accesses of a work-item before it for the whole device before those after it. PTX: mem_fence is
  * only membar.cta there. */
-#if IPT_PTX == 1
+#if IPT_PTX >= 1
 #define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
 #else
 #define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
@@ -68,7 +68,7 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
 /* Adds one to a word for other work-groups to see after all that this work-item knows to have happened. */
 void ipt_signal(volatile __global uint *word)
 {
-#if IPT_PTX == 1
+#if IPT_PTX == 2
     __asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
 #else
     IPT_FENCE_DEVICE();
@@ -80,7 +80,7 @@ void ipt_signal(volatile __global uint *word)
  * comes behind it happens after what the word tells of. */
 uint ipt_poll(volatile __global uint *word)
 {
-#if IPT_PTX == 1
+#if IPT_PTX == 2
     uint value;
     __asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
     return value;
@@ -94,7 +94,7 @@ uint ipt_poll(volatile __global uint *word)
 /* The same without that order. */
 uint ipt_glance(volatile __global uint *word)
 {
-#if IPT_PTX == 1
+#if IPT_PTX == 2
     uint value;
     __asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
     return value;
@@ -113,7 +113,7 @@ uint ipt_glance(volatile __global uint *word)
 /* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */
 void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 {
-#if IPT_PTX == 1
+#if IPT_PTX == 2
     /* Needs no registers, so that all that a work-group reads is under way at once. Runs begin inside lines whose rest
      * another run needs soon: asking for whole lines gained 3 % (panels) to 9 % (squares) on an H200. */
     __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
@@ -138,7 +138,7 @@ void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong quantum, ulong 
 
 void ipt_fetch_wait(void)
 {
-#if IPT_PTX == 1
+#if IPT_PTX == 2
     __asm__ volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }

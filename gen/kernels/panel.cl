@@ -244,6 +244,8 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     if (id == 0) {
         const bool last = departed == tickets;
         uint left = all_orders;
+        if (last)
+            IPT_FENCE_DEVICE(); /* after what the others did before they departed */
         if (last && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
             left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;
         shared[IPT_SHARED_LAST] = last;
