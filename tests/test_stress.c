@@ -77,8 +77,35 @@ static void stress_gpu_kernels(void **state)
     told_type = 0;
 }
 
+/* IPT_NO_COOPERATIVE is kept, on a device that would otherwise have such kernels. */
+static void stress_no_cooperative(void **state)
+{
+    ipt_context_desc context_desc = {0};
+    ipt_plan_desc desc = {0};
+    ipt_context *context;
+    ipt_plan *plan;
+    (void)state;
+    told_type = CL_DEVICE_TYPE_GPU;
+    context_desc.resident_groups = 1000;
+    context_desc.max_local_memory = 16384;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    desc.rows = 400;
+    desc.cols = 300;
+    desc.elem_size = 4;
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    assert_non_null(strstr(ipt_plan_describe(plan), "panels together"));
+    ipt_plan_destroy(plan);
+    desc.flags = IPT_NO_COOPERATIVE;
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    assert_null(strstr(ipt_plan_describe(plan), "panels together"));
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    told_type = 0;
+}
+
 const struct CMUnitTest test_stress[] = {
     TEST_CASE(stress_device_kernels),
     TEST_CASE(stress_gpu_kernels),
+    TEST_CASE(stress_no_cooperative),
 };
 const size_t test_stress_count = TEST_COUNT(test_stress);
