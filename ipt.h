@@ -2002,7 +2002,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         if (chunks->tall) {
             if (length > IPT__CHUNK_RUNS || most < 3 || (most - 1) * 16 < slack + size)
                 return 0;
-            most = ((most - 1) * 16 - slack) / size; /* one quantum for the skew */
+            most = ipt__min(((most - 1) * 16 - slack) / size, (size_t)IPT__CHUNK_RUNS); /* one quantum for the skew */
         } else {
             most = ipt__min(most, quanta / ((length * size + slack + 15) / 16 + 1));
         }
@@ -2079,7 +2079,8 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
     chunks = &stage->chunks;
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->orders = 1;
-    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048; chunks->x += step)
+    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
+         chunks->x += step)
         for (chunks->y = step; chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS; chunks->y += step) {
             double cost;
             chunks->across = ipt__ceil_divide(cols, chunks->x);

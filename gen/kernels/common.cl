@@ -159,70 +159,103 @@ void ipt_fetch_wait(void)
     const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units
 #endif
 
-/* Fetches `runs` rows of `units` units, the first at `begin` and row_units from one to the next, into local memory: row
- * i at quantum i * pitch + (i >> skew), and starts[i] is the unit there at which it begins. run_lanes work-items share
- * a row; the host chooses them so that the rows of one work-item all begin at the same place of a quantum. Nothing
- * outside [low, high) is read. */
-void ipt_fetch_rows(__local uint4 *quanta, __local uint *starts, __global ipt_unit *matrix, ulong begin,
-                    ulong row_units, uint runs, uint units, uint run_lanes, uint pitch, uint skew, ulong low,
-                    ulong high)
+/* The quantum at which row i of a tile begins in local memory, if rows lie `pitch` quanta apart and one more after
+ * every 2^skew of them. */
+uint ipt_tile_row(uint i, uint pitch, uint skew)
+{
+    return i * pitch + (i >> skew);
+}
+
+/* Fetches a tile, `rows` rows of `units` units, the first at `begin` and row_units from one to the next, into local
+ * memory. run_lanes work-items share a row; the host chooses them so that the rows of one work-item all begin at the
+ * same place of a quantum. Nothing outside [low, high) is read. */
+void ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,
+                    uint units, uint run_lanes, uint pitch, uint skew, ulong low, ulong high)
 {
     const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;
     const uint first = get_local_id(0) / run_lanes;
     const ulong own = begin + first * row_units;
     const uint shift = (uint)own & (IPT_QUANTUM_UNITS - 1);
     const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
-    const uint to = first * pitch + (first >> skew), to_step = step * pitch + (step >> skew);
+    const uint to = ipt_tile_row(first, pitch, skew), to_step = ipt_tile_row(step, pitch, skew);
     if (begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&
-        begin + runs * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high) {
+        begin + rows * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high) {
         const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;
         __global uint4 *from = (__global uint4 *)(matrix + (own - shift));
         for (uint q = lane; q < end; q += run_lanes) {
             __global uint4 *from_row = from + q;
             __local uint4 *to_row = quanta + to + q;
-            for (uint i = first; i < runs; i += step, from_row += from_step, to_row += to_step)
+            for (uint i = first; i < rows; i += step, from_row += from_step, to_row += to_step)
                 ipt_fetch_inside(to_row, from_row);
         }
     } else {
-        for (uint i = first, at = to; i < runs; i += step, at += to_step)
+        for (uint i = first, at = to; i < rows; i += step, at += to_step)
             for (uint q = lane; q < end; q += run_lanes)
                 ipt_fetch(quanta + at + q, matrix, (begin + i * row_units) / IPT_QUANTUM_UNITS + q, low, high);
     }
-    if (lane == 0)
-        for (uint i = first, at = to; i < runs; i += step, at += to_step)
-            starts[i] = at * IPT_QUANTUM_UNITS + shift;
 }
 
-/* Writes, by a line of work-items, up to four transposed runs of `units` units: run u begins at target[begins[u]], and
- * its element i is at tile[starts[i] + from[u]]; only `count` of them are there. Four, so that their accesses overlap.
- * Stores begin at sectors wherever the run does: memory takes whole sectors twice as fast (measured on an H200: 3650
- * against 1790 GB/s). */
-void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, const ulong *begins,
-                    const uint *from, uint count, uint units, uint element_units, uint element_units_magic,
-                    uint element_units_shift)
+/* starts[i] for such a tile: the unit of local memory at which row i begins. */
+void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
 {
-    const uint lane = get_local_id(0) % IPT_LINE_LANES;
+    for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
+        starts[i] = ipt_tile_row(i, pitch, skew) * IPT_QUANTUM_UNITS +
+                    (((uint)begin + i * (uint)row_units) & (IPT_QUANTUM_UNITS - 1));
+}
+
+/* What follows writes transposed runs, four of them at a time by a line of work-items, so that their accesses overlap.
+ * Stores begin at sectors wherever the run does: memory takes whole sectors twice as fast (measured on an H200: 3650
+ * against 1790 GB/s). These loops are bound by the instructions that they issue, not by memory: what can be computed
+ * once is. */
+
+/* Four runs of `units` units to rows of `target`, the first at `begin` and `run_stride` units from one to the next: a
+ * multiple of a sector, so that all four begin at the same place of one. `count` of them are there. Unit k of run u is
+ * at tile[starts[element of k] + from + u * from_step + part of k]. */
+void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
+                    ulong run_stride, uint count, uint units, uint from, uint from_step, uint element_units,
+                    uint element_units_magic, uint element_units_shift)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors[4];
-    uint before[4];
 #pragma unroll 4
-    for (uint u = 0; u < 4; ++u) {
-        before[u] = (uint)begins[u] % IPT_SECTOR_UNITS;
-        sectors[u] = target + (begins[u] - before[u]);
-        before[u] = u < count ? before[u] : ~0u / 2; /* none of its units is one */
-    }
-    for (uint at = lane; at - lane < units + IPT_SECTOR_UNITS - 1; at += IPT_LINE_LANES) {
-        ipt_unit values[4];
+    for (uint u = 0; u < 4; ++u)
+        sectors[u] = target + (begin - before) + u * run_stride;
+    for (uint at = lane; at - lane < units + before; at += IPT_LINE_LANES) {
         /* No branch, so that no read waits for another: units beyond the run are read for nothing. */
-#pragma unroll 4
-        for (uint u = 0; u < 4; ++u) {
-            const uint i = min(at - before[u], units - 1);
-            IPT_ELEMENT_OF(i, element, part);
-            values[u] = tile[starts[element] + from[u] + part];
-        }
+        const uint i = at - before, inside = min(i, units - 1);
+        IPT_ELEMENT_OF(inside, element, part);
+        __local ipt_unit *units_of = tile + (starts[element] + part + from);
+        ipt_unit values[4];
 #pragma unroll 4
         for (uint u = 0; u < 4; ++u)
-            if (at - before[u] < units)
-                sectors[u][at] = values[u];
+            values[u] = units_of[u < count ? u * from_step : 0];
+        if (i < units) {
+#pragma unroll 4
+            for (uint u = 0; u < 4; ++u)
+                if (u < count)
+                    sectors[u][at] = values[u];
+        }
+    }
+}
+
+/* All the `runs` runs of a group's tile to rows of `target`, the first at `begin` and row_units from one to the next.
+ */
+void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
+                    ulong row_units, uint runs, uint units, uint element_units, uint element_units_magic,
+                    uint element_units_shift)
+{
+    const uint block = 4 * IPT_SECTOR_UNITS, run_step = IPT_SECTOR_UNITS * element_units;
+    for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {
+        const uint run = line / IPT_SECTOR_UNITS * block + line % IPT_SECTOR_UNITS;
+        if (run >= runs)
+            break;
+        const uint count = (runs - run + IPT_SECTOR_UNITS - 1) / IPT_SECTOR_UNITS;
+        if (count >= 4)
+            ipt_store_four(tile, starts, target, begin + run * row_units, IPT_SECTOR_UNITS * row_units, 4, units,
+                           run * element_units, run_step, element_units, element_units_magic, element_units_shift);
+        else
+            ipt_store_four(tile, starts, target, begin + run * row_units, IPT_SECTOR_UNITS * row_units, count, units,
+                           run * element_units, run_step, element_units, element_units_magic, element_units_shift);
     }
 }
 

@@ -19,7 +19,7 @@
 #error "IPT_ELEMENT_UNITS, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined"
 #endif
 
-#define IPT_RUNS 512 /* runs of a chunk whose starts are kept */
+#define IPT_RUNS 512 /* slots and rows of a chunk at most */
 #define IPT_CLOSED 0x80000000u
 enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };         /* words of the control block */
 enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LAST, IPT_SHARED_LEFT }; /* what work-item 0 hands to its group */
@@ -93,11 +93,82 @@ void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags,
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
+/* Writes up to four columns of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as runs of
+ * `units` units, by a line of work-items: run u begins at target[begins[u]] and is the column of elements that begins
+ * at unit from + u of each row; `count` of the four are there. */
+void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,
+                     uint count, uint units, uint pitch, uint skew, uint rows_begin, uint row_units, uint element_units,
+                     uint element_units_magic, uint element_units_shift)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES;
+    const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};
+    __global ipt_unit *sectors[4];
+    uint i[4], runs[4]; /* the unit that comes next; units of the run, none of one that is not there */
+    uint longest = 0;
+#pragma unroll 4
+    for (uint u = 0; u < 4; ++u) {
+        const uint before = offsets[u] % IPT_SECTOR_UNITS;
+        runs[u] = u < count ? units : 0;
+        i[u] = lane - before;
+        longest = max(longest, runs[u] + before);
+        sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;
+    }
+#if IPT_ELEMENT_UNITS == 1
+    /* A line's rows are a whole number of quanta apart from one turn to the next, so its units are, too. */
+    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;
+    uint at[4];
+#pragma unroll 4
+    for (uint u = 0; u < 4; ++u)
+        at[u] = ((uint)i[u] * pitch + (uint)((int)i[u] >> skew)) * IPT_QUANTUM_UNITS +
+                ((rows_begin + i[u] * row_units) & (IPT_QUANTUM_UNITS - 1)) + from + u;
+    uint done = 0;
+    while (done < longest) {
+        ipt_unit values[4];
+        if (count >= 4 && done != 0)
+            for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES) {
+#pragma unroll 4
+                for (uint u = 0; u < 4; ++u) {
+                    values[u] = tile[at[u]];
+                    at[u] += step;
+                }
+#pragma unroll 4
+                for (uint u = 0; u < 4; ++u)
+                    sectors[u][done] = values[u];
+            }
+#pragma unroll 4
+        for (uint u = 0; u < 4; ++u) {
+            values[u] = tile[i[u] + done < runs[u] ? at[u] : 0];
+            at[u] += step;
+        }
+#pragma unroll 4
+        for (uint u = 0; u < 4; ++u)
+            if (i[u] + done < runs[u])
+                sectors[u][done] = values[u];
+        done += IPT_LINE_LANES;
+    }
+#else
+    for (uint done = 0; done < longest; done += IPT_LINE_LANES) {
+        ipt_unit values[4];
+#pragma unroll 4
+        for (uint u = 0; u < 4; ++u) {
+            const uint inside = min(i[u] + done, units - 1);
+            IPT_ELEMENT_OF(inside, element, part);
+            values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];
+        }
+#pragma unroll 4
+        for (uint u = 0; u < 4; ++u)
+            if (i[u] + done < runs[u])
+                sectors[u][done] = values[u];
+    }
+#endif
+}
+
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     __local uint4 quanta[IPT_LOCAL_BYTES / 16];
-    __local uint starts[IPT_RUNS];
+    __local uint starts[IPT_RUNS];      /* units of the tile at which its rows begin */
+    __local uint4 begins[IPT_RUNS / 4]; /* units from slots_begin to this chunk's slots */
     __local uint shared[4];
     __local ipt_unit *tile = (__local ipt_unit *)quanta;
     volatile __global uint *control = workspace + control_base;
@@ -132,12 +203,16 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         origin + ((ulong)panel * length + y_first) * short_side * element_units + x_first * element_units;
     const ulong row_units = (ulong)short_side * element_units;
     const ulong saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;
-    const ulong slots_begin = origin + y_first * element_units;
     const uint first_slot = panel * short_side + x_first;
 #define IPT_SLOT_BEGIN(i)                                                                                              \
     (tail ? saved_begin + (ulong)(i) * (tail_length * element_units)                                                   \
-          : slots_begin + ipt_slot_address(first_slot + (i), row_slots, row_slots_magic, row_slots_shift, row_stride,  \
-                                           length * element_units))
+          : origin + y_first * element_units +                                                                         \
+                ipt_slot_address(first_slot + (i), row_slots, row_slots_magic, row_slots_shift, row_stride,            \
+                                 length * element_units))
+    const uint slots_count = !active || (tall && narrow) ? 0 : x * count;
+    const ulong slots_begin = IPT_SLOT_BEGIN(0) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;
+    for (uint i = id; i < slots_count; i += IPT_GROUP_SIZE)
+        ((__local uint *)begins)[i] = (uint)(IPT_SLOT_BEGIN(i) - slots_begin);
 
     if (tall && narrow) {
         /* Whole rows, one after the other: one run. */
@@ -146,27 +221,29 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         for (uint q = id; q < end; q += IPT_GROUP_SIZE)
             ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);
     } else if (tall) {
-        ipt_fetch_rows(quanta, starts, matrix, rows_begin, row_units, active ? y * count : 0, x * element_units,
-                       run_lanes, pitch, skew, origin, origin + matrix_units);
+        ipt_fetch_rows(quanta, matrix, rows_begin, row_units, active ? y * count : 0, x * element_units, run_lanes,
+                       pitch, skew, origin, origin + matrix_units);
+#if IPT_ELEMENT_UNITS == 0
+        ipt_mark_rows(starts, rows_begin, row_units, y * count, pitch, skew);
+#endif
     } else {
-        const uint runs = active ? x * count : 0, units = y * element_units;
+        const uint units = y * element_units, step = IPT_GROUP_SIZE / run_lanes;
         const ulong low = tail ? 0 : origin, high = tail ? ~0ul : origin + matrix_units;
-        const ulong first_begin = IPT_SLOT_BEGIN(0), last_begin = IPT_SLOT_BEGIN(runs - 1);
-        const bool inside = first_begin - (first_begin & (IPT_QUANTUM_UNITS - 1)) >= low &&
-                            last_begin + units + IPT_QUANTUM_UNITS - 1 <= high;
-        for (uint i = id / run_lanes; i < runs; i += IPT_GROUP_SIZE / run_lanes) {
-            const ulong begin = IPT_SLOT_BEGIN(i);
-            const uint shift = begin & (IPT_QUANTUM_UNITS - 1);
-            const uint to = i * pitch + (i >> skew);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const ulong last = slots_begin + (slots_count != 0 ? ((__local uint *)begins)[slots_count - 1] : 0);
+        const bool inside = slots_begin >= low && last + units + IPT_QUANTUM_UNITS - 1 <= high;
+        for (uint i = id / run_lanes; i < slots_count; i += step) {
+            const uint begin = ((__local uint *)begins)[i], shift = begin & (IPT_QUANTUM_UNITS - 1);
+            const uint to = ipt_tile_row(i, pitch, skew);
             const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
-            __global uint4 *from = (__global uint4 *)(slots + (begin - shift));
+            __global uint4 *from = (__global uint4 *)(slots + slots_begin + (begin - shift));
             if ((id & (run_lanes - 1)) == 0)
                 starts[i] = to * IPT_QUANTUM_UNITS + shift;
             for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)
                 if (inside)
                     ipt_fetch_inside(quanta + to + q, from + q);
                 else
-                    ipt_fetch(quanta + to + q, slots, begin / IPT_QUANTUM_UNITS + q, low, high);
+                    ipt_fetch(quanta + to + q, slots, (slots_begin + begin) / IPT_QUANTUM_UNITS + q, low, high);
         }
     }
     ipt_fetch_wait();
@@ -225,19 +302,14 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                 target[k] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];
             }
         }
+    } else if (tall) {
+        const uint runs = go ? x : 0, units = y * element_units;
+        for (uint run = 4 * line; run < runs; run += 4 * IPT_LINES)
+            ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, pitch, skew,
+                            (uint)rows_begin, (uint)row_units, element_units, element_units_magic, element_units_shift);
     } else {
-        const uint runs = !go ? 0 : tall ? x : y, units = (tall ? y : x) * element_units;
-        for (uint run = 4 * line; run < runs; run += 4 * IPT_LINES) {
-            ulong begins[4];
-            uint from[4];
-#pragma unroll 4
-            for (uint u = 0; u < 4; ++u) {
-                begins[u] = tall ? IPT_SLOT_BEGIN(run + u) : rows_begin + (run + u) * row_units;
-                from[u] = min(run + u, runs - 1) * element_units;
-            }
-            ipt_store_four(tile, starts, tall ? slots : matrix, begins, from, runs - run, units, element_units,
-                           element_units_magic, element_units_shift);
-        }
+        ipt_store_rows(tile, starts, matrix, rows_begin, row_units, go ? y : 0, x * element_units, element_units,
+                       element_units_magic, element_units_shift);
     }
 
     const uint all_orders = tickets / chunks;

@@ -33,30 +33,20 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
     const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;
     const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,
                              low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};
-    const uint lines_of_group = get_local_id(0) / IPT_LINE_LANES;
 #pragma unroll 2
     for (uint side_of = 0; side_of < 2; ++side_of) {
         const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
-        ipt_fetch_rows(quanta + side_of * tile_quanta, starts[side_of], matrix, begins[side_of], row_stride, tile_rows,
-                       tile_cols, run_lanes, pitch, skew, low, high);
+        ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols,
+                       run_lanes, pitch, skew, low, high);
+        ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);
     }
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #pragma unroll 2
-    for (uint side_of = 0; side_of < 2; ++side_of) {
-        const uint runs = side_of == 0 ? cols : rows, units = side_of == 0 ? rows : cols;
-        __local ipt_unit *tile = (__local ipt_unit *)(quanta + side_of * tile_quanta);
-        for (uint run = 4 * lines_of_group; run < runs; run += 4 * IPT_LINES) {
-            ulong places[4];
-            uint from[4];
-#pragma unroll 4
-            for (uint u = 0; u < 4; ++u) {
-                places[u] = begins[1 - side_of] + (run + u) * row_stride;
-                from[u] = min(run + u, runs - 1);
-            }
-            ipt_store_four(tile, starts[side_of], matrix, places, from, runs - run, units, 1, 0, 0);
-        }
-    }
+    for (uint side_of = 0; side_of < 2; ++side_of)
+        ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,
+                       begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols, 1, 0,
+                       0);
 #else
     const uint parts = min(chunk_units, element_units - first_part);
     const uint tile_pitch = IPT_TILE * chunk_units + 1;
