@@ -963,7 +963,8 @@ static const char *const ipt__text_panel[] = {
     "    uint at[4];\n",
     "#pragma unroll 4\n",
     "    for (uint u = 0; u < 4; ++u)\n",
-    "        at[u] = ((uint)i[u] * pitch + (uint)((int)i[u] >> skew)) * IPT_QUANTUM_UNITS +\n",
+    "        at[u] = (ipt_tile_row(i[u] + IPT_LINE_LANES, pitch, skew) - ipt_tile_row(IPT_LINE_LANES, pitch, skew)) *\n",
+    "                    IPT_QUANTUM_UNITS +\n",
     "                ((rows_begin + i[u] * row_units) & (IPT_QUANTUM_UNITS - 1)) + from + u;\n",
     "    uint done = 0;\n",
     "    while (done < longest) {\n",
@@ -1224,7 +1225,7 @@ static const char *const ipt__text_panel[] = {
     "            control[w] = 0;\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "47029134105ea0d7"
+#define IPT__HASH_panel "219fbe09a8534823"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each work-group following chains of its own.\n",

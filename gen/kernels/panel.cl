@@ -119,7 +119,8 @@ void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_
     uint at[4];
 #pragma unroll 4
     for (uint u = 0; u < 4; ++u)
-        at[u] = ((uint)i[u] * pitch + (uint)((int)i[u] >> skew)) * IPT_QUANTUM_UNITS +
+        at[u] = (ipt_tile_row(i[u] + IPT_LINE_LANES, pitch, skew) - ipt_tile_row(IPT_LINE_LANES, pitch, skew)) *
+                    IPT_QUANTUM_UNITS +
                 ((rows_begin + i[u] * row_units) & (IPT_QUANTUM_UNITS - 1)) + from + u;
     uint done = 0;
     while (done < longest) {
