@@ -1444,7 +1444,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
         return 0;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.run_lanes = 1;
+    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes = 1;
+    a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     memory =
         ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words, &error);
     if (!error)
@@ -1537,6 +1538,7 @@ typedef struct ipt__chunks {
     size_t orders;      /* with the tail */
     size_t x, y;        /* a chunk along the short and the long side */
     size_t across, down;
+    size_t blocks, block_rows; /* what is read and waited for on its own, along the long side */
     ipt__tile_layout tile;
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
@@ -1616,8 +1618,12 @@ enum {
     IPT__PIECE_QUANTA = 128,
     IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's unit, which chains fill */
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl */
-    IPT__NARROW_BYTES = 256,  /* rows up to this length are read or written many at a time */
-    IPT__DIVISOR_WANTED = 64  /* tile side of a forced sequence, in the middle of what seed 000 recommends */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
+    IPT__BLOCKS_WIDE = 4,
+    IPT__BLOCK_ROWS = 60,         /* in each of those at least */
+    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of a device */
+    IPT__NARROW_BYTES = 256,      /* rows up to this length are read or written many at a time */
+    IPT__DIVISOR_WANTED = 64      /* tile side of a forced sequence, in the middle of what seed 000 recommends */
 };
 
 /* Cost model, in the spirit of seed 002's equation (2): the time of a stage, in bytes that a copy would move in that
@@ -1807,7 +1813,7 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         const ipt__stage *const stage = &layout->stages[i];
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
-            control = IPT__CONTROL_WORDS + stage->chunks.orders * plan->desc.batch;
+            control = IPT__CONTROL_WORDS + stage->chunks.orders * stage->chunks.blocks * plan->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
         } else if (stage->chains) {
             flags = ipt__flag_bytes(stage) / 4 * plan->desc.batch;
@@ -1983,7 +1989,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     chunks->down = 1;
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
-    chunks->narrow = row <= IPT__NARROW_BYTES;
+    chunks->narrow = (int)plan->panel->params.narrow;
     /* Whole panels, several to an order if they are small: every work-group should have some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
@@ -1992,12 +1998,9 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
                                            quanta / ((length * size + slack + 15) / 16 * short_side + short_side));
         chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->panel->resident));
-        chunks->narrow = fits != 0;
         chunks->x = short_side;
         chunks->across = 1;
-    }
-    if (!chunks->narrow) {
-        chunks->pack = 1;
+    } else {
         most = chunks->tall ? quanta / length : (size_t)IPT__CHUNK_RUNS;
         if (chunks->tall) {
             if (length > IPT__CHUNK_RUNS || most < 3 || (most - 1) * 16 < slack + size)
@@ -2019,6 +2022,16 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     chunks->waits = chunks->across > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
+    chunks->blocks = 1;
+    chunks->block_rows = length;
+    if (!chunks->narrow && chunks->tall && chunks->waits) {
+        const size_t step = plan->panel->params.group_size / chunks->tile.run_lanes;
+        chunks->block_rows = ipt__round_up(ipt__ceil_divide(length, IPT__BLOCKS_TALL), step);
+        chunks->blocks = ipt__ceil_divide(length, chunks->block_rows);
+    } else if (!chunks->narrow && chunks->waits) {
+        chunks->blocks = ipt__min(ipt__min(IPT__BLOCKS_WIDE, chunks->across), ipt__max(1, length / IPT__BLOCK_ROWS));
+        chunks->block_rows = length / chunks->blocks;
+    }
     return (chunks->across <= half || !chunks->waits) &&
            chunks->across * chunks->orders < 0x7fffffff / plan->desc.batch;
 }
@@ -2034,8 +2047,8 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
     ipt__stage *stage;
     int turn;
     memset(layout, 0, sizeof *layout);
-    if (!plan->panel || panels < 2 || short_side < 2 || (panels + 1) * short_side >= (size_t)1 << 31 ||
-        length * short_side * plan->element_units >= (size_t)1 << 31)
+    if (!plan->panel || (int)plan->panel->params.tall != tall || panels < 2 || short_side < 2 ||
+        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * plan->element_units >= (size_t)1 << 31)
         return 0;
     layout->saved_elements = left * short_side;
     for (turn = 0; turn < 2; ++turn) {
@@ -2070,8 +2083,8 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
     double best_cost = 0;
     memset(layout, 0, sizeof *layout);
     memset(&best, 0, sizeof best);
-    if (!plan->panel || plan->matrix_bytes / plan->panel->params.local_bytes > plan->panel->resident ||
-        plan->desc.batch > 1)
+    if (!plan->panel || !plan->panel->params.tall || plan->panel->params.narrow ||
+        plan->matrix_bytes / plan->panel->params.local_bytes > plan->panel->resident || plan->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
@@ -2101,6 +2114,8 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
     if (best_cost == 0)
         return 0;
     *chunks = best;
+    chunks->blocks = 1;
+    chunks->block_rows = rows;
     return 1;
 }
 
@@ -2653,8 +2668,6 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.control_base = layout->saved_bytes / 4;
     a.flags_base = layout->flags_offset / 4;
     a.alone_base = layout->alone_offset / 4;
-    a.tall = chunks->tall;
-    a.narrow = chunks->narrow;
     a.waits = chunks->waits;
     a.neighbours = chunks->neighbours;
     a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->orders * plan->desc.batch);
@@ -2671,6 +2684,8 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.chunk_y = (cl_uint)chunks->y;
     a.across = (cl_uint)chunks->across;
     a.down = (cl_uint)chunks->down;
+    a.blocks = (cl_uint)chunks->blocks;
+    a.block_rows = (cl_uint)chunks->block_rows;
     a.pitch = (cl_uint)chunks->tile.pitch;
     a.skew = (cl_uint)chunks->tile.skew;
     a.run_lanes = (cl_uint)chunks->tile.run_lanes;
@@ -2958,6 +2973,8 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
     case IPT__STAGE_PANEL:
         id = IPT__KERNEL_panel;
         params.index_bits = 32;
+        params.tall = (cl_uint)stage->chunks.tall;
+        params.narrow = (cl_uint)stage->chunks.narrow;
         params.local_bytes = plan->panel->params.local_bytes;
         params.group_size = plan->panel->params.group_size;
         break;
@@ -3175,7 +3192,9 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const ipt__limits *const limits = &plan->context->limits;
+    const int cache_only = (desc->flags & IPT_CACHE_ONLY) != 0;
     ipt__params params;
+    ipt_result result;
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
         desc->cols == 1 || (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
         return IPT_SUCCESS;
@@ -3184,7 +3203,17 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
         return IPT_SUCCESS;
     params = ipt__plan_params(plan, plan->element_units, 1);
     params.index_bits = 32;
-    return ipt__panel_get(plan->context, params, (desc->flags & IPT_CACHE_ONLY) != 0, &plan->panel);
+    /* One pass, if the matrix fits on the chip; it takes the tall kernel. */
+    if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && plan->matrix_bytes <= IPT__ON_CHIP_BYTES) {
+        ipt__layout layout;
+        params.tall = 1;
+        result = ipt__panel_get(plan->context, params, cache_only, &plan->panel);
+        if (result || !plan->panel || ipt__layout_on_chip(plan, &layout))
+            return result;
+    }
+    params.tall = desc->rows >= desc->cols;
+    params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES;
+    return ipt__panel_get(plan->context, params, cache_only, &plan->panel);
 }
 
 static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget);

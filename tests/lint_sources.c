@@ -32,6 +32,8 @@ int main(int count, char **arguments)
         [IPT__PARAM_tile] = {{2, 64}},
         [IPT__PARAM_lanes] = {{1, 32}},
         [IPT__PARAM_index_bits] = {{32, 64}},
+        [IPT__PARAM_tall] = {{1, 0}},
+        [IPT__PARAM_narrow] = {{1, 0}},
         [IPT__PARAM_inner] = {{1, 0}},
         [IPT__PARAM_ptx] = {{2, 1, 0}},
         [IPT__PARAM_sub_group] = {{1, 0}},

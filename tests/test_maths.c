@@ -283,6 +283,8 @@ static void make_plan(ipt_context *context, ipt_plan *plan, int device, size_t l
     panel.params.local_bytes = 110592;
     panel.params.group_size = 512;
     panel.resident = 264;
+    panel.params.tall = rows >= cols;
+    panel.params.narrow = (rows < cols ? rows : cols) * elem_size <= IPT__NARROW_BYTES;
     plan->panel = device == DEVICE_COOPERATIVE ? &panel : NULL;
     context->limits.cpu = device == DEVICE_CPU;
     context->limits.group_size = 256;

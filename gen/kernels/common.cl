@@ -143,6 +143,30 @@ void ipt_fetch_wait(void)
 #endif
 }
 
+/* Closes a block of what this work-item fetches. */
+void ipt_fetch_close_block(void)
+{
+#if IPT_PTX == 2
+    __asm__ volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits for all blocks but the last `but`, up to IPT_BLOCKS - 1, that this work-item has closed. */
+#define IPT_BLOCKS 4
+void ipt_fetch_wait_but(uint but)
+{
+#if IPT_PTX == 2
+    if (but == 3)
+        __asm__ volatile("cp.async.wait_group 3;" ::: "memory");
+    else if (but == 2)
+        __asm__ volatile("cp.async.wait_group 2;" ::: "memory");
+    else if (but == 1)
+        __asm__ volatile("cp.async.wait_group 1;" ::: "memory");
+    else
+        ipt_fetch_wait();
+#endif
+}
+
 #endif
 
 /* Work-items of a group stand in lines. */
@@ -167,31 +191,37 @@ uint ipt_tile_row(uint i, uint pitch, uint skew)
 }
 
 /* Fetches a tile, `rows` rows of `units` units, the first at `begin` and row_units from one to the next, into local
- * memory. run_lanes work-items share a row; the host chooses them so that the rows of one work-item all begin at the
- * same place of a quantum. Nothing outside [low, high) is read. */
+ * memory, in `blocks` blocks of block_rows rows. run_lanes work-items share a row; the host chooses them so that the
+ * rows of one work-item all begin at the same place of a quantum, and block_rows so that all work-items have the same
+ * number of rows in a block. Nothing outside [low, high) is read. */
 void ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,
-                    uint units, uint run_lanes, uint pitch, uint skew, ulong low, ulong high)
+                    uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,
+                    ulong high)
 {
     const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;
     const uint first = get_local_id(0) / run_lanes;
     const ulong own = begin + first * row_units;
     const uint shift = (uint)own & (IPT_QUANTUM_UNITS - 1);
     const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
-    const uint to = ipt_tile_row(first, pitch, skew), to_step = ipt_tile_row(step, pitch, skew);
-    if (begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&
-        begin + rows * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high) {
-        const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;
-        __global uint4 *from = (__global uint4 *)(matrix + (own - shift));
-        for (uint q = lane; q < end; q += run_lanes) {
-            __global uint4 *from_row = from + q;
-            __local uint4 *to_row = quanta + to + q;
-            for (uint i = first; i < rows; i += step, from_row += from_step, to_row += to_step)
-                ipt_fetch_inside(to_row, from_row);
+    const uint to_step = ipt_tile_row(step, pitch, skew);
+    const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;
+    const bool inside = begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&
+                        begin + rows * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high;
+    ulong quantum = own / IPT_QUANTUM_UNITS + lane;
+    __local uint4 *to = quanta + ipt_tile_row(first, pitch, skew) + lane;
+    uint i = first;
+    for (uint block = 1; block <= blocks; ++block) {
+        for (const uint block_end = min(rows, block * block_rows); i < block_end; i += step) {
+            __global uint4 *from = (__global uint4 *)matrix + quantum;
+            for (uint q = 0; lane + q < end; q += run_lanes)
+                if (inside)
+                    ipt_fetch_inside(to + q, from + q);
+                else
+                    ipt_fetch(to + q, matrix, quantum + q, low, high);
+            quantum += from_step;
+            to += to_step;
         }
-    } else {
-        for (uint i = first, at = to; i < rows; i += step, at += to_step)
-            for (uint q = lane; q < end; q += run_lanes)
-                ipt_fetch(quanta + at + q, matrix, (begin + i * row_units) / IPT_QUANTUM_UNITS + q, low, high);
+        ipt_fetch_close_block();
     }
 }
 

@@ -8,15 +8,22 @@
  * before all), wide from the first to the last (the tail after all), because a panel's slots reach into the next
  * panel's memory.
  *
- * Invariant: an order is written only when every chunk of it, and of the order before it, is in local memory.
+ * Invariant: memory of the matrix is written only when every chunk that has elements there is in local memory: chunks
+ * of the same order, or of the order before it.
+ *
+ * What a group has to wait for is counted by blocks. Tall: a block is some rows of the panel; a group counts each when
+ * it has read its part of those rows, and waits for the rows that its slots take the place of. Wide: a block is the
+ * groups that read the slots which some rows of the result take the place of; a group writes those rows when they have
+ * all read. So the first to come do not wait until the last to come have read everything.
  *
  * Tickets are issued in sequence, so the lowest unfinished order is always the first that all its groups hold, and
  * whoever waits for it waits for groups that run. Where fewer groups run at a time than an order needs, a group that
  * has waited long closes the ticket counter: orders all of whose tickets were issued finish, the groups of later ones
  * leave without having written, and the last group of all to decide transposes what they left, alone. It also leaves
  * the tickets and counters clear for the next launch. */
-#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_LOCAL_BYTES) || !defined(IPT_INDEX_BITS)
-#error "IPT_ELEMENT_UNITS, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined"
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \
+    !defined(IPT_INDEX_BITS)
+#error "IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined"
 #endif
 
 #define IPT_RUNS 512 /* slots and rows of a chunk at most */
@@ -33,20 +40,25 @@ void ipt_probe(volatile __global uint *control, uint polls)
     atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));
 }
 
-/* Waits until an order of `chunks` tickets, and the one before it unless it is the first of its matrix, has been read.
- * False if it has to be left to the last group. */
-bool ipt_wait_for_order(volatile __global uint *control, uint order, bool first, uint chunks, uint polls)
+/* What a group needs to know to wait. */
+typedef struct ipt_waiter {
+    volatile __global uint *control;
+    uint order, chunks, polls;
+} ipt_waiter;
+
+/* Waits until `counter` has come to `count`; without a counter, until all tickets of the waiter's order are issued.
+ * False if the order has to be left to the last group. */
+bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)
 {
-    volatile __global uint *counter = &control[IPT_COUNTERS + order];
-    uint looks = 0, own = 0, before = first ? chunks : 0;
-    while (own < chunks || before < chunks) {
-        own = ipt_poll(counter);
-        if (before < chunks)
-            before = ipt_poll(counter - 1);
-        if (++looks <= polls || (own >= chunks && before >= chunks))
+    volatile __global uint *control = waiter->control;
+    const uint own_end = (waiter->order + 1) * waiter->chunks;
+    for (uint looks = 0;; ++looks) {
+        if (counter != 0 && ipt_poll(counter) >= count)
+            return true;
+        if (counter != 0 && looks < waiter->polls)
             continue;
         uint tickets = ipt_poll(&control[IPT_TICKETS]);
-        if (tickets < (order + 1) * chunks) { /* not closed, and groups of this order have yet to come */
+        if (looks >= waiter->polls && tickets < own_end) { /* not closed, and groups of this order have yet to come */
             tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);
             if (tickets < IPT_CLOSED)
                 atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);
@@ -55,11 +67,13 @@ bool ipt_wait_for_order(volatile __global uint *control, uint order, bool first,
         }
         if (tickets >= IPT_CLOSED) {
             const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]); /* 0: its writer is on the way */
-            if (closed_at != 0 && order >= (closed_at - 1) / chunks)
+            if (closed_at != 0 && closed_at - 1 < own_end)
                 return false;
+            tickets = closed_at == 0 ? 0 : closed_at - 1;
         }
+        if (counter == 0 && tickets >= own_end)
+            return true;
     }
-    return true;
 }
 
 /* Transposes a rows x cols grid in place, by one work-group: cycles over single units, as in shuffle.cl, with one flag
@@ -93,6 +107,42 @@ void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags,
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
+#if IPT_TALL && IPT_NARROW
+/* Writes the column of elements that begins at unit `from` of a narrow chunk, whose rows of row_units lie one after the
+ * other with a quantum between every eight, as a run of `units` units at target[begin], by a line of work-items. */
+void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,
+                      uint units, uint element_units, uint element_units_magic, uint element_units_shift)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
+    __global ipt_unit *sectors = target + (begin - before) + lane;
+#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)
+#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4
+    /* A line's rows are a whole number of eight quanta apart from one turn to the next. */
+    const uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);
+    uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;
+    while (done < units + before) {
+        if (done != 0) {
+#pragma unroll 4
+            for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
+                sectors[done] = tile[at];
+        }
+        if (i + done < units)
+            sectors[done] = tile[at];
+        done += IPT_LINE_LANES;
+        at += step;
+    }
+#else
+    for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {
+        const uint i = k - before;
+        if (i < units) {
+            IPT_ELEMENT_OF(i, element, part);
+            const uint at = from + element * row_units + part;
+            sectors[k - lane] = tile[IPT_SKIP(at)];
+        }
+    }
+#endif
+}
+#elif IPT_TALL
 /* Writes up to four columns of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as runs of
  * `units` units, by a line of work-items: run u begins at target[begins[u]] and is the column of elements that begins
  * at unit from + u of each row; `count` of the four are there. */
@@ -163,6 +213,7 @@ void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_
     }
 #endif
 }
+#endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
@@ -181,6 +232,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         shared[IPT_SHARED_TICKET] = probe_polls != 0 ? IPT_CLOSED
                                     : waits          ? atomic_inc(&control[IPT_TICKETS])
                                                      : get_group_id(0);
+        shared[IPT_SHARED_GO] = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
@@ -190,7 +242,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const uint chunks = across * down;
     const uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;
     const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;
-    const uint k = tall ? orders - 1 - order_in_matrix : order_in_matrix;
+    const uint k = IPT_TALL ? orders - 1 - order_in_matrix : order_in_matrix;
     const bool tail = k == packs;
     const uint panel = tail ? panels : k * pack, count = tail ? 1 : min(pack, panels - panel);
     const uint y_length = tail ? tail_length : length;
@@ -210,108 +262,154 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
           : origin + y_first * element_units +                                                                         \
                 ipt_slot_address(first_slot + (i), row_slots, row_slots_magic, row_slots_shift, row_stride,            \
                                  length * element_units))
-    const uint slots_count = !active || (tall && narrow) ? 0 : x * count;
+    const uint slots_count = !active || (IPT_TALL && IPT_NARROW) ? 0 : x * count;
     const ulong slots_begin = IPT_SLOT_BEGIN(0) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;
     for (uint i = id; i < slots_count; i += IPT_GROUP_SIZE)
         ((__local uint *)begins)[i] = (uint)(IPT_SLOT_BEGIN(i) - slots_begin);
+    barrier(CLK_LOCAL_MEM_FENCE);
 
-    if (tall && narrow) {
-        /* Whole rows, one after the other: one run. */
-        const uint shift = rows_begin & (IPT_QUANTUM_UNITS - 1);
-        const uint end = active ? (shift + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS : 0;
-        for (uint q = id; q < end; q += IPT_GROUP_SIZE)
-            ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);
-    } else if (tall) {
-        ipt_fetch_rows(quanta, matrix, rows_begin, row_units, active ? y * count : 0, x * element_units, run_lanes,
-                       pitch, skew, origin, origin + matrix_units);
+#if IPT_TALL && IPT_NARROW
+    /* Whole rows, one after the other: one run. */
+    const uint fetch_end =
+        active ? ((rows_begin & (IPT_QUANTUM_UNITS - 1)) + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) /
+                     IPT_QUANTUM_UNITS
+               : 0;
+    for (uint q = id; q < fetch_end; q += IPT_GROUP_SIZE)
+        ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);
+#elif IPT_TALL
+    ipt_fetch_rows(quanta, matrix, rows_begin, row_units, active ? y : 0, x * element_units, blocks,
+                   blocks == 1 ? y : block_rows, run_lanes, pitch, skew, origin, origin + matrix_units);
 #if IPT_ELEMENT_UNITS == 0
-        ipt_mark_rows(starts, rows_begin, row_units, y * count, pitch, skew);
+    ipt_mark_rows(starts, rows_begin, row_units, y, pitch, skew);
 #endif
-    } else {
-        const uint units = y * element_units, step = IPT_GROUP_SIZE / run_lanes;
-        const ulong low = tail ? 0 : origin, high = tail ? ~0ul : origin + matrix_units;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const ulong last = slots_begin + (slots_count != 0 ? ((__local uint *)begins)[slots_count - 1] : 0);
-        const bool inside = slots_begin >= low && last + units + IPT_QUANTUM_UNITS - 1 <= high;
-        for (uint i = id / run_lanes; i < slots_count; i += step) {
-            const uint begin = ((__local uint *)begins)[i], shift = begin & (IPT_QUANTUM_UNITS - 1);
-            const uint to = ipt_tile_row(i, pitch, skew);
-            const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
-            __global uint4 *from = (__global uint4 *)(slots + slots_begin + (begin - shift));
-            if ((id & (run_lanes - 1)) == 0)
-                starts[i] = to * IPT_QUANTUM_UNITS + shift;
-            for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)
-                if (inside)
-                    ipt_fetch_inside(quanta + to + q, from + q);
-                else
-                    ipt_fetch(quanta + to + q, slots, (slots_begin + begin) / IPT_QUANTUM_UNITS + q, low, high);
-        }
+#else
+    const uint slot_units = y * element_units, step = IPT_GROUP_SIZE / run_lanes;
+    const ulong low = tail ? 0 : origin, high = tail ? ~0ul : origin + matrix_units;
+    const ulong last = slots_begin + (slots_count != 0 ? ((__local uint *)begins)[slots_count - 1] : 0);
+    const bool inside = slots_begin >= low && last + slot_units + IPT_QUANTUM_UNITS - 1 <= high;
+    for (uint i = id / run_lanes; i < slots_count; i += step) {
+        const uint begin = ((__local uint *)begins)[i], shift = begin & (IPT_QUANTUM_UNITS - 1);
+        const uint to = ipt_tile_row(i, pitch, skew);
+        const uint end = (shift + slot_units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+        __global uint4 *from = (__global uint4 *)(slots + slots_begin + (begin - shift));
+        if ((id & (run_lanes - 1)) == 0)
+            starts[i] = to * IPT_QUANTUM_UNITS + shift;
+        for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)
+            if (inside)
+                ipt_fetch_inside(quanta + to + q, from + q);
+            else
+                ipt_fetch(quanta + to + q, slots, (slots_begin + begin) / IPT_QUANTUM_UNITS + q, low, high);
     }
-    ipt_fetch_wait();
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
 
-    if (id == 0) {
-        bool go = active;
-        if (waits && active) {
-            ipt_signal(&control[IPT_COUNTERS + order]);
-            go = ipt_wait_for_order(control, order, order_in_matrix == 0 || !neighbours, chunks, polls);
-        }
-        shared[IPT_SHARED_GO] = go;
+    /* Counts what has arrived: a tall group's blocks one after the other, or the one that a wide group belongs to. */
+    volatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];
+    const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;
+#if IPT_PTX == 2
+    /* By different lines, so that one's signal does not keep the others from the next barrier. */
+    for (uint b = 0; b < signals; ++b) {
+        ipt_fetch_wait_but(signals - 1 - b);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)
+            ipt_signal(&counters[own_block + b]);
     }
+#else
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    const bool go = shared[IPT_SHARED_GO] != 0;
+    if (waits && active && id == 0)
+        for (uint b = 0; b < signals; ++b)
+            ipt_signal(&counters[own_block + b]);
+#endif
 
-    /* This group has decided. The answer is not needed before the end. */
+    /* Which of its own order's blocks lie where it is going to write, and whether the order before does. */
+    uint first_block = 0, end_block = 0;
+    bool before_too = neighbours && order_in_matrix != 0;
+#if IPT_TALL && !IPT_NARROW
+    if (!tail && active) {
+        const uint block_units = block_rows * (uint)row_units, panel_units = length * (uint)row_units;
+        const uint first = (uint)(slots_begin - (origin + (ulong)panel * panel_units));
+        const uint end = first + ((__local uint *)begins)[slots_count - 1] + y * element_units;
+        first_block = (first + ((__local uint *)begins)[0]) / block_units;
+        end_block = min(blocks, (end - 1) / block_units + 1);
+        before_too = before_too && end > panel_units;
+    }
+#endif
+    const ipt_waiter waiter = {control, order, chunks, polls};
+    const uint phases = IPT_TALL ? 1 : blocks;
     uint departed = 0;
-    if (id == 0 && waits && probe_polls == 0)
-        departed = atomic_inc(&control[IPT_DEPARTED]) + 1;
+    bool go = false;
+    for (uint phase = 0; phase < phases; ++phase) {
+#if !IPT_TALL && !IPT_NARROW
+        first_block = phase;
+        end_block = tail ? phase : phase + 1;
+#endif
+        /* One work-item waits for each: own blocks, blocks of the order before, and, where a block is not of all
+         * groups, that all tickets of this order are issued, because what is written can no longer be left to the last
+         * group. */
+        const uint own = first_block < end_block ? end_block - first_block : 0;
+        const uint others = before_too && phase == 0 ? blocks : 0;
+        const uint all = !waits || !active ? 0 : own + others + (phases > 1 && phase == 0 ? 1 : 0);
+        for (uint w = id; w < all; w += IPT_GROUP_SIZE) {
+            const uint block = w < own ? first_block + w : w - own;
+#if IPT_TALL
+            const uint needed = chunks;
+#else
+            const uint all_x = blocks * chunk_x; /* chunk j belongs to block j * all_x / short_side */
+            const uint needed =
+                ((block + 1) * short_side + all_x - 1) / all_x - (block * short_side + all_x - 1) / all_x;
+#endif
+            if (!ipt_wait(&waiter,
+                          w >= own + others ? 0
+                          : w < own         ? counters + block
+                                            : counters - blocks + block,
+                          needed))
+                shared[IPT_SHARED_GO] = 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        go = shared[IPT_SHARED_GO] != 0;
+        /* This group has decided, and looks at no counter any more. The answer is not needed before the end. */
+        if (id == 0 && waits && probe_polls == 0 && phase + 1 == phases)
+            departed = atomic_inc(&control[IPT_DEPARTED]) + 1;
+#if !IPT_TALL && !IPT_NARROW
+        const uint written = phase * block_rows, end = phase + 1 == phases ? y : min(y, written + block_rows);
+        if (go && written < end)
+            ipt_store_rows(tile + written * element_units, starts, matrix, rows_begin + written * row_units, row_units,
+                           end - written, x * element_units, element_units, element_units_magic, element_units_shift);
+#endif
+    }
 
     /* The other pass's flags, clear for its next launch. */
     for (uint w = ticket * flag_words_each + id; w < min(flag_words, (ticket + 1) * flag_words_each);
          w += IPT_GROUP_SIZE)
         workspace[flags_base + w] = 0;
 
-    if (tall && narrow) {
-        const uint runs = go ? x * count : 0, units = y * element_units;
-        const uint shift = rows_begin & (IPT_QUANTUM_UNITS - 1);
-        for (uint run = line; run < runs; run += IPT_LINES) {
-            const uint p = pack > 1 ? run / x : 0;
-            const uint from = shift + p * y * (uint)row_units + (run - p * x) * element_units;
-            const ulong begin = IPT_SLOT_BEGIN(run);
-            const uint before = (uint)begin % IPT_SECTOR_UNITS;
-            __global ipt_unit *target = slots + begin - before;
-#pragma unroll 4
-            for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {
-                const uint i = k - before;
-                IPT_ELEMENT_OF(i, element, part);
-                const uint at = from + element * (uint)row_units + part;
-                if (i < units)
-                    target[k] = tile[at + at / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS];
-            }
-        }
-    } else if (narrow) {
-        const uint units = go ? y * count * (uint)row_units : 0;
-        const uint before = (uint)rows_begin % IPT_SECTOR_UNITS;
-        __global ipt_unit *target = matrix + rows_begin - before;
-#pragma unroll 4
-        for (uint k = id; k < units + before; k += IPT_GROUP_SIZE) {
-            const uint i = k - before;
-            if (i < units) {
-                IPT_ELEMENT_OF(i, element, part);
-                const uint row = ipt_divide32(element, short_side_magic, short_side_shift);
-                const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;
-                target[k] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];
-            }
-        }
-    } else if (tall) {
-        const uint runs = go ? x : 0, units = y * element_units;
-        for (uint run = 4 * line; run < runs; run += 4 * IPT_LINES)
-            ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, pitch, skew,
-                            (uint)rows_begin, (uint)row_units, element_units, element_units_magic, element_units_shift);
-    } else {
-        ipt_store_rows(tile, starts, matrix, rows_begin, row_units, go ? y : 0, x * element_units, element_units,
-                       element_units_magic, element_units_shift);
+#if IPT_TALL && IPT_NARROW
+    const uint runs = go ? x * count : 0, units = y * element_units;
+    const uint shift = rows_begin & (IPT_QUANTUM_UNITS - 1);
+    for (uint run = line; run < runs; run += IPT_LINES) {
+        const uint p = pack > 1 ? run / x : 0;
+        ipt_store_column(tile, shift + p * y * (uint)row_units + (run - p * x) * element_units, (uint)row_units, slots,
+                         IPT_SLOT_BEGIN(run), units, element_units, element_units_magic, element_units_shift);
     }
+#elif IPT_TALL
+    const uint runs = go ? x : 0, units = y * element_units;
+    for (uint run = 4 * line; run < runs; run += 4 * IPT_LINES)
+        ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, pitch, skew,
+                        (uint)rows_begin, (uint)row_units, element_units, element_units_magic, element_units_shift);
+#elif IPT_NARROW
+    const uint units = go ? y * count * (uint)row_units : 0;
+    const uint before = (uint)rows_begin % IPT_SECTOR_UNITS;
+    __global ipt_unit *target = matrix + rows_begin - before;
+#pragma unroll 4
+    for (uint k = id; k < units + before; k += IPT_GROUP_SIZE) {
+        const uint i = k - before;
+        if (i < units) {
+            IPT_ELEMENT_OF(i, element, part);
+            const uint row = ipt_divide32(element, short_side_magic, short_side_shift);
+            const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;
+            target[k] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];
+        }
+    }
+#endif
 
     const uint all_orders = tickets / chunks;
     if (id == 0) {
@@ -329,7 +427,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     /* What was left, by the last group alone: all others have decided, and write earlier orders if any. */
     for (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {
         const uint left_m = left / orders;
-        const uint left_k = tall ? orders - 1 - (left - left_m * orders) : left - left_m * orders;
+        const uint left_k = IPT_TALL ? orders - 1 - (left - left_m * orders) : left - left_m * orders;
         const ulong left_origin = base + left_m * matrix_stride;
         if (left_k == packs) {
             __global ipt_unit *rows = matrix + left_origin + (ulong)panels * length * row_units;
@@ -337,7 +435,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             for (uint i = id; i < tail_length * (uint)row_units; i += IPT_GROUP_SIZE) {
                 const uint element = i / element_units, part = i % element_units;
                 const uint to = (element % short_side * tail_length + element / short_side) * element_units + part;
-                if (tall)
+                if (IPT_TALL)
                     saved[to] = rows[i];
                 else
                     rows[i] = saved[to];
@@ -346,37 +444,38 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             const uint end = min((left_k + 1) * pack, panels), all = short_side * length * element_units;
             const uint slot_units = length * element_units, at_once = IPT_LOCAL_BYTES / IPT_UNIT_BYTES / slot_units;
             for (uint n = 0; n < end - left_k * pack; ++n) {
-                const uint p = tall ? end - 1 - n : left_k * pack + n;
+                const uint p = IPT_TALL ? end - 1 - n : left_k * pack + n;
                 __global ipt_unit *grid = matrix + left_origin + (ulong)p * all;
-                if (tall)
+                if (IPT_TALL)
                     ipt_transpose_alone(grid, workspace + alone_base, length, short_side, element_units);
                 /* Between the panel's own memory and its slots, in the direction that overwrites nothing unread. */
-                const uint blocks = neighbours ? (short_side + at_once - 1) / at_once : 0;
-                for (uint b = 0; b < blocks; ++b) {
-                    const uint block = (tall ? blocks - 1 - b : b) * at_once;
-                    const uint units = min(at_once, short_side - block) * slot_units;
+                const uint pieces = neighbours ? (short_side + at_once - 1) / at_once : 0;
+                for (uint b = 0; b < pieces; ++b) {
+                    const uint piece = (IPT_TALL ? pieces - 1 - b : b) * at_once;
+                    const uint units = min(at_once, short_side - piece) * slot_units;
                     for (uint i = id; i < units; i += IPT_GROUP_SIZE)
                         tile[i] =
-                            tall ? grid[block * slot_units + i]
-                                 : matrix[left_origin + i % slot_units +
-                                          ipt_slot_address(p * short_side + block + i / slot_units, row_slots,
-                                                           row_slots_magic, row_slots_shift, row_stride, slot_units)];
+                            IPT_TALL
+                                ? grid[piece * slot_units + i]
+                                : matrix[left_origin + i % slot_units +
+                                         ipt_slot_address(p * short_side + piece + i / slot_units, row_slots,
+                                                          row_slots_magic, row_slots_shift, row_stride, slot_units)];
                     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
                     for (uint i = id; i < units; i += IPT_GROUP_SIZE)
-                        if (tall)
+                        if (IPT_TALL)
                             matrix[left_origin + i % slot_units +
-                                   ipt_slot_address(p * short_side + block + i / slot_units, row_slots, row_slots_magic,
+                                   ipt_slot_address(p * short_side + piece + i / slot_units, row_slots, row_slots_magic,
                                                     row_slots_shift, row_stride, slot_units)] = tile[i];
                         else
-                            grid[block * slot_units + i] = tile[i];
+                            grid[piece * slot_units + i] = tile[i];
                     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
                 }
-                if (!tall)
+                if (!IPT_TALL)
                     ipt_transpose_alone(grid, workspace + alone_base, short_side, length, element_units);
             }
         }
     }
     if (shared[IPT_SHARED_LAST] != 0)
-        for (uint w = id; w < IPT_COUNTERS + all_orders; w += IPT_GROUP_SIZE)
+        for (uint w = id; w < IPT_COUNTERS + all_orders * blocks; w += IPT_GROUP_SIZE)
             control[w] = 0;
 }

@@ -36,8 +36,8 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 #pragma unroll 2
     for (uint side_of = 0; side_of < 2; ++side_of) {
         const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
-        ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols,
-                       run_lanes, pitch, skew, low, high);
+        ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,
+                       tile_rows, run_lanes, pitch, skew, low, high);
         ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);
     }
     ipt_fetch_wait();
