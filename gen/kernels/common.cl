@@ -238,12 +238,29 @@ void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows
  * against 1790 GB/s). These loops are bound by the instructions that they issue, not by memory: what can be computed
  * once is. */
 
+/* Four units that lie together at a quantum, in one access where a quantum is four units: a fourth of the bank
+ * conflicts that four accesses have where all rows begin alike. */
+void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
+{
+#if IPT_UNIT_BYTES == 4
+    const uint4 four = *(__local uint4 *)from;
+    values[0] = four.x;
+    values[1] = four.y;
+    values[2] = four.z;
+    values[3] = four.w;
+#else
+#pragma unroll 4
+    for (uint u = 0; u < 4; ++u)
+        values[u] = from[u];
+#endif
+}
+
 /* Four runs of `units` units to rows of `target`, the first at `begin` and `run_stride` units from one to the next: a
  * multiple of a sector, so that all four begin at the same place of one. `count` of them are there. Unit k of run u is
- * at tile[starts[element of k] + from + u * from_step + part of k]. */
+ * at tile[starts[element of k] + from + u * from_step + part of k]; `together`: all four always lie at a quantum. */
 void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
-                    ulong run_stride, uint count, uint units, uint from, uint from_step, uint element_units,
-                    uint element_units_magic, uint element_units_shift)
+                    ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,
+                    uint element_units, uint element_units_magic, uint element_units_shift)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors[4];
@@ -256,9 +273,13 @@ void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_u
         IPT_ELEMENT_OF(inside, element, part);
         __local ipt_unit *units_of = tile + (starts[element] + part + from);
         ipt_unit values[4];
+        if (together) {
+            ipt_read_four(values, units_of);
+        } else {
 #pragma unroll 4
-        for (uint u = 0; u < 4; ++u)
-            values[u] = units_of[u < count ? u * from_step : 0];
+            for (uint u = 0; u < 4; ++u)
+                values[u] = units_of[u < count ? u * from_step : 0];
+        }
         if (i < units) {
 #pragma unroll 4
             for (uint u = 0; u < 4; ++u)
@@ -269,23 +290,28 @@ void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_u
 }
 
 /* All the `runs` runs of a group's tile to rows of `target`, the first at `begin` and row_units from one to the next.
- */
+ * aligned: the tile's rows all begin at a quantum. */
 void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
-                    ulong row_units, uint runs, uint units, uint element_units, uint element_units_magic,
+                    ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,
                     uint element_units_shift)
 {
-    const uint block = 4 * IPT_SECTOR_UNITS, run_step = IPT_SECTOR_UNITS * element_units;
+    /* Rows that begin alike: neighbours if all do. */
+    const uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
     for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {
-        const uint run = line / IPT_SECTOR_UNITS * block + line % IPT_SECTOR_UNITS;
+        const uint run =
+            apart == 1 ? 4 * line : line / IPT_SECTOR_UNITS * (4 * IPT_SECTOR_UNITS) + line % IPT_SECTOR_UNITS;
         if (run >= runs)
             break;
-        const uint count = (runs - run + IPT_SECTOR_UNITS - 1) / IPT_SECTOR_UNITS;
-        if (count >= 4)
-            ipt_store_four(tile, starts, target, begin + run * row_units, IPT_SECTOR_UNITS * row_units, 4, units,
-                           run * element_units, run_step, element_units, element_units_magic, element_units_shift);
+        const ulong first = begin + run * row_units;
+        const uint from = run * element_units;
+        if (aligned && apart == 1 && run + 4 <= runs && IPT_ELEMENT_UNITS == 1)
+            ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0);
+        else if (run + 3 * apart < runs)
+            ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,
+                           element_units, element_units_magic, element_units_shift);
         else
-            ipt_store_four(tile, starts, target, begin + run * row_units, IPT_SECTOR_UNITS * row_units, count, units,
-                           run * element_units, run_step, element_units, element_units_magic, element_units_shift);
+            ipt_store_four(tile, starts, target, first, apart * row_units, (runs - run + apart - 1) / apart, units,
+                           from, apart * element_units, false, element_units, element_units_magic, element_units_shift);
     }
 }
 

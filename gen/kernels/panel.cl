@@ -172,16 +172,24 @@ void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_
         at[u] = (ipt_tile_row(i[u] + IPT_LINE_LANES, pitch, skew) - ipt_tile_row(IPT_LINE_LANES, pitch, skew)) *
                     IPT_QUANTUM_UNITS +
                 ((rows_begin + i[u] * row_units) & (IPT_QUANTUM_UNITS - 1)) + from + u;
+    /* Rows all begin at a quantum, and the four runs alike. */
+    const bool together = count >= 4 && ((rows_begin | row_units) & (IPT_QUANTUM_UNITS - 1)) == 0 && i[0] == i[1] &&
+                          i[0] == i[2] && i[0] == i[3];
     uint done = 0;
     while (done < longest) {
         ipt_unit values[4];
         if (count >= 4 && done != 0)
             for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES) {
+                if (together) {
+                    ipt_read_four(values, tile + at[0]);
+                } else {
 #pragma unroll 4
-                for (uint u = 0; u < 4; ++u) {
-                    values[u] = tile[at[u]];
-                    at[u] += step;
+                    for (uint u = 0; u < 4; ++u)
+                        values[u] = tile[at[u]];
                 }
+#pragma unroll 4
+                for (uint u = 0; u < 4; ++u)
+                    at[u] += step;
 #pragma unroll 4
                 for (uint u = 0; u < 4; ++u)
                     sectors[u][done] = values[u];
@@ -373,7 +381,8 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         const uint written = phase * block_rows, end = phase + 1 == phases ? y : min(y, written + block_rows);
         if (go && written < end)
             ipt_store_rows(tile + written * element_units, starts, matrix, rows_begin + written * row_units, row_units,
-                           end - written, x * element_units, element_units, element_units_magic, element_units_shift);
+                           end - written, x * element_units, false, element_units, element_units_magic,
+                           element_units_shift);
 #endif
     }
 

@@ -45,8 +45,8 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 #pragma unroll 2
     for (uint side_of = 0; side_of < 2; ++side_of)
         ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,
-                       begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols, 1, 0,
-                       0);
+                       begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,
+                       ((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);
 #else
     const uint parts = min(chunk_units, element_units - first_part);
     const uint tile_pitch = IPT_TILE * chunk_units + 1;
