@@ -1638,14 +1638,17 @@ static const ipt__cost_model ipt__cost_models[2] = {
     {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
 };
 
-/* The same for the kernels that only GPUs have. A panel's factor grows with the share of sectors that its chunks cut,
- * and with its size beyond large_panel bytes, because more work-groups wait for one another. A chain's step costs about
- * the same for any length; slots that do not begin at 128 bytes cut sectors (`cut`, less if they begin at 32), and a
- * super-element that does not fill its class leaves work-items idle. */
+/* The same for the kernels that only GPUs have, lengths in bytes. Panels: panel + panel_cut * (1 / x + 1 / y) for the
+ * sectors that the edges of an x by y chunk cut + panel_wait * length of the panel, because more work-groups wait for
+ * one another, less so the further its slots reach into the panel before, which has been read + narrow, and narrow_step
+ * / length of a super-element, for narrow ones; no_wait is what work-groups gain that wait for none. Chains: chains +
+ * chains_step / length of a super-element + cut + cut_step / length, if slots do not begin at lines of 128 bytes, +
+ * idle * share of its class of lengths that a super-element leaves empty. */
 typedef struct ipt__gpu_model {
-    double panel, panel_cut, panel_large, large_panel, chains, chains_step, cut, cut_step, idle;
+    double panel, panel_cut, panel_wait, narrow, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
 } ipt__gpu_model;
-static const ipt__gpu_model ipt__gpu_models = {1.33, 24, 0.2, 8e6, 1.2, 30, 0.1, 80, 0.25}; /* fitted to an H200 */
+static const ipt__gpu_model ipt__gpu_models = {1.15, 47,  8e-9, 0.07, 95,  0.16,
+                                               1.01, 137, 0.19, 4,    0.05}; /* of an H200 */
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -1831,23 +1834,27 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
 static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__gpu_model *const model = &ipt__gpu_models;
-    const double size = (double)plan->desc.elem_size;
+    const ipt__chunks *const chunks = &stage->chunks;
+    const double size = (double)plan->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
-    const double cut = stage->chunks.narrow ? 0 : 1 / (double)stage->chunks.x + 1 / (double)stage->chunks.y;
-    const double large = panel > model->large_panel ? panel / model->large_panel - 1 : 0;
-    return model->panel * (1 + model->panel_cut * cut / size) * (1 + model->panel_large * large);
+    const double unread = 1 - 0.8 * (double)stage->tail_length / length;
+    if (!chunks->waits)
+        return model->panel + model->narrow + model->narrow_step / (length * size) - model->no_wait;
+    if (chunks->narrow)
+        return model->panel + model->narrow + model->narrow_step / (length * size);
+    return model->panel + model->panel_cut * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
+           model->panel_wait * panel * unread;
 }
 
 static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__gpu_model *const model = &ipt__gpu_models;
-    const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->piece_quanta);
     const size_t size = plan->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double cut = slot % 128 == 0 && stride % 128 == 0 ? 0 : slot % 32 == 0 && stride % 32 == 0 ? 0.6 : 1;
-    return model->chains + model->chains_step / bytes + cut * (model->cut + model->cut_step / bytes) +
-           model->idle * idle;
+    const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
+    const double idle = 1 - bytes / (16.0 * (double)stage->piece_quanta);
+    const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
+    return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
 /* Decides how much of each stage runs at once within `budget` bytes of workspace (0: as little as possible), and with
@@ -1909,7 +1916,8 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
         stage->by_words = ipt__stage_by_words(plan, stage);
         if (plan->unit_bytes < IPT__WORD_BYTES && need && !stage->by_words)
             factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / plan->unit_bytes - 1);
-        if (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots)
+        if (!stage->chains && stage->kind != IPT__STAGE_PANEL &&
+            (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots))
             if (ipt__slot_length(stage) * plan->desc.elem_size % 32 || stage->row_stride * plan->desc.elem_size % 32)
                 factor *= model->gapped;
         layout->cost += factor * bytes + launches * model->launch;
@@ -1984,7 +1992,6 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
     const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->panel->resident / 2;
-    size_t most;
     chunks->y = length;
     chunks->down = 1;
     chunks->pack = 1;
@@ -2001,39 +2008,53 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->x = short_side;
         chunks->across = 1;
     } else {
-        most = chunks->tall ? quanta / length : (size_t)IPT__CHUNK_RUNS;
-        if (chunks->tall) {
-            if (length > IPT__CHUNK_RUNS || most < 3 || (most - 1) * 16 < slack + size)
-                return 0;
-            most = ipt__min(((most - 1) * 16 - slack) / size, (size_t)IPT__CHUNK_RUNS); /* one quantum for the skew */
-        } else {
-            most = ipt__min(most, quanta / ((length * size + slack + 15) / 16 + 1));
+        /* A tall chunk reads rows of x and writes slots of y elements: as near a square as x and y go. */
+        double best = 0;
+        size_t down, most;
+        for (down = 1; down <= (chunks->tall ? 8 : 1) && down <= length; ++down) {
+            const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
+            if (chunks->tall) {
+                if (y > IPT__CHUNK_RUNS || quanta / y < 3 || (quanta / y - 1) * 16 < slack + size)
+                    continue;
+                most = ((quanta / y - 1) * 16 - slack) / size; /* one quantum for the skew */
+            } else {
+                most = quanta / ((length * size + slack + 15) / 16 + 1);
+            }
+            most = ipt__min(most, IPT__CHUNK_RUNS);
+            /* Sectors that rows and slots are cut out of. More chunks that share slots have to gain a tenth. */
+            const double cut = most ? (1 / (double)most + 1 / (double)y) * (down > 1 ? 1.1 : 1) : 0;
+            if (most && (best == 0 || cut < best)) {
+                best = cut;
+                chunks->y = ipt__min(y, length);
+                chunks->across = ipt__ceil_divide(short_side, most);
+                chunks->x = ipt__min(most, ipt__round_up(ipt__ceil_divide(short_side, chunks->across), 8));
+            }
         }
-        if (!most)
+        if (best == 0)
             return 0;
-        chunks->across = ipt__ceil_divide(short_side, most);
-        chunks->x = ipt__min(most, ipt__round_up(ipt__ceil_divide(short_side, chunks->across), 8));
         chunks->across = ipt__ceil_divide(short_side, chunks->x);
+        chunks->down = ipt__ceil_divide(length, chunks->y);
     }
     if (!chunks->pack)
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
     chunks->orders = chunks->packs + tail;
-    chunks->waits = chunks->across > 1 || chunks->neighbours;
+    chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
     chunks->blocks = 1;
     chunks->block_rows = length;
-    if (!chunks->narrow && chunks->tall && chunks->waits) {
+    if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
         const size_t step = plan->panel->params.group_size / chunks->tile.run_lanes;
-        chunks->block_rows = ipt__round_up(ipt__ceil_divide(length, IPT__BLOCKS_TALL), step);
+        chunks->block_rows =
+            ipt__round_up(ipt__ceil_divide(length, length < IPT__BLOCKS_TALL * 90 ? 1 : IPT__BLOCKS_TALL), step);
         chunks->blocks = ipt__ceil_divide(length, chunks->block_rows);
-    } else if (!chunks->narrow && chunks->waits) {
+    } else if (!chunks->narrow && !chunks->tall && chunks->waits) {
         chunks->blocks = ipt__min(ipt__min(IPT__BLOCKS_WIDE, chunks->across), ipt__max(1, length / IPT__BLOCK_ROWS));
         chunks->block_rows = length / chunks->blocks;
     }
-    return (chunks->across <= half || !chunks->waits) &&
-           chunks->across * chunks->orders < 0x7fffffff / plan->desc.batch;
+    return (chunks->across * chunks->down <= half || !chunks->waits) &&
+           chunks->across * chunks->down * chunks->orders < 0x7fffffff / plan->desc.batch;
 }
 
 /* The two-pass method with a PANEL stage, which saves (tall) or restores (wide) what is left over, and a shuffle that

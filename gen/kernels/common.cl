@@ -304,7 +304,7 @@ void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_u
             break;
         const ulong first = begin + run * row_units;
         const uint from = run * element_units;
-        if (aligned && apart == 1 && run + 4 <= runs && IPT_ELEMENT_UNITS == 1)
+        if (aligned && apart == 1 && run + 4 <= runs)
             ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0);
         else if (run + 3 * apart < runs)
             ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,

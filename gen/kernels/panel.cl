@@ -227,12 +227,14 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     __local uint4 quanta[IPT_LOCAL_BYTES / 16];
+#if !IPT_TALL || !IPT_NARROW
     __local uint starts[IPT_RUNS];      /* units of the tile at which its rows begin */
     __local uint4 begins[IPT_RUNS / 4]; /* units from slots_begin to this chunk's slots */
+#endif
     __local uint shared[4];
     __local ipt_unit *tile = (__local ipt_unit *)quanta;
     volatile __global uint *control = workspace + control_base;
-    const uint id = get_local_id(0), lane = id % IPT_LINE_LANES, line = id / IPT_LINE_LANES;
+    const uint id = get_local_id(0);
 
     if (id == 0) {
         if (probe_polls != 0)
@@ -256,7 +258,8 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const uint y_length = tail ? tail_length : length;
     const uint chunk_row = ipt_divide32(chunk, across_magic, across_shift);
     const uint x_first = (chunk - chunk_row * across) * chunk_x, x = min(chunk_x, short_side - x_first);
-    const uint y_first = chunk_row * chunk_y, y = min(chunk_y, y_length - y_first);
+    const uint y_first = chunk_row * chunk_y;
+    const uint y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* a tail may have none */
 
     const ulong origin = base + m * matrix_stride;
     __global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;
@@ -266,15 +269,17 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const ulong saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;
     const uint first_slot = panel * short_side + x_first;
 #define IPT_SLOT_BEGIN(i)                                                                                              \
-    (tail ? saved_begin + (ulong)(i) * (tail_length * element_units)                                                   \
-          : origin + y_first * element_units +                                                                         \
-                ipt_slot_address(first_slot + (i), row_slots, row_slots_magic, row_slots_shift, row_stride,            \
-                                 length * element_units))
-    const uint slots_count = !active || (IPT_TALL && IPT_NARROW) ? 0 : x * count;
+    (y_first * element_units + (tail                                                                                   \
+                                    ? saved_begin + (ulong)(i) * (tail_length * element_units)                         \
+                                    : origin + ipt_slot_address(first_slot + (i), row_slots, row_slots_magic,          \
+                                                                row_slots_shift, row_stride, length * element_units)))
+#if !IPT_TALL || !IPT_NARROW
+    const uint slots_count = active ? x * count : 0;
     const ulong slots_begin = IPT_SLOT_BEGIN(0) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;
     for (uint i = id; i < slots_count; i += IPT_GROUP_SIZE)
         ((__local uint *)begins)[i] = (uint)(IPT_SLOT_BEGIN(i) - slots_begin);
     barrier(CLK_LOCAL_MEM_FENCE);
+#endif
 
 #if IPT_TALL && IPT_NARROW
     /* Whole rows, one after the other: one run. */
@@ -394,14 +399,14 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #if IPT_TALL && IPT_NARROW
     const uint runs = go ? x * count : 0, units = y * element_units;
     const uint shift = rows_begin & (IPT_QUANTUM_UNITS - 1);
-    for (uint run = line; run < runs; run += IPT_LINES) {
+    for (uint run = id / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
         const uint p = pack > 1 ? run / x : 0;
         ipt_store_column(tile, shift + p * y * (uint)row_units + (run - p * x) * element_units, (uint)row_units, slots,
                          IPT_SLOT_BEGIN(run), units, element_units, element_units_magic, element_units_shift);
     }
 #elif IPT_TALL
-    const uint runs = go ? x : 0, units = y * element_units;
-    for (uint run = 4 * line; run < runs; run += 4 * IPT_LINES)
+    const uint runs = go && y != 0 ? x : 0, units = y * element_units;
+    for (uint run = id / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)
         ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, pitch, skew,
                         (uint)rows_begin, (uint)row_units, element_units, element_units_magic, element_units_shift);
 #elif IPT_NARROW
