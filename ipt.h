@@ -1575,7 +1575,8 @@ typedef struct ipt__layout {
     size_t saved_elements;    /* of each matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
     int cooperative;          /* a PANEL stage and what it shares with the shuffle follow in the workspace: */
-    size_t flags_offset;      /* bytes; the control block is before it, at saved_bytes */
+    size_t control_words;     /* of a control block; there are two, the first at saved_bytes, taken in turns */
+    size_t flags_offset;      /* bytes */
     size_t alone_offset;      /* bytes; flags with which one work-group can transpose a panel alone */
     size_t scratch_offset;    /* bytes; what stages take in turns */
     size_t workspace;         /* bytes: scratch_offset and the largest need of a stage */
@@ -1599,6 +1600,7 @@ struct ipt_plan {
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
     ipt__program *panel;     /* NULL: panels are not transposed by work-groups that wait */
+    int turn;                /* which of the two control blocks is clear */
     int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
     cl_event last; /* of the execution before, which may still use the workspace; NULL: none */
@@ -1810,20 +1812,20 @@ static size_t ipt__tile_quanta(const ipt__tile_layout *layout, size_t rows)
 /* Where the parts of the workspace begin. */
 static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
 {
-    size_t offset = layout->saved_bytes, control = 0, flags = 0, alone = 0;
+    size_t offset = layout->saved_bytes, flags = 0, alone = 0;
     int i;
     for (i = 0; i < layout->stage_count; ++i) {
         const ipt__stage *const stage = &layout->stages[i];
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
-            control = IPT__CONTROL_WORDS + stage->chunks.orders * stage->chunks.blocks * plan->desc.batch;
+            layout->control_words = IPT__CONTROL_WORDS + stage->chunks.orders * stage->chunks.blocks * plan->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
         } else if (stage->chains) {
             flags = ipt__flag_bytes(stage) / 4 * plan->desc.batch;
         }
     }
     if (layout->cooperative) {
-        layout->flags_offset = offset += ipt__round_up(control * 4, 256);
+        layout->flags_offset = offset += 2 * ipt__round_up(layout->control_words * 4, 256);
         layout->alone_offset = offset += ipt__round_up(flags * 4, 256);
         offset += ipt__round_up(alone * 4, 256);
     }
@@ -2673,10 +2675,12 @@ static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer,
 
 static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const ipt_plan *const plan = run->plan;
+    ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
     const ipt__chunks *const chunks = &stage->chunks;
     const cl_ulong units = plan->element_units;
+    const size_t control_stride = ipt__round_up(layout->control_words * 4, 256) / 4;
+    ipt_result result;
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -2686,7 +2690,9 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.row_slots = stage->row_slots;
     ipt__divider(a.row_slots, 32, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = stage->row_stride * units;
-    a.control_base = layout->saved_bytes / 4;
+    a.control_base = layout->saved_bytes / 4 + (size_t)plan->turn * control_stride;
+    a.clear_base = layout->saved_bytes / 4 + (size_t)!plan->turn * control_stride;
+    a.clear_words = (cl_uint)layout->control_words;
     a.flags_base = layout->flags_offset / 4;
     a.alone_base = layout->alone_offset / 4;
     a.waits = chunks->waits;
@@ -2718,8 +2724,12 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
-    return chunks->waits ? ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets)
-                         : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
+    if (!chunks->waits)
+        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
+    result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
+    if (!result)
+        plan->turn = !plan->turn;
+    return result;
 }
 
 static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,

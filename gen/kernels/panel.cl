@@ -19,8 +19,9 @@
  * Tickets are issued in sequence, so the lowest unfinished order is always the first that all its groups hold, and
  * whoever waits for it waits for groups that run. Where fewer groups run at a time than an order needs, a group that
  * has waited long closes the ticket counter: orders all of whose tickets were issued finish, the groups of later ones
- * leave without having written, and the last group of all to decide transposes what they left, alone. It also leaves
- * the tickets and counters clear for the next launch. */
+ * leave without having written, and the last group of all to decide transposes what they left, alone.
+ *
+ * Executions take two control blocks in turns: each clears the other one. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \
     !defined(IPT_INDEX_BITS)
 #error "IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined"
@@ -28,8 +29,8 @@
 
 #define IPT_RUNS 512 /* slots and rows of a chunk at most */
 #define IPT_CLOSED 0x80000000u
-enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };         /* words of the control block */
-enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LAST, IPT_SHARED_LEFT }; /* what work-item 0 hands to its group */
+enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 }; /* words of the control block */
+enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };          /* what work-item 0 hands to its group */
 
 /* Holds this group and counts those that run beside it, until one of them has looked `polls` times. */
 void ipt_probe(volatile __global uint *control, uint polls)
@@ -231,25 +232,28 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     __local uint starts[IPT_RUNS];      /* units of the tile at which its rows begin */
     __local uint4 begins[IPT_RUNS / 4]; /* units from slots_begin to this chunk's slots */
 #endif
-    __local uint shared[4];
+    __local uint shared[3];
     __local ipt_unit *tile = (__local ipt_unit *)quanta;
     volatile __global uint *control = workspace + control_base;
     const uint id = get_local_id(0);
 
+    /* With a single order it does not matter who takes which chunk: nobody waits for the ticket before what it tells,
+     * whether that order is still to be had, is needed. */
+    const uint chunks = across * down;
+    const bool single = waits && probe_polls == 0 && tickets == chunks && blocks == 1;
+    uint own_ticket = 0;
     if (id == 0) {
         if (probe_polls != 0)
             ipt_probe(control, probe_polls);
-        shared[IPT_SHARED_TICKET] = probe_polls != 0 ? IPT_CLOSED
-                                    : waits          ? atomic_inc(&control[IPT_TICKETS])
-                                                     : get_group_id(0);
-        shared[IPT_SHARED_GO] = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
+        own_ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);
+        shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : own_ticket;
+        shared[IPT_SHARED_GO] = single ? 1 : own_ticket < IPT_CLOSED;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
-    const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
+    bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
 
     /* This chunk: x elements along the short side from x_first on, y along the long side from y_first on. */
-    const uint chunks = across * down;
     const uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;
     const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;
     const uint k = IPT_TALL ? orders - 1 - order_in_matrix : order_in_matrix;
@@ -319,19 +323,23 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     volatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];
     const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;
 #if IPT_PTX == 2
-    /* By different lines, so that one's signal does not keep the others from the next barrier. */
     for (uint b = 0; b < signals; ++b) {
         ipt_fetch_wait_but(signals - 1 - b);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        active = active && own_ticket < IPT_CLOSED;
+        /* By different lines, so that one's signal does not keep the others from the next barrier. */
         if (waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)
             ipt_signal(&counters[own_block + b]);
     }
 #else
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    active = active && own_ticket < IPT_CLOSED;
     if (waits && active && id == 0)
         for (uint b = 0; b < signals; ++b)
             ipt_signal(&counters[own_block + b]);
 #endif
+    if (id == 0 && !active)
+        shared[IPT_SHARED_GO] = 0;
 
     /* Which of its own order's blocks lie where it is going to write, and whether the order before does. */
     uint first_block = 0, end_block = 0;
@@ -391,7 +399,11 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #endif
     }
 
-    /* The other pass's flags, clear for its next launch. */
+    /* The other pass's flags and the control block of the next execution, clear for it. No group of this one looks at
+     * them. */
+    const uint number = ticket * IPT_GROUP_SIZE + id;
+    if (waits && probe_polls == 0 && number < clear_words)
+        workspace[clear_base + number] = 0;
     for (uint w = ticket * flag_words_each + id; w < min(flag_words, (ticket + 1) * flag_words_each);
          w += IPT_GROUP_SIZE)
         workspace[flags_base + w] = 0;
@@ -429,11 +441,10 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     if (id == 0) {
         const bool last = departed == tickets;
         uint left = all_orders;
-        if (last)
+        if (last && !(single && go))
             IPT_FENCE_DEVICE(); /* after what the others did before they departed */
-        if (last && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
+        if (last && !(single && go) && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
             left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;
-        shared[IPT_SHARED_LAST] = last;
         shared[IPT_SHARED_LEFT] = left;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -489,7 +500,4 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             }
         }
     }
-    if (shared[IPT_SHARED_LAST] != 0)
-        for (uint w = id; w < IPT_COUNTERS + all_orders * blocks; w += IPT_GROUP_SIZE)
-            control[w] = 0;
 }
