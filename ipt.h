@@ -2023,8 +2023,8 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
                 most = quanta / ((length * size + slack + 15) / 16 + 1);
             }
             most = ipt__min(most, IPT__CHUNK_RUNS);
-            /* Sectors that rows and slots are cut out of. More chunks that share slots have to gain a tenth. */
-            const double cut = most ? (1 / (double)most + 1 / (double)y) * (down > 1 ? 1.1 : 1) : 0;
+            /* Sectors that rows and slots are cut out of. More chunks that share slots have to gain a fifth. */
+            const double cut = most ? (1 / (double)most + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
             if (most && (best == 0 || cut < best)) {
                 best = cut;
                 chunks->y = ipt__min(y, length);
