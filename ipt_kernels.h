@@ -1285,7 +1285,22 @@ static const char *const ipt__text_panel[] = {
     "        const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : order_units - reach;\n",
     "        const uint sector = (uint)(rows_begin + first) % IPT_SECTOR_UNITS;\n",
     "        __global ipt_unit *target = matrix + rows_begin + first - sector;\n",
-    "#pragma unroll 4\n",
+    "#if IPT_ELEMENT_UNITS == 1\n",
+    "        /* So many whole rows at a time that each work-item stays in its column, and sectors stay whole if possible. */\n",
+    "        const uint all_rows = IPT_GROUP_SIZE / short_side;\n",
+    "        const uint turn_rows = all_rows < IPT_SECTOR_UNITS ? all_rows : all_rows - all_rows % IPT_SECTOR_UNITS;\n",
+    "        const uint turn = turn_rows * short_side, ahead = first + turn + id - sector;\n",
+    "        const uint row_ahead = ipt_divide32(ahead, short_side_magic, short_side_shift);\n",
+    "        const uint column = ahead - row_ahead * short_side;\n",
+    "        int row = (int)(row_ahead - turn_rows); /* of panel p; before the first one only where nothing is written */\n",
+    "        uint p = 0, begin = starts[column];\n",
+    "        for (uint at = id; id < turn && at < units + sector; at += turn, row += (int)turn_rows) {\n",
+    "            for (; row >= (int)y && p + 1 < count; row -= (int)y)\n",
+    "                begin = starts[++p * x + column];\n",
+    "            if (at - sector < units)\n",
+    "                target[at] = tile[begin + (uint)row];\n",
+    "        }\n",
+    "#else\n",
     "        for (uint at = id; at < units + sector; at += IPT_GROUP_SIZE) {\n",
     "            if (at - sector < units) {\n",
     "                const uint i = first + at - sector;\n",
@@ -1295,6 +1310,7 @@ static const char *const ipt__text_panel[] = {
     "                target[at] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];\n",
     "            }\n",
     "        }\n",
+    "#endif\n",
     "#endif\n",
     "    }\n",
     "#else\n",
@@ -1435,7 +1451,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "f8ca87f345403f47"
+#define IPT__HASH_panel "3b083086b14ae644"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each work-group following chains of its own.\n",

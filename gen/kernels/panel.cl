@@ -381,7 +381,22 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : order_units - reach;
         const uint sector = (uint)(rows_begin + first) % IPT_SECTOR_UNITS;
         __global ipt_unit *target = matrix + rows_begin + first - sector;
-#pragma unroll 4
+#if IPT_ELEMENT_UNITS == 1
+        /* So many whole rows at a time that each work-item stays in its column, and sectors stay whole if possible. */
+        const uint all_rows = IPT_GROUP_SIZE / short_side;
+        const uint turn_rows = all_rows < IPT_SECTOR_UNITS ? all_rows : all_rows - all_rows % IPT_SECTOR_UNITS;
+        const uint turn = turn_rows * short_side, ahead = first + turn + id - sector;
+        const uint row_ahead = ipt_divide32(ahead, short_side_magic, short_side_shift);
+        const uint column = ahead - row_ahead * short_side;
+        int row = (int)(row_ahead - turn_rows); /* of panel p; before the first one only where nothing is written */
+        uint p = 0, begin = starts[column];
+        for (uint at = id; id < turn && at < units + sector; at += turn, row += (int)turn_rows) {
+            for (; row >= (int)y && p + 1 < count; row -= (int)y)
+                begin = starts[++p * x + column];
+            if (at - sector < units)
+                target[at] = tile[begin + (uint)row];
+        }
+#else
         for (uint at = id; at < units + sector; at += IPT_GROUP_SIZE) {
             if (at - sector < units) {
                 const uint i = first + at - sector;
@@ -391,6 +406,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                 target[at] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];
             }
         }
+#endif
 #endif
     }
 #else
