@@ -1620,6 +1620,7 @@ enum {
     IPT__PIECE_QUANTA = 128,
     IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's unit, which chains fill */
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl */
+    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
     IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
     IPT__BLOCKS_WIDE = 4,
     IPT__BLOCK_ROWS = 60,         /* in each of those at least */
@@ -1640,17 +1641,16 @@ static const ipt__cost_model ipt__cost_models[2] = {
     {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
 };
 
-/* The same for the kernels that only GPUs have, lengths in bytes. Panels: panel + panel_cut * (1 / x + 1 / y) for the
+/* The same for the kernels that only GPUs have, lengths in bytes. A panel: panel + panel_cut * (1 / x + 1 / y) for the
  * sectors that the edges of an x by y chunk cut + panel_wait * length of the panel, because more work-groups wait for
- * one another, less so the further its slots reach into the panel before, which has been read + narrow, and narrow_step
- * / length of a super-element, for narrow ones; no_wait is what work-groups gain that wait for none. Chains: chains +
- * chains_step / length of a super-element + cut + cut_step / length, if slots do not begin at lines of 128 bytes, +
- * idle * share of its class of lengths that a super-element leaves empty. */
+ * one another, less so the further its slots reach into the panel before, which has been read. A narrow one: panel +
+ * narrow_step / length of a super-element, less no_wait if no work-group waits. Chains: chains + chains_step / length
+ * of a super-element + cut + cut_step / length, if slots do not begin at lines of 128 bytes, + idle * share of its
+ * class of lengths that a super-element leaves empty. */
 typedef struct ipt__gpu_model {
-    double panel, panel_cut, panel_wait, narrow, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
+    double panel, panel_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
 } ipt__gpu_model;
-static const ipt__gpu_model ipt__gpu_models = {1.15, 47,  8e-9, 0.07, 95,  0.16,
-                                               1.01, 137, 0.19, 4,    0.05}; /* of an H200 */
+static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 8e-9, 95, 0.08, 1.01, 137, 0.19, 4, 0.05}; /* of an H200 */
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -1840,10 +1840,8 @@ static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
     const double size = (double)plan->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
     const double unread = 1 - 0.8 * (double)stage->tail_length / length;
-    if (!chunks->waits)
-        return model->panel + model->narrow + model->narrow_step / (length * size) - model->no_wait;
-    if (chunks->narrow)
-        return model->panel + model->narrow + model->narrow_step / (length * size);
+    if (!chunks->waits || chunks->narrow)
+        return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
     return model->panel + model->panel_cut * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
            model->panel_wait * panel * unread;
 }
@@ -1986,6 +1984,20 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     ipt__layout_finish(plan, layout, budget);
 }
 
+/* The most elements along the short side that a chunk with `y` along the long side can have; 0: none. */
+static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
+{
+    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
+    size_t x = quanta / ((y * size + slack + 15) / 16 + 1);
+    if (tall) {
+        if (y > IPT__CHUNK_RUNS || quanta / y < 3 || (quanta / y - 1) * 16 < slack + size)
+            return 0;
+        x = ((quanta / y - 1) * 16 - slack) / size; /* one quantum for the skew */
+    }
+    return ipt__min(x, IPT__CHUNK_RUNS);
+}
+
 /* Cuts a PANEL stage's panels of `length` along the long side into chunks, as long as local memory allows. 0 if that is
  * not possible. */
 static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
@@ -2010,26 +2022,19 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->x = short_side;
         chunks->across = 1;
     } else {
-        /* A tall chunk reads rows of x and writes slots of y elements: as near a square as x and y go. */
+        /* Short edges cut many sectors: a tall chunk is made as near a square as rows of x and slots of y elements go.
+         * More chunks that share slots have to gain a fifth. */
         double best = 0;
-        size_t down, most;
-        for (down = 1; down <= (chunks->tall ? 8 : 1) && down <= length; ++down) {
+        size_t down;
+        for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
             const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
-            if (chunks->tall) {
-                if (y > IPT__CHUNK_RUNS || quanta / y < 3 || (quanta / y - 1) * 16 < slack + size)
-                    continue;
-                most = ((quanta / y - 1) * 16 - slack) / size; /* one quantum for the skew */
-            } else {
-                most = quanta / ((length * size + slack + 15) / 16 + 1);
-            }
-            most = ipt__min(most, IPT__CHUNK_RUNS);
-            /* Sectors that rows and slots are cut out of. More chunks that share slots have to gain a fifth. */
-            const double cut = most ? (1 / (double)most + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
-            if (most && (best == 0 || cut < best)) {
+            const size_t x = ipt__chunk_breadth(plan, chunks->tall, y);
+            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
+            if (x && (best == 0 || cut < best)) {
                 best = cut;
                 chunks->y = ipt__min(y, length);
-                chunks->across = ipt__ceil_divide(short_side, most);
-                chunks->x = ipt__min(most, ipt__round_up(ipt__ceil_divide(short_side, chunks->across), 8));
+                chunks->across = ipt__ceil_divide(short_side, x);
+                chunks->x = ipt__min(x, ipt__round_up(ipt__ceil_divide(short_side, chunks->across), 8));
             }
         }
         if (best == 0)
@@ -2048,8 +2053,8 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     chunks->block_rows = length;
     if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
         const size_t step = plan->panel->params.group_size / chunks->tile.run_lanes;
-        chunks->block_rows =
-            ipt__round_up(ipt__ceil_divide(length, length < IPT__BLOCKS_TALL * 90 ? 1 : IPT__BLOCKS_TALL), step);
+        chunks->block_rows = ipt__round_up(
+            ipt__ceil_divide(length, length < IPT__BLOCKS_TALL * IPT__BLOCK_ROWS ? 1 : IPT__BLOCKS_TALL), step);
         chunks->blocks = ipt__ceil_divide(length, chunks->block_rows);
     } else if (!chunks->narrow && !chunks->tall && chunks->waits) {
         chunks->blocks = ipt__min(ipt__min(IPT__BLOCKS_WIDE, chunks->across), ipt__max(1, length / IPT__BLOCK_ROWS));

@@ -77,6 +77,53 @@ static void stress_gpu_kernels(void **state)
     told_type = 0;
 }
 
+/* Panels that one work-group holds: the only ones whose rows and slots go the usual way where work-groups run one after
+ * the other. Rows begin at all places of a quantum or at one, slots at all places of a sector or at one, and
+ * super-elements are longer and shorter than a line of work-items. */
+static void stress_held_panels(void **state)
+{
+    static const stress_limits limits = {"panels of one group", 2, 20, 40000};
+    static const size_t elem_sizes[] = {4, 8, 1, 12}, lengths[] = {17, 40, 67};
+    stress run;
+    size_t e, l, tall, shape, panels = 0;
+    (void)state;
+    told_type = CL_DEVICE_TYPE_GPU;
+    stress_start(&run, test_random());
+    run.quiet = 1;
+    run.rounds = 1;
+    stress_use(&run, &limits);
+    for (e = 0; e < TEST_COUNT(elem_sizes); ++e)
+        for (l = 0; l < TEST_COUNT(lengths); ++l)
+            for (tall = 0; tall < 2; ++tall)
+                for (shape = 0; shape < 8; ++shape) {
+                    const size_t short_side = 280 / elem_sizes[e] + (shape & 3), left = shape & 4 ? 5 : 0;
+                    const size_t long_side = 5 * lengths[l] + left;
+                    stress_job *const job = &run.jobs[0];
+                    ipt_plan_desc desc = {0};
+                    desc.rows = tall ? long_side : short_side;
+                    desc.cols = tall ? short_side : long_side;
+                    desc.elem_size = elem_sizes[e];
+                    desc.batch = 1 + shape / 7;
+                    desc.sequence = IPT_SEQUENCE_TWO_PASS;
+                    desc.tile_m = desc.tile_n = lengths[l];
+                    desc.max_workspace = (size_t)1 << 24;
+                    alarm(2 * STRESS_TIME_LIMIT);
+                    assert_true(stress_job_begin(&run, job, &desc, NULL));
+                    panels += strstr(ipt_plan_describe(job->plan), "panels together") != NULL;
+                    stress_load_feed(&run.load, run.modest);
+                    stress_job_enqueue(&run, job, run.queues[0]);
+                    stress_job_end(&run, job);
+                    ipt_plan_destroy(job->plan);
+                    job->plan = NULL;
+                }
+    stress_end(&run);
+    if (run.failures)
+        print_error("%lu failures; the first one: %s\n", run.failures, run.first_failure);
+    assert_int_equal(run.failures, 0);
+    assert_true(panels > 100);
+    told_type = 0;
+}
+
 /* IPT_NO_COOPERATIVE is kept, on a device that would otherwise have such kernels. */
 static void stress_no_cooperative(void **state)
 {
@@ -106,6 +153,7 @@ static void stress_no_cooperative(void **state)
 const struct CMUnitTest test_stress[] = {
     TEST_CASE(stress_device_kernels),
     TEST_CASE(stress_gpu_kernels),
+    TEST_CASE(stress_held_panels),
     TEST_CASE(stress_no_cooperative),
 };
 const size_t test_stress_count = TEST_COUNT(test_stress);
