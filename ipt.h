@@ -1641,16 +1641,16 @@ static const ipt__cost_model ipt__cost_models[2] = {
     {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
 };
 
-/* The same for the kernels that only GPUs have, lengths in bytes. A panel: panel + panel_cut * (1 / x + 1 / y) for the
- * sectors that the edges of an x by y chunk cut + panel_wait * length of the panel, because more work-groups wait for
- * one another, less so the further its slots reach into the panel before, which has been read. A narrow one: panel +
- * narrow_step / length of a super-element, less no_wait if no work-group waits. Chains: chains + chains_step / length
- * of a super-element + cut + cut_step / length, if slots do not begin at lines of 128 bytes, + idle * share of its
- * class of lengths that a super-element leaves empty. */
+/* The same for the kernels that only GPUs have, lengths in bytes. A panel: panel + tall_cut or wide_cut * (1 / x +
+ * 1 / y) for the sectors that the edges of an x by y chunk cut + panel_wait * length of the panel, because more
+ * work-groups wait for one another, less so the further its slots reach into the panel before, which has been read. A
+ * narrow one: panel + narrow_step / length of a super-element, less no_wait if no work-group waits. Chains: chains +
+ * chains_step / length of a super-element + cut + cut_step / length, if slots do not begin at lines of 128 bytes, +
+ * idle * share of its class of lengths that a super-element leaves empty. */
 typedef struct ipt__gpu_model {
-    double panel, panel_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
+    double panel, tall_cut, wide_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
 } ipt__gpu_model;
-static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 8e-9, 95, 0.08, 1.01, 137, 0.19, 4, 0.05}; /* of an H200 */
+static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.01, 137, 0.19, 4, 0.05}; /* of an H200 */
 
 /* The local memory that a group of these kernels may take. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -1842,7 +1842,8 @@ static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
     const double unread = 1 - 0.8 * (double)stage->tail_length / length;
     if (!chunks->waits || chunks->narrow)
         return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
-    return model->panel + model->panel_cut * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
+    return model->panel +
+           (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
            model->panel_wait * panel * unread;
 }
 
