@@ -1720,9 +1720,9 @@ static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
 }
 
 /* Chains that a sub-group follows at once: more of short pieces, but few enough for many sub-groups. */
-static size_t ipt__chains_at_once(const ipt__stage *stage)
+static size_t ipt__chains_at_once(const ipt_plan *plan, const ipt__stage *stage)
 {
-    return stage->piece_quanta <= 64 ? 4 : 2;
+    return stage->piece_units * plan->unit_bytes <= 640 ? 4 : 2;
 }
 
 /* Cuts super-elements into pieces of which a work-group can hold two. 0 if an inner transposition forbids that. */
@@ -3033,7 +3033,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             if (params.sub_group)
                 params.group_size = 4 * params.lanes;
             params.piece_quanta = (cl_uint)stage->piece_quanta;
-            params.chains = (cl_uint)ipt__chains_at_once(stage);
+            params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
         params.inner = stage->inner_rows != 0;
