@@ -314,6 +314,17 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
     assert_true(chunks->neighbours == (stage->tail_length != 0) &&
                 (chunks->waits || (groups == 1 && !chunks->neighbours)));
     assert_true(!chunks->waits || groups <= plan->panel->resident / (panels > 1 ? 2 : 1));
+    /* Every row of a tall panel is in a block that is counted, the rows of a wide one are those of its blocks or more.
+     */
+    assert_true(chunks->blocks >= 1 && chunks->blocks <= 4 && chunks->block_rows >= 1);
+    if (chunks->tall)
+        assert_true(chunks->blocks * chunks->block_rows >= length &&
+                    (chunks->blocks - 1) * chunks->block_rows < length);
+    else
+        assert_true(chunks->blocks * chunks->block_rows <= length && chunks->blocks <= chunks->across);
+    if (chunks->tall && chunks->blocks > 1)
+        assert_true(chunks->down == 1 &&
+                    chunks->block_rows % (plan->panel->params.group_size / chunks->tile.run_lanes) == 0);
     assert_true(groups * chunks->orders * plan->desc.batch < 1u << 31);
     assert_true(panels * length + stage->tail_length == (chunks->tall ? plan->desc.rows : plan->desc.cols));
     assert_true(layout->saved_elements == stage->tail_length * side);
@@ -322,7 +333,7 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
         assert_true(fetched + fetched / 8 <= quanta);
     } else {
         const size_t run = (chunks->tall ? chunks->x : length) * size, stride = (chunks->tall ? side : length) * size;
-        assert_true(runs <= IPT__CHUNK_RUNS);
+        assert_true(runs <= IPT__CHUNK_RUNS && chunks->x * chunks->pack <= IPT__CHUNK_RUNS);
         assert_true(chunks->tile.pitch * 16 >= run + 16 - plan->unit_bytes);
         assert_true((runs - 1) * chunks->tile.pitch + ((runs - 1) >> chunks->tile.skew) + chunks->tile.pitch <= quanta);
         assert_true(!chunks->tall || plan->panel->params.group_size / chunks->tile.run_lanes * stride % 16 == 0);
