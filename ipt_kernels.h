@@ -700,7 +700,7 @@ static const char *const ipt__text_chains[] = {
     "        if (lane + q < count) {\n",
     "            uint4 low = quanta[max(first + (int)(lane + q), 0)];\n",
     "            if (turn != 0) {\n",
-    "                uint4 high = quanta[first + (int)(lane + q) + 1];\n",
+    "                uint4 high = quanta[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_QUANTA - 1)];\n",
     "                if (turn & 2) {\n",
     "                    low = (uint4)(low.zw, high.xy);\n",
     "                    high.x = high.z;\n",
@@ -868,7 +868,7 @@ static const char *const ipt__text_chains[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_chains "03ca8a5b85a181f6"
+#define IPT__HASH_chains "abc3c6a3c22edd52"
 
 static const char *const ipt__text_copy[] = {
     "/* Copies rows between two slot grids: slabs to and from the slots of a panel, the saved remainder to its gaps.\n",

@@ -94,7 +94,7 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
         if (lane + q < count) {
             uint4 low = quanta[max(first + (int)(lane + q), 0)];
             if (turn != 0) {
-                uint4 high = quanta[first + (int)(lane + q) + 1];
+                uint4 high = quanta[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_QUANTA - 1)];
                 if (turn & 2) {
                     low = (uint4)(low.zw, high.xy);
                     high.x = high.z;
