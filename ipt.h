@@ -1480,8 +1480,8 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
                        ? (size_t)IPT__CHUNK_BYTES_LARGE
                        : 0;
         tries[1] =
-            limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 2304, IPT__CHUNK_BYTES) / 1024 * 1024;
-        if (tries[1] < 4096)
+            limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+        if (tries[1] < 2048)
             tries[1] = 0;
     }
     for (i = 0; i < 2 && !*found && !result; ++i) {
@@ -2045,7 +2045,8 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->across = ipt__ceil_divide(short_side, chunks->x);
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
-    if (!chunks->pack)
+    /* Should a panel be left to the last work-group, it moves whole slots. */
+    if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
     chunks->orders = chunks->packs + tail;
@@ -3259,7 +3260,8 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
             return result;
     }
     params.tall = desc->rows >= desc->cols;
-    params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES;
+    params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
+                    ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn takes whole rows */
     return ipt__panel_get(plan->context, params, cache_only, &plan->panel);
 }
 
