@@ -142,7 +142,9 @@
  * - ipt_plan_execute_host uploads and downloads the whole matrix and needs as much device memory.
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
  *   at a quarter of the copy's speed.
- * - Sub-groups are used on NVIDIA devices only; other GPUs use work-groups of 32 in their place.
+ * - Sub-groups of 8, 16 or 32 work-items are used: by PTX on NVIDIA devices, else by cl_intel_subgroups or
+ *   cl_khr_subgroups. Each program that uses them is tried first; where it does not do what it should, work-groups of
+ *   32 take their place.
  * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event, and
  *   fails with it if that event is set to an error.
  * - Mesa's rusticl on llvmpipe is refused: version 22.3.6 was seen to compute wrong results.
@@ -883,9 +885,13 @@ enum {
 
 /* What the planner needs to know of a device. */
 typedef struct ipt__limits {
-    int cpu;              /* the device type has the CPU bit: one work-item to a chain */
-    int cooperative;      /* work-groups may wait for one another: the GPU bit and not the CPU bit */
-    int nvidia;           /* PTX can be written inline: the parameter ptx; 0: it cannot */
+    int cpu;          /* the device type has the CPU bit: one work-item to a chain */
+    int cooperative;  /* work-groups may wait for one another: the GPU bit and not the CPU bit */
+    int nvidia;       /* PTX can be written inline, 2: that of compute capability 8.0; 0: it cannot */
+    int memory_model; /* the parameters of these names: the best that the device has */
+    int sub_group;
+    size_t lanes;         /* work-items of a sub-group, as far as is known before a program runs */
+    int standard;         /* of OpenCL C, for programs that need 2.0: 20 or 30; 12: the device has no more */
     size_t group_size;    /* work-items of a work-group: 256 where the device takes as many */
     size_t largest_group; /* that the device takes */
     size_t local_memory;  /* bytes that a work-group may use, as reported or as the desc limits it */
@@ -1036,7 +1042,9 @@ typedef struct ipt__program {
     ipt__params params;
     cl_program program;
     char *source;
-    size_t resident; /* panel: work-groups that run at the same time, 0: not measured or none. Guarded by probe_lock */
+    /* Found out by running the program, 0: not yet or none. Guarded by probe_lock. */
+    size_t resident; /* panel: work-groups that run at the same time */
+    size_t lanes;    /* chains: work-items of one of the device's sub-groups; 1: they do not do what they should */
 } ipt__program;
 
 struct ipt_context {
@@ -1051,6 +1059,7 @@ struct ipt_context {
     ipt_logger logger;
     IPT_LOCK_TYPE probe_lock; /* held while a kernel class is tried on the device: two at once would count wrong */
     size_t chunk_bytes;       /* local memory of a panel's chunk; 0: not found out yet, IPT__NO_CHUNKS: none works */
+    int sub_groups_refused;   /* a program that uses the device's sub-groups did not build */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
     cl_event cooperative_last; /* of the last launch whose work-groups wait for one another: the next waits for it */
 };
@@ -1151,6 +1160,36 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
                      name ? name : "", source);
 }
 
+/* How work-groups and work-items of the device can work together. */
+static void ipt__read_model(cl_device_id device, const char *extensions, unsigned version, ipt__limits *limits)
+{
+    cl_ulong atomics = 0;   /* a cl_bitfield */
+    size_t sizes[16] = {0}; /* of sub-groups */
+    size_t i;
+    limits->standard = version >= 30 ? 30 : version >= 20 ? 20 : 12;
+    limits->lanes = 32;
+    if (limits->nvidia) {
+        limits->memory_model = limits->nvidia;
+        limits->sub_group = 1;
+        return;
+    }
+    /* OpenCL 2 has all orders and scopes; 3.0 tells (CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES) whether it has acquire and
+     * release (2) and the scope of the device (32). */
+    if (version >= 20 && (version < 30 || (!ipt__cl.clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
+                                           (atomics & 34) == 34)))
+        limits->memory_model = 3;
+    if (ipt__contains(extensions, "cl_intel_subgroups ")) {
+        limits->sub_group = 3;
+        /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
+        if (ipt__contains(extensions, "cl_intel_required_subgroup_size") &&
+            !ipt__cl.clGetDeviceInfo(device, 0x4108, sizeof sizes, sizes, NULL))
+            for (limits->lanes = 0, i = 0; i < sizeof sizes / sizeof *sizes; ++i)
+                if (sizes[i] <= 32)
+                    limits->lanes = ipt__max(limits->lanes, sizes[i]);
+    } else if (ipt__contains(extensions, "cl_khr_subgroups ") && version >= 20)
+        limits->sub_group = 2;
+}
+
 static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id device, ipt__limits *limits)
 {
     cl_ulong local = 0;
@@ -1173,7 +1212,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if ((type & CL_DEVICE_TYPE_CPU) && ipt__platform_has_name(device, "rusticl"))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "rusticl's llvmpipe (seen: Mesa 22.3.6) computes wrong results in "
                                                 "work-groups of one work-item and in long loops: use PoCL");
-    ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
+    ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    strcat(extensions, " "); /* a name ends where the next begins */
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
     limits->resident_groups = desc->resident_groups;
@@ -1183,6 +1223,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
         cl_uint major = 0; /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
         limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
+    ipt__read_model(device, extensions, major * 10 + minor, limits);
     limits->compute_units = ipt__max(units, 1);
     limits->largest_group = ipt__max(group, 1);
     limits->group_size = 1;
@@ -1349,6 +1390,11 @@ static ipt_result ipt__program_build(ipt_context *context, ipt__program *program
 {
     ipt__text text = {NULL, 0, 0};
     const char *source;
+    const int later =
+        context->limits.standard > 12 && (program->params.memory_model == 3 || program->params.sub_group >= 2);
+    const char *const options = !later                           ? "-cl-std=CL1.2"
+                                : context->limits.standard == 20 ? "-cl-std=CL2.0"
+                                                                 : "-cl-std=CL3.0";
     cl_int error;
     ipt__source_print(&text, program->id, &program->params);
     text.capacity = text.length + 1;
@@ -1361,7 +1407,7 @@ static ipt_result ipt__program_build(ipt_context *context, ipt__program *program
     program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
     if (error)
         return ipt__fail_opencl("clCreateProgramWithSource", error);
-    error = ipt__cl.clBuildProgram(program->program, 1, &context->device, "-cl-std=CL1.2", NULL, NULL);
+    error = ipt__cl.clBuildProgram(program->program, 1, &context->device, options, NULL, NULL);
     if (error)
         return ipt__fail_build(context, program->program, program->id, error);
     ipt__log(context, "built %s", ipt__kernels[program->id].name);
@@ -1429,37 +1475,44 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>probing: what the device holds of a cooperative kernel                                                           */
+/* >>probing: what only a running program can tell */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Runs a panel program with nothing to do but to count the work-groups that run at the same time. 0 if it does not run.
- */
-static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
+/* Runs a program with `words` as both of its buffers, and reads them back. 0 if that fails. */
+static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
+                          cl_uint *words, size_t bytes)
 {
-    const size_t local = program->params.group_size, global = context->limits.compute_units * 64 * local;
-    cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
-    ipt__panel_arguments a;
+    const size_t local = program->params.group_size;
     cl_mem memory = NULL;
     cl_int error;
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
     if (error)
         return 0;
+    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
+    if (!error)
+        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
+    if (!error)
+        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    if (!error)
+        error = ipt__cl.clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, bytes, words, 0, NULL, NULL);
+    if (memory)
+        ipt__cl.clReleaseMemObject(memory);
+    ipt__cl.clReleaseKernel(kernel);
+    return !error;
+}
+
+/* Runs a panel program with nothing to do but to count the work-groups that run at the same time. 0 if it does not run.
+ */
+static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
+{
+    const size_t global = context->limits.compute_units * 64 * program->params.group_size;
+    cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
+    ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
     a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes = 1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
-    memory =
-        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words, &error);
-    if (!error)
-        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, &a);
-    if (!error)
-        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
-    if (!error)
-        error = ipt__cl.clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, sizeof words, words, 0, NULL, NULL);
-    if (memory)
-        ipt__cl.clReleaseMemObject(memory);
-    ipt__cl.clReleaseKernel(kernel);
-    return error ? 0 : words[1]; /* IPT_CLOSED_AT in panel.cl */
+    return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
 
 /* The panel program for a unit, with as much local memory as the device turns out to have, and its residency. *found is
@@ -1511,6 +1564,64 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     if (!context->chunk_bytes && !result)
         context->chunk_bytes = *found ? (*found)->params.local_bytes : (size_t)IPT__NO_CHUNKS;
     IPT_LOCK_RELEASE(&context->probe_lock);
+    return result;
+}
+
+/* Runs a program of chains with nothing to do but to look at the device's sub-groups. Their size; 1 if they do not do
+ * what they should; 0 if it does not run. */
+static size_t ipt__find_lanes(ipt_context *context, const ipt__program *program)
+{
+    const size_t local = program->params.group_size, global = 4 * local;
+    cl_uint words[2] = {0, 0};
+    ipt__chains_arguments a;
+    memset(&a, 0, sizeof a);
+    a.probe = 1;
+    if (!ipt__run_probe(context, program, &a, global, words, sizeof words))
+        return 0;
+    return words[0] == program->params.lanes && words[1] != global ? 1 : words[0];
+}
+
+/* Fills in the sub-groups of a program of chains. Only the program itself can tell how large the device makes them: if
+ * otherwise than expected, it is built for what they are. Work-groups take their place where they do not build or do
+ * not do what they should. */
+static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
+{
+    ipt_result result = IPT_SUCCESS;
+    size_t lanes = context->limits.lanes, found = 0;
+    int tries;
+    params->sub_group = (cl_uint)context->limits.sub_group;
+    params->lanes = 32;
+    params->group_size = params->sub_group == 1 ? 128 : 32;
+    if (params->sub_group < 2)
+        return IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    for (tries = 0; tries < 2 && !context->sub_groups_refused && !found && !result; ++tries) {
+        ipt__program *program = NULL;
+        if (lanes != 8 && lanes != 16 && lanes != 32)
+            break;
+        params->lanes = params->group_size = (cl_uint)lanes;
+        if (!ipt__params_reduce(params, ipt__kernels[IPT__KERNEL_chains].uses))
+            break;
+        result = ipt__program_get(context, IPT__KERNEL_chains, params, cache_only, &program);
+        if (result == IPT_ERROR_BUILD) {
+            context->sub_groups_refused = 1;
+            result = IPT_SUCCESS;
+        }
+        if (program && !program->lanes) {
+            program->lanes = ipt__find_lanes(context, program);
+            ipt__log(context, "sub-groups of %lu work-items instead of %lu in %s", (unsigned long)program->lanes,
+                     (unsigned long)lanes, ipt__kernels[program->id].name);
+        }
+        if (program && program->lanes == lanes)
+            found = lanes;
+        else if (program)
+            lanes = program->lanes;
+    }
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    if (!found && !result) {
+        params->sub_group = 0;
+        params->lanes = params->group_size = 32;
+    }
     return result;
 }
 
@@ -2979,13 +3090,14 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
     params.group_size = plan->context->limits.cpu ? 1 : (cl_uint)plan->context->limits.group_size;
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
-    params.ptx = (cl_uint)plan->context->limits.nvidia;
+    params.memory_model = (cl_uint)plan->context->limits.memory_model;
     return params;
 }
 
 static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
 {
     ipt__params params = ipt__plan_params(plan, ipt__stage_units(plan, stage), stage->kind == IPT__STAGE_SWAP ? 2 : 1);
+    const int cache_only = (plan->desc.flags & IPT_CACHE_ONLY) != 0;
     ipt__kernel_id id = IPT__KERNEL_transpose;
     int *index = &stage->kernels[0];
     ipt_result result = IPT_SUCCESS;
@@ -3030,21 +3142,23 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
         params.group_size = params.lanes; /* a work-group to a chain */
         if (stage->chains) {
-            params.sub_group = plan->context->limits.nvidia != 0;
-            if (params.sub_group)
-                params.group_size = 4 * params.lanes;
             params.piece_quanta = (cl_uint)stage->piece_quanta;
             params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
         params.inner = stage->inner_rows != 0;
+        if (stage->chains)
+            result = ipt__sub_groups_get(plan->context, &params, cache_only);
         break;
     }
     if (!result)
         result = ipt__plan_kernel_get(plan, id, params, index);
     if (!result && stage->by_words) {
         params.unit_bytes = IPT__WORD_BYTES;
-        result = ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
+        if (stage->chains)
+            result = ipt__sub_groups_get(plan->context, &params, cache_only);
+        if (!result)
+            result = ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
     }
     return result;
 }
@@ -3122,6 +3236,11 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
                           (unsigned long)stage->inner_cols);
         if (stage->pieces > 1)
             ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->pieces);
+        if (stage->chains) {
+            const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+            ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
+                          params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
+        }
         if (at_once < instances)
             ipt__text_add(out, ", %lu at once", at_once);
         break;

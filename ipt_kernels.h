@@ -15,8 +15,10 @@
     X(tall, IPT_TALL, 0, 1, "1: panels are read by rows and written as slots; 0: the other way round")                 \
     X(narrow, IPT_NARROW, 0, 1, "1: a chunk reads (tall) or writes (wide) whole rows of a panel")                      \
     X(inner, IPT_INNER, 0, 1, "1: each super-element is transposed on the way")                                        \
-    X(ptx, IPT_PTX, 0, 2, "fences by 0: OpenCL C 1.2, 1: inline PTX; 2: acquire, release and asynchronous copies, too")  \
-    X(sub_group, IPT_SUB_GROUP, 0, 1, "1: sub-groups by inline PTX; 0: a work-group is what a sub-group would be")      \
+    X(memory_model, IPT_MEMORY_MODEL, 0, 3,                                                                            \
+      "work-groups see each other's memory by 0: OpenCL C 1.2; 1: PTX; 2: newer PTX; 3: OpenCL C 2.0")                 \
+    X(sub_group, IPT_SUB_GROUP, 0, 3,                                                                                  \
+      "sub-groups by 0: work-groups in their place; 1: PTX; 2: cl_khr_subgroups; 3: cl_intel_subgroups")               \
     X(piece_quanta, IPT_PIECE_QUANTA, 32, 1024, "quanta of 16 bytes that the pieces of super-elements touch at most")  \
     X(chains, IPT_CHAINS, 1, 8, "chains that a sub-group follows at once")                                             \
     X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a panel's chunk, of two tiles")
@@ -27,16 +29,16 @@
     X(tile, 1, 1, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size)                               \
     X(transpose, 2, 1, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile)         \
     X(swap, 1, 0,                                                                                                      \
-      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_ptx |         \
+      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
           IPT__USES_local_bytes)                                                                                       \
     X(copy, 2, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes)                                       \
     X(shuffle, 2, 1,                                                                                                   \
-      IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_inner | IPT__USES_ptx)            \
+      IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_inner | IPT__USES_memory_model)            \
     X(chains, 2, 0,                                                                                                    \
-      IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_lanes | IPT__USES_ptx |           \
+      IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_lanes | IPT__USES_memory_model |           \
           IPT__USES_sub_group | IPT__USES_piece_quanta | IPT__USES_chains)                                             \
     X(panel, 2, 0,                                                                                                     \
-      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_ptx | IPT__USES_tall | IPT__USES_narrow |   \
+      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes)
 
 /* Run-time arguments, X(type, name), in the order of the kernel's signature. All lengths, strides and bases are in units
@@ -185,7 +187,8 @@
     X(uint, gap_rows_each_shift)                                                                                       \
     X(uint, gap_units)                                                                                                 \
     X(uint, gap_restore) /* 1: from the workspace */                                                                   \
-    X(uint, parts)       /* sub-groups that share a run of flag words: a power of two, 32 at most */
+    X(uint, parts)       /* sub-groups that share a run of flag words: a power of two, 32 at most */                   \
+    X(uint, probe)       /* 1: tell what sub-groups there are, and do nothing else */
 
 /* Panels of a matrix of panels * length + tail_length elements along its long side, see panel.cl. */
 #define IPT_panel_ARGUMENTS(X)                                                                                         \
@@ -300,12 +303,18 @@ static const char *const ipt__text_common[] = {
     "    return (t - row * (ipt_index)cols) * (ipt_index)rows + row;\n",
     "}\n",
     "\n",
-    "#ifdef IPT_PTX /* for kernels that fetch, signal and wait */\n",
+    "#ifdef IPT_MEMORY_MODEL /* for kernels that fetch, signal and wait */\n",
+    "\n",
+    "#if IPT_MEMORY_MODEL == 3\n",
+    "#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))\n",
+    "#endif\n",
     "\n",
     "/* Orders the memory accesses of a work-item before it for the whole device before those after it. PTX: mem_fence is\n",
-    " * only membar.cta there. */\n",
-    "#if IPT_PTX >= 1\n",
+    " * only membar.cta there. OpenCL C 1.2 has nothing stronger than its mem_fence. */\n",
+    "#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2\n",
     "#define IPT_FENCE_DEVICE() __asm__ volatile(\"membar.gl;\" ::: \"memory\")\n",
+    "#elif IPT_MEMORY_MODEL == 3\n",
+    "#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)\n",
     "#else\n",
     "#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)\n",
     "#endif\n",
@@ -313,8 +322,10 @@ static const char *const ipt__text_common[] = {
     "/* Adds one to a word for other work-groups to see after all that this work-item knows to have happened. */\n",
     "void ipt_signal(volatile __global uint *word)\n",
     "{\n",
-    "#if IPT_PTX == 2\n",
+    "#if IPT_MEMORY_MODEL == 2\n",
     "    __asm__ volatile(\"red.release.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n",
+    "#elif IPT_MEMORY_MODEL == 3\n",
+    "    atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);\n",
     "#else\n",
     "    IPT_FENCE_DEVICE();\n",
     "    atomic_inc(word);\n",
@@ -325,10 +336,12 @@ static const char *const ipt__text_common[] = {
     " * comes behind it happens after what the word tells of. */\n",
     "uint ipt_poll(volatile __global uint *word)\n",
     "{\n",
-    "#if IPT_PTX == 2\n",
+    "#if IPT_MEMORY_MODEL == 2\n",
     "    uint value;\n",
     "    __asm__ volatile(\"ld.acquire.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n",
     "    return value;\n",
+    "#elif IPT_MEMORY_MODEL == 3\n",
+    "    return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);\n",
     "#else\n",
     "    const uint value = atomic_or(word, 0u);\n",
     "    IPT_FENCE_DEVICE();\n",
@@ -339,10 +352,12 @@ static const char *const ipt__text_common[] = {
     "/* The same without that order. */\n",
     "uint ipt_glance(volatile __global uint *word)\n",
     "{\n",
-    "#if IPT_PTX == 2\n",
+    "#if IPT_MEMORY_MODEL == 2\n",
     "    uint value;\n",
     "    __asm__ volatile(\"ld.relaxed.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n",
     "    return value;\n",
+    "#elif IPT_MEMORY_MODEL == 3\n",
+    "    return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);\n",
     "#else\n",
     "    return atomic_or(word, 0u);\n",
     "#endif\n",
@@ -358,7 +373,7 @@ static const char *const ipt__text_common[] = {
     "/* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */\n",
     "void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)\n",
     "{\n",
-    "#if IPT_PTX == 2\n",
+    "#if IPT_MEMORY_MODEL == 2\n",
     "    /* Needs no registers, so that all that a work-group reads is under way at once. Runs begin inside lines whose rest\n",
     "     * another run needs soon: asking for whole lines gained 3 % (panels) to 9 % (squares) on an H200. */\n",
     "    __asm__ volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\" ::\"r\"((uint)(ulong)to), \"l\"(from) : \"memory\");\n",
@@ -383,7 +398,7 @@ static const char *const ipt__text_common[] = {
     "\n",
     "void ipt_fetch_wait(void)\n",
     "{\n",
-    "#if IPT_PTX == 2\n",
+    "#if IPT_MEMORY_MODEL == 2\n",
     "    __asm__ volatile(\"cp.async.wait_all;\" ::: \"memory\");\n",
     "#endif\n",
     "}\n",
@@ -391,7 +406,7 @@ static const char *const ipt__text_common[] = {
     "/* Closes a block of what this work-item fetches. */\n",
     "void ipt_fetch_close_block(void)\n",
     "{\n",
-    "#if IPT_PTX == 2\n",
+    "#if IPT_MEMORY_MODEL == 2\n",
     "    __asm__ volatile(\"cp.async.commit_group;\" ::: \"memory\");\n",
     "#endif\n",
     "}\n",
@@ -400,7 +415,7 @@ static const char *const ipt__text_common[] = {
     "#define IPT_BLOCKS 4\n",
     "void ipt_fetch_wait_but(uint but)\n",
     "{\n",
-    "#if IPT_PTX == 2\n",
+    "#if IPT_MEMORY_MODEL == 2\n",
     "    if (but == 3)\n",
     "        __asm__ volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\n",
     "    else if (but == 2)\n",
@@ -418,7 +433,7 @@ static const char *const ipt__text_common[] = {
     "#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n",
     "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n",
     "\n",
-    "#if defined(IPT_ELEMENT_UNITS) && defined(IPT_PTX)\n",
+    "#if defined(IPT_ELEMENT_UNITS) && defined(IPT_MEMORY_MODEL)\n",
     "\n",
     "/* Unit k of a run of elements: which element, and which of its units. */\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
@@ -601,7 +616,7 @@ static const char *const ipt__text_common[] = {
     "\n",
     "#endif\n",
     NULL};
-#define IPT__HASH_common "6b578116436cccf4"
+#define IPT__HASH_common "76d803dc8c221b8c"
 
 static const char *const ipt__text_chains[] = {
     "/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group and the load of a slot under way\n",
@@ -618,7 +633,7 @@ static const char *const ipt__text_chains[] = {
     "#error \"IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined\"\n",
     "#endif\n",
     "\n",
-    "#if IPT_SUB_GROUP == 1 /* PTX */\n",
+    "#if IPT_SUB_GROUP == 1 /* PTX: several to a work-group */\n",
     "#define IPT_LANE (get_local_id(0) % IPT_LANES)\n",
     "#define IPT_SUB_GROUP_ID (get_local_id(0) / IPT_LANES)\n",
     "uint ipt_shuffle(uint value, uint lane)\n",
@@ -638,6 +653,17 @@ static const char *const ipt__text_chains[] = {
     "#define IPT_SHUFFLE(value, lane) ipt_shuffle(value, lane)\n",
     "#define IPT_BALLOT(vote) ipt_ballot(vote)\n",
     "#define IPT_SUB_GROUP_BARRIER() __asm__ volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\")\n",
+    "#elif IPT_SUB_GROUP >= 2 /* a work-group is one of the device's sub-groups */\n",
+    "#if IPT_SUB_GROUP == 2\n",
+    "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n",
+    "#else\n",
+    "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n",
+    "#endif\n",
+    "#define IPT_LANE get_sub_group_local_id()\n",
+    "#define IPT_SUB_GROUP_ID 0u\n",
+    "#define IPT_SHUFFLE(value, lane) sub_group_broadcast(value, lane)\n",
+    "#define IPT_BALLOT(vote) sub_group_reduce_add((vote) ? 1u << lane : 0u)\n",
+    "#define IPT_SUB_GROUP_BARRIER() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
     "#else /* a work-group is what a sub-group would be */\n",
     "#define IPT_LANE get_local_id(0)\n",
     "#define IPT_SUB_GROUP_ID 0u\n",
@@ -662,6 +688,22 @@ static const char *const ipt__text_chains[] = {
     "#define IPT_BALLOT(vote) ipt_ballot(exchange, vote)\n",
     "#define IPT_SUB_GROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
     "#endif\n",
+    "\n",
+    "#if IPT_SUB_GROUP == 3 && defined(cl_intel_required_subgroup_size)\n",
+    "#define IPT_SUB_GROUP_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(IPT_LANES)))\n",
+    "#else\n",
+    "#define IPT_SUB_GROUP_ATTRIBUTE\n",
+    "#endif\n",
+    "\n",
+    "/* Claims slots for one chain: what the flag word was. */\n",
+    "uint ipt_claim(volatile __global uint *word, uint bits)\n",
+    "{\n",
+    "#if IPT_MEMORY_MODEL == 3\n",
+    "    return atomic_fetch_or_explicit(IPT_ATOMIC(word), bits, memory_order_acq_rel, memory_scope_device);\n",
+    "#else\n",
+    "    return atomic_or(word, bits);\n",
+    "#endif\n",
+    "}\n",
     "\n",
     "/* Fetches the quanta that `units` units at `begin` touch, by a sub-group. Nothing outside [low, high) is read. */\n",
     "void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,\n",
@@ -738,7 +780,7 @@ static const char *const ipt__text_chains[] = {
     "\n",
     "enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* what a chain does: nothing, hold a first slot that is not claimed, go on */\n",
     "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void\n",
     "ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n",
     "{\n",
     "#if IPT_SUB_GROUP == 0\n",
@@ -748,6 +790,19 @@ static const char *const ipt__text_chains[] = {
     "    __local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];\n",
     "    __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];\n",
     "    const uint lane = IPT_LANE;\n",
+    "#if IPT_SUB_GROUP >= 2\n",
+    "    /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. What all must\n",
+    "     * take part in stands before the branch: a compiler was seen to fail otherwise. */\n",
+    "    const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n",
+    "               last = IPT_SHUFFLE(lane, size - 1);\n",
+    "    if (probe) {\n",
+    "        if (get_global_id(0) == 0)\n",
+    "            workspace[0] = size;\n",
+    "        if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)\n",
+    "            atomic_inc(&workspace[1]);\n",
+    "        return;\n",
+    "    }\n",
+    "#endif\n",
     "    const uint sub_groups = IPT_GROUP_SIZE / IPT_LANES;\n",
     "    const ulong number = (ulong)get_group_id(0) * sub_groups + IPT_SUB_GROUP_ID;\n",
     "    const ulong everyone = (ulong)get_num_groups(0) * sub_groups;\n",
@@ -846,7 +901,7 @@ static const char *const ipt__text_chains[] = {
     "            const uint fresh = open != 0 ? ipt_glance(&flags[word]) : 0;\n",
     "            uint lost = 0;\n",
     "            if (due)\n",
-    "                lost = atomic_or(&flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;\n",
+    "                lost = ipt_claim(&flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;\n",
     "            ipt_fetch_wait();\n",
     "            lost = IPT_BALLOT(lost != 0) >> lane & 1u;\n",
     "            IPT_SUB_GROUP_BARRIER();\n",
@@ -868,7 +923,7 @@ static const char *const ipt__text_chains[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_chains "abc3c6a3c22edd52"
+#define IPT__HASH_chains "e8ea18027c4a67be"
 
 static const char *const ipt__text_copy[] = {
     "/* Copies rows between two slot grids: slabs to and from the slots of a panel, the saved remainder to its gaps.\n",
@@ -1226,7 +1281,7 @@ static const char *const ipt__text_panel[] = {
     "    /* Counts what has arrived: a tall group's blocks one after the other, or the one that a wide group belongs to. */\n",
     "    volatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];\n",
     "    const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;\n",
-    "#if IPT_PTX == 2\n",
+    "#if IPT_MEMORY_MODEL == 2\n",
     "    for (uint b = 0; b < signals; ++b) {\n",
     "        ipt_fetch_wait_but(signals - 1 - b);\n",
     "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
@@ -1451,7 +1506,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "3b083086b14ae644"
+#define IPT__HASH_panel "86641109982e7b1f"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each work-group following chains of its own.\n",
@@ -1463,8 +1518,8 @@ static const char *const ipt__text_shuffle[] = {
     " * - a chain that holds what belongs into slot q loads q, waits for arrival, claims q, writes q; it goes on with q's old\n",
     " * content if its claim was the first, and ends if it was not, because then somebody else holds that content. Flags are\n",
     " * cleared by an earlier command and are never read but by atomics. No work-group ever waits for another. */\n",
-    "#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_PTX)\n",
-    "#error \"IPT_INDEX_BITS, IPT_INNER and IPT_PTX must be defined\"\n",
+    "#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL)\n",
+    "#error \"IPT_INDEX_BITS, IPT_INNER and IPT_MEMORY_MODEL must be defined\"\n",
     "#endif\n",
     "\n",
     "/* One work-item is a work-group on CPUs: nothing to wait for, and no barrier in a loop. */\n",
@@ -1549,7 +1604,7 @@ static const char *const ipt__text_shuffle[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_shuffle "a5dac3b24cf9aab4"
+#define IPT__HASH_shuffle "a9a2ed13d0b4b508"
 
 static const char *const ipt__text_swap[] = {
     "/* Square grids in one pass: a work-group reads a tile and its mirror and writes each transposed to the other's place.\n",

@@ -10,7 +10,9 @@ static void write_source(const char *folder, ipt__kernel_id id, const ipt__param
     ipt__text out = {text, sizeof text, 0};
     FILE *file;
     ipt__source_print(&out, id, params);
-    snprintf(path, sizeof path, "%s/%s_%03d.cl", folder, ipt__kernels[id].name, number);
+    /* Those that need OpenCL C 2.0 are told apart. */
+    snprintf(path, sizeof path, "%s/%s_%03d%s.cl", folder, ipt__kernels[id].name, number,
+             params->memory_model == 3 || params->sub_group >= 2 ? "_later" : "");
     file = fopen(path, "w");
     if (out.length >= sizeof text || !file || fputs(text, file) < 0 || fclose(file)) {
         fprintf(stderr, "%s could not be written\n", path);
@@ -35,8 +37,8 @@ int main(int count, char **arguments)
         [IPT__PARAM_tall] = {{1, 0}},
         [IPT__PARAM_narrow] = {{1, 0}},
         [IPT__PARAM_inner] = {{1, 0}},
-        [IPT__PARAM_ptx] = {{2, 1, 0}},
-        [IPT__PARAM_sub_group] = {{1, 0}},
+        [IPT__PARAM_memory_model] = {{2, 1, 0, 3}},
+        [IPT__PARAM_sub_group] = {{1, 0, 2, 3}},
         [IPT__PARAM_piece_quanta] = {{32, 64}},
         [IPT__PARAM_chains] = {{1, 4}},
         [IPT__PARAM_local_bytes] = {{4096, 65536}},
@@ -58,15 +60,20 @@ int main(int count, char **arguments)
     if (!(ipt__kernels[id].uses & IPT__USES_##name) && wheel[IPT__PARAM_##name])                                       \
         first = 0;
             IPT_PARAM_LIST(LINT_PICK)
+            /* PTX serves both or neither. */
+            if ((ipt__kernels[id].uses & IPT__USES_sub_group) &&
+                (params.sub_group == 1) != (params.memory_model == 1 || params.memory_model == 2))
+                first = 0;
             if (first && params.lanes <= params.group_size) {
                 if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
                     return 1;
                 write_source(arguments[1], (ipt__kernel_id)id, &params, number++);
             }
             for (field = 0; field < IPT__PARAM_COUNT; ++field) {
-                const size_t classes_of = field == IPT__PARAM_unit_bytes                              ? 5
-                                          : field == IPT__PARAM_group_size || field == IPT__PARAM_ptx ? 3
-                                                                                                      : 2;
+                const size_t classes_of = field == IPT__PARAM_unit_bytes                                      ? 5
+                                          : field == IPT__PARAM_memory_model || field == IPT__PARAM_sub_group ? 4
+                                          : field == IPT__PARAM_group_size                                    ? 3
+                                                                                                              : 2;
                 if (++wheel[field] < classes_of)
                     break;
                 wheel[field] = 0;

@@ -26,6 +26,7 @@
     X(execution)                                                                                                       \
     X(shapes)                                                                                                          \
     X(sequences)                                                                                                       \
+    X(device_classes)                                                                                                  \
     X(stress)                                                                                                          \
     X(tool)
 

@@ -12,7 +12,7 @@
 #error "IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined"
 #endif
 
-#if IPT_SUB_GROUP == 1 /* PTX */
+#if IPT_SUB_GROUP == 1 /* PTX: several to a work-group */
 #define IPT_LANE (get_local_id(0) % IPT_LANES)
 #define IPT_SUB_GROUP_ID (get_local_id(0) / IPT_LANES)
 uint ipt_shuffle(uint value, uint lane)
@@ -32,6 +32,17 @@ uint ipt_ballot(bool vote)
 #define IPT_SHUFFLE(value, lane) ipt_shuffle(value, lane)
 #define IPT_BALLOT(vote) ipt_ballot(vote)
 #define IPT_SUB_GROUP_BARRIER() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#elif IPT_SUB_GROUP >= 2 /* a work-group is one of the device's sub-groups */
+#if IPT_SUB_GROUP == 2
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#else
+#pragma OPENCL EXTENSION cl_intel_subgroups : enable
+#endif
+#define IPT_LANE get_sub_group_local_id()
+#define IPT_SUB_GROUP_ID 0u
+#define IPT_SHUFFLE(value, lane) sub_group_broadcast(value, lane)
+#define IPT_BALLOT(vote) sub_group_reduce_add((vote) ? 1u << lane : 0u)
+#define IPT_SUB_GROUP_BARRIER() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #else /* a work-group is what a sub-group would be */
 #define IPT_LANE get_local_id(0)
 #define IPT_SUB_GROUP_ID 0u
@@ -56,6 +67,22 @@ uint ipt_ballot(__local uint *exchange, bool vote)
 #define IPT_BALLOT(vote) ipt_ballot(exchange, vote)
 #define IPT_SUB_GROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
+
+#if IPT_SUB_GROUP == 3 && defined(cl_intel_required_subgroup_size)
+#define IPT_SUB_GROUP_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(IPT_LANES)))
+#else
+#define IPT_SUB_GROUP_ATTRIBUTE
+#endif
+
+/* Claims slots for one chain: what the flag word was. */
+uint ipt_claim(volatile __global uint *word, uint bits)
+{
+#if IPT_MEMORY_MODEL == 3
+    return atomic_fetch_or_explicit(IPT_ATOMIC(word), bits, memory_order_acq_rel, memory_scope_device);
+#else
+    return atomic_or(word, bits);
+#endif
+}
 
 /* Fetches the quanta that `units` units at `begin` touch, by a sub-group. Nothing outside [low, high) is read. */
 void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,
@@ -132,7 +159,7 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
 
 enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* what a chain does: nothing, hold a first slot that is not claimed, go on */
 
-__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void
 ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
 #if IPT_SUB_GROUP == 0
@@ -142,6 +169,19 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     __local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];
     __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];
     const uint lane = IPT_LANE;
+#if IPT_SUB_GROUP >= 2
+    /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. What all must
+     * take part in stands before the branch: a compiler was seen to fail otherwise. */
+    const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),
+               last = IPT_SHUFFLE(lane, size - 1);
+    if (probe) {
+        if (get_global_id(0) == 0)
+            workspace[0] = size;
+        if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)
+            atomic_inc(&workspace[1]);
+        return;
+    }
+#endif
     const uint sub_groups = IPT_GROUP_SIZE / IPT_LANES;
     const ulong number = (ulong)get_group_id(0) * sub_groups + IPT_SUB_GROUP_ID;
     const ulong everyone = (ulong)get_num_groups(0) * sub_groups;
@@ -240,7 +280,7 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             const uint fresh = open != 0 ? ipt_glance(&flags[word]) : 0;
             uint lost = 0;
             if (due)
-                lost = atomic_or(&flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;
+                lost = ipt_claim(&flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;
             ipt_fetch_wait();
             lost = IPT_BALLOT(lost != 0) >> lane & 1u;
             IPT_SUB_GROUP_BARRIER();

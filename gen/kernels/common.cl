@@ -55,12 +55,18 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
     return (t - row * (ipt_index)cols) * (ipt_index)rows + row;
 }
 
-#ifdef IPT_PTX /* for kernels that fetch, signal and wait */
+#ifdef IPT_MEMORY_MODEL /* for kernels that fetch, signal and wait */
+
+#if IPT_MEMORY_MODEL == 3
+#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))
+#endif
 
 /* Orders the memory accesses of a work-item before it for the whole device before those after it. PTX: mem_fence is
- * only membar.cta there. */
-#if IPT_PTX >= 1
+ * only membar.cta there. OpenCL C 1.2 has nothing stronger than its mem_fence. */
+#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2
 #define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
+#elif IPT_MEMORY_MODEL == 3
+#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
 #else
 #define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
@@ -68,8 +74,10 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
 /* Adds one to a word for other work-groups to see after all that this work-item knows to have happened. */
 void ipt_signal(volatile __global uint *word)
 {
-#if IPT_PTX == 2
+#if IPT_MEMORY_MODEL == 2
     __asm__ volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#elif IPT_MEMORY_MODEL == 3
+    atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);
 #else
     IPT_FENCE_DEVICE();
     atomic_inc(word);
@@ -80,10 +88,12 @@ void ipt_signal(volatile __global uint *word)
  * comes behind it happens after what the word tells of. */
 uint ipt_poll(volatile __global uint *word)
 {
-#if IPT_PTX == 2
+#if IPT_MEMORY_MODEL == 2
     uint value;
     __asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
     return value;
+#elif IPT_MEMORY_MODEL == 3
+    return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);
 #else
     const uint value = atomic_or(word, 0u);
     IPT_FENCE_DEVICE();
@@ -94,10 +104,12 @@ uint ipt_poll(volatile __global uint *word)
 /* The same without that order. */
 uint ipt_glance(volatile __global uint *word)
 {
-#if IPT_PTX == 2
+#if IPT_MEMORY_MODEL == 2
     uint value;
     __asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
     return value;
+#elif IPT_MEMORY_MODEL == 3
+    return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);
 #else
     return atomic_or(word, 0u);
 #endif
@@ -113,7 +125,7 @@ uint ipt_glance(volatile __global uint *word)
 /* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */
 void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 {
-#if IPT_PTX == 2
+#if IPT_MEMORY_MODEL == 2
     /* Needs no registers, so that all that a work-group reads is under way at once. Runs begin inside lines whose rest
      * another run needs soon: asking for whole lines gained 3 % (panels) to 9 % (squares) on an H200. */
     __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
@@ -138,7 +150,7 @@ void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong quantum, ulong 
 
 void ipt_fetch_wait(void)
 {
-#if IPT_PTX == 2
+#if IPT_MEMORY_MODEL == 2
     __asm__ volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
@@ -146,7 +158,7 @@ void ipt_fetch_wait(void)
 /* Closes a block of what this work-item fetches. */
 void ipt_fetch_close_block(void)
 {
-#if IPT_PTX == 2
+#if IPT_MEMORY_MODEL == 2
     __asm__ volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
@@ -155,7 +167,7 @@ void ipt_fetch_close_block(void)
 #define IPT_BLOCKS 4
 void ipt_fetch_wait_but(uint but)
 {
-#if IPT_PTX == 2
+#if IPT_MEMORY_MODEL == 2
     if (but == 3)
         __asm__ volatile("cp.async.wait_group 3;" ::: "memory");
     else if (but == 2)
@@ -173,7 +185,7 @@ void ipt_fetch_wait_but(uint but)
 #define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
 #define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
 
-#if defined(IPT_ELEMENT_UNITS) && defined(IPT_PTX)
+#if defined(IPT_ELEMENT_UNITS) && defined(IPT_MEMORY_MODEL)
 
 /* Unit k of a run of elements: which element, and which of its units. */
 #if IPT_ELEMENT_UNITS == 1

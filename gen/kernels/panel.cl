@@ -322,7 +322,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     /* Counts what has arrived: a tall group's blocks one after the other, or the one that a wide group belongs to. */
     volatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];
     const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;
-#if IPT_PTX == 2
+#if IPT_MEMORY_MODEL == 2
     for (uint b = 0; b < signals; ++b) {
         ipt_fetch_wait_but(signals - 1 - b);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

@@ -7,8 +7,8 @@
  * - a chain that holds what belongs into slot q loads q, waits for arrival, claims q, writes q; it goes on with q's old
  * content if its claim was the first, and ends if it was not, because then somebody else holds that content. Flags are
  * cleared by an earlier command and are never read but by atomics. No work-group ever waits for another. */
-#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_PTX)
-#error "IPT_INDEX_BITS, IPT_INNER and IPT_PTX must be defined"
+#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL)
+#error "IPT_INDEX_BITS, IPT_INNER and IPT_MEMORY_MODEL must be defined"
 #endif
 
 /* One work-item is a work-group on CPUs: nothing to wait for, and no barrier in a loop. */

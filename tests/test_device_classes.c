@@ -1,0 +1,252 @@
+/* What ipt makes of devices that offer other things than this one: sub-groups of either extension and of several sizes,
+ * some that do not build or do not work, and older memory models. The device is told to be a GPU that offers them, and
+ * sub-groups are made of work-groups, which they are as large as in these kernels. */
+#define _POSIX_C_SOURCE 200809L
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the device says and does instead of the truth. */
+typedef struct told_device {
+    const char *extensions, *version; /* NULL: the truth */
+    size_t sizes[4];                  /* of its sub-groups, as it reports them */
+    unsigned size;                    /* as they are; 0: there are none, so that nothing that uses them builds */
+    int broken;                       /* lanes do not see the value that another one hands out */
+    cl_ulong atomics;                 /* the capabilities; ~0: the truth */
+} told_device;
+
+static const told_device *told; /* NULL: the truth */
+
+static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
+                                               size_t *needed)
+{
+    static const cl_device_type gpu = CL_DEVICE_TYPE_GPU;
+    const void *answer = NULL;
+    size_t answer_bytes = 0;
+    if (told && name == CL_DEVICE_TYPE) {
+        answer = &gpu;
+        answer_bytes = sizeof gpu;
+    } else if (told && name == CL_DEVICE_EXTENSIONS && told->extensions) {
+        answer = told->extensions;
+        answer_bytes = strlen(told->extensions) + 1;
+    } else if (told && name == CL_DEVICE_VERSION && told->version) {
+        answer = told->version;
+        answer_bytes = strlen(told->version) + 1;
+    } else if (told && name == 0x4108) { /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
+        answer = told->sizes;
+        answer_bytes = sizeof told->sizes;
+    } else if (told && name == 0x1063 && ~told->atomics) { /* CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES */
+        answer = &told->atomics;
+        answer_bytes = sizeof told->atomics;
+    }
+    if (!answer)
+        return clGetDeviceInfo(device, name, bytes, value, needed);
+    if (value && bytes < answer_bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, answer, answer_bytes);
+    if (needed)
+        *needed = answer_bytes;
+    return CL_SUCCESS;
+}
+
+static const char made_sub_groups[] =
+    "#define get_sub_group_local_id() ((uint)get_local_id(0))\n"
+    "#define get_sub_group_size() ((uint)MADE_SIZE)\n"
+    "#define get_num_sub_groups() ((uint)(get_local_size(0) / MADE_SIZE))\n"
+    "#define sub_group_barrier(fences) barrier(fences)\n"
+    "#define sub_group_broadcast(value, lane) made_broadcast(made_values, value, lane)\n"
+    "#define sub_group_reduce_add(value) made_sum(made_values, value)\n"
+    "uint made_broadcast(__local uint *values, uint value, uint lane)\n"
+    "{\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    values[get_local_id(0)] = value;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    return MADE_BROKEN ? value : values[lane];\n"
+    "}\n"
+    "uint made_sum(__local uint *values, uint value)\n"
+    "{\n"
+    "    uint sum = 0;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    values[get_local_id(0)] = value;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    for (uint i = 0; i < get_local_size(0); ++i)\n"
+    "        sum += values[i];\n"
+    "    return sum;\n"
+    "}\n";
+
+/* Hands the compiler a text that makes sub-groups of work-groups, where one asks for them and the device is told to
+ * have some. */
+static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
+                                                             const size_t *lengths, cl_int *error)
+{
+    static const char mark[] = "    __local uint4 all_quanta[", values[] = "    __local uint made_values[32];\n";
+    const int asked =
+        strstr(strings[0], "#define IPT_SUB_GROUP 2\n") || strstr(strings[0], "#define IPT_SUB_GROUP 3\n");
+    const char *const at = strstr(strings[0], mark);
+    const size_t capacity = strlen(strings[0]) + sizeof made_sub_groups + sizeof values + 100;
+    char *text;
+    const char *handed;
+    cl_program program;
+    if (!told || !told->size || !asked || !at || count != 1)
+        return clCreateProgramWithSource(context, count, strings, lengths, error);
+    text = (char *)malloc(capacity);
+    snprintf(text, capacity, "#define MADE_SIZE %u\n#define MADE_BROKEN %d\n%s%.*s%s%s", told->size, told->broken,
+             made_sub_groups, (int)(at - strings[0]), strings[0], values, at);
+    memcpy(strstr(text, "#pragma OPENCL EXTENSION"), "//", 2); /* the compiler would say that it knows no such thing */
+    handed = text;
+    program = clCreateProgramWithSource(context, 1, &handed, NULL, error);
+    free(text);
+    return program;
+}
+
+#define clGetDeviceInfo told_clGetDeviceInfo
+#define clCreateProgramWithSource told_clCreateProgramWithSource
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#undef clGetDeviceInfo
+#undef clCreateProgramWithSource
+#include "test.h"
+
+/* Whether the plan has a program of a kernel whose text says so. */
+static int source_says(const ipt_plan *plan, const char *kernel, const char *what)
+{
+    size_t i;
+    const char *source;
+    for (i = 0; (source = ipt_plan_source(plan, i)) != NULL; ++i)
+        if (strstr(source, kernel) && strstr(source, what))
+            return 1;
+    return 0;
+}
+
+/* Transposes some shapes by chains on the told device and checks them and the programs that did it, twice: by plans
+ * that build and by plans that must find what those have built. */
+static void check_chains(const told_device *device, unsigned sub_group, unsigned lanes, size_t count)
+{
+    static const size_t shapes[][5] = {/* rows, cols, bytes of an element, batch, elements of a super-element */
+                                       {611, 37, 4, 1, 170},
+                                       {37, 690, 4, 2, 170},
+                                       {1024, 17, 2, 1, 344},
+                                       {17, 2000, 1, 2, 677}};
+    ipt_context *context;
+    ipt_context_desc context_desc = {0};
+    char text[64];
+    size_t i, pass;
+    told = device;
+    context_desc.context = test_cl_context;
+    context_desc.device = test_device;
+    context_desc.max_local_memory = 9216; /* what chains need here; panels would need more groups than there are */
+    context_desc.resident_groups = 1;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (pass = 0; pass < 2; ++pass)
+        for (i = 0; i < count; ++i) {
+            ipt_plan_desc desc = {0};
+            ipt_plan *plan;
+            unsigned char *data, *expected;
+            size_t bytes;
+            desc.rows = shapes[i][0];
+            desc.cols = shapes[i][1];
+            desc.elem_size = shapes[i][2];
+            desc.batch = shapes[i][3];
+            desc.sequence = IPT_SEQUENCE_TWO_PASS;
+            desc.tile_m = desc.tile_n = shapes[i][4];
+            desc.max_workspace = (size_t)1 << 24;
+            desc.flags = pass ? IPT_CACHE_ONLY : 0;
+            assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+            snprintf(text, sizeof text, "#define IPT_SUB_GROUP %u\n", sub_group);
+            assert_true(source_says(plan, "ipt_k_chains(", text));
+            snprintf(text, sizeof text, "#define IPT_LANES %u\n", lanes);
+            assert_true(source_says(plan, "ipt_k_chains(", text));
+            snprintf(text, sizeof text, "%s of %u", sub_group ? "sub-groups" : "work-groups", lanes);
+            assert_non_null(strstr(ipt_plan_describe(plan), text));
+            bytes = test_matrix_bytes(&desc) * desc.batch;
+            data = (unsigned char *)malloc(bytes);
+            expected = (unsigned char *)malloc(bytes);
+            test_fill(data, bytes);
+            desc.batch_stride = test_matrix_bytes(&desc);
+            test_reference(expected, data, &desc);
+            assert_int_equal(ipt_plan_execute_host(plan, data), IPT_SUCCESS);
+            assert_memory_equal(data, expected, bytes);
+            ipt_plan_destroy(plan);
+            free(data);
+            free(expected);
+        }
+    ipt_context_destroy(context);
+    told = NULL;
+}
+
+static const char khr[] = "cl_khr_fp64 cl_khr_subgroups",
+                  intel[] = "cl_intel_subgroups cl_intel_required_subgroup_size", intel_any[] = "cl_intel_subgroups";
+
+static void device_classes_sub_groups(void **state)
+{
+    static const told_device khr_32 = {khr, NULL, {0}, 32, 0, ~(cl_ulong)0},
+                             khr_16 = {khr, NULL, {0}, 16, 0, ~(cl_ulong)0},
+                             intel_16 = {intel, NULL, {8, 16}, 16, 0, ~(cl_ulong)0},
+                             intel_8 = {intel_any, NULL, {8, 16}, 8, 0, ~(cl_ulong)0};
+    (void)state;
+    check_chains(&khr_32, 2, 32, 4);
+    check_chains(&khr_16, 2, 16, 1);
+    check_chains(&intel_16, 3, 16, 1);
+    check_chains(&intel_8, 3, 8, 1);
+}
+
+/* Sub-groups that are not there, too large or wrong: work-groups take their place. */
+static void device_classes_no_sub_groups(void **state)
+{
+    static const told_device none = {"cl_khr_fp64", NULL, {0}, 0, 0, ~(cl_ulong)0},
+                             other = {"cl_khr_subgroups_and_more", NULL, {0}, 32, 0, ~(cl_ulong)0},
+                             refused = {khr, NULL, {0}, 0, 0, ~(cl_ulong)0},
+                             intel_refused = {intel, NULL, {8, 16, 32}, 0, 0, ~(cl_ulong)0},
+                             old = {khr, "OpenCL 1.2 told", {0}, 32, 0, ~(cl_ulong)0},
+                             large = {khr, NULL, {0}, 64, 0, ~(cl_ulong)0},
+                             broken = {khr, NULL, {0}, 32, 1, ~(cl_ulong)0},
+                             intel_broken = {intel, NULL, {8, 16}, 16, 1, ~(cl_ulong)0};
+    (void)state;
+    check_chains(&none, 0, 32, 1);
+    check_chains(&other, 0, 32, 1);
+    check_chains(&refused, 0, 32, 1);
+    check_chains(&intel_refused, 0, 32, 1);
+    check_chains(&old, 0, 32, 1);
+    check_chains(&large, 0, 32, 1);
+    check_chains(&broken, 0, 32, 1);
+    check_chains(&intel_broken, 0, 32, 1);
+}
+
+/* OpenCL 2.0's order of memory is used where the device has it, and nowhere else. */
+static void device_classes_memory_model(void **state)
+{
+    static const struct {
+        told_device device;
+        int model;
+    } cases[] = {
+        {{"", "OpenCL 1.2 told", {0}, 0, 0, ~(cl_ulong)0}, 0},    {{"", "OpenCL 3.0 told", {0}, 0, 0, 0}, 0},
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 2 | 16}, 0},  /* no scope of the device */
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 16 | 32}, 0}, /* no acquire and release */
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 2 | 16 | 32}, 3}, {{"", "OpenCL 2.1 told", {0}, 0, 0, 0}, 3},
+    };
+    size_t i;
+    (void)state;
+    for (i = 0; i < TEST_COUNT(cases); ++i) {
+        ipt_context_desc desc = {0};
+        ipt_context *context;
+        desc.context = test_cl_context;
+        desc.device = test_device;
+        told = &cases[i].device;
+        assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
+        told = NULL;
+        assert_int_equal(context->limits.memory_model, cases[i].model);
+        ipt_context_destroy(context);
+    }
+}
+
+const struct CMUnitTest test_device_classes[] = {
+    TEST_CASE(device_classes_sub_groups),
+    TEST_CASE(device_classes_no_sub_groups),
+    TEST_CASE(device_classes_memory_model),
+};
+const size_t test_device_classes_count = TEST_COUNT(test_device_classes);
