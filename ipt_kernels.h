@@ -791,8 +791,7 @@ static const char *const ipt__text_chains[] = {
     "    __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];\n",
     "    const uint lane = IPT_LANE;\n",
     "#if IPT_SUB_GROUP >= 2\n",
-    "    /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. What all must\n",
-    "     * take part in stands before the branch: a compiler was seen to fail otherwise. */\n",
+    "    /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. */\n",
     "    const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n",
     "               last = IPT_SHUFFLE(lane, size - 1);\n",
     "    if (probe) {\n",
@@ -923,7 +922,7 @@ static const char *const ipt__text_chains[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_chains "e8ea18027c4a67be"
+#define IPT__HASH_chains "a58849943c4f2761"
 
 static const char *const ipt__text_copy[] = {
     "/* Copies rows between two slot grids: slabs to and from the slots of a panel, the saved remainder to its gaps.\n",
