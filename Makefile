@@ -7,13 +7,14 @@ LDLIBS = -lOpenCL -lpthread
 B = build
 
 KERNELS = common chains copy panel shuffle swap tile transpose
-KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl)
+SEED_KERNELS = pttwac_010 p_ipt pad
+KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_picture
 TESTS = test main test_maths test_shapes test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_device_classes test_stress test_tool
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h
-FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c
+FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c
 PACKAGES = gcc g++ clang clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
@@ -55,7 +56,7 @@ bench-estimate: $(B)/estimate ## the planner's choice against a search; ARGUMENT
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
 
-gen: $(B)/embed ## make ipt_kernels.h from gen/kernels.def and gen/kernels/*.cl
+gen: $(B)/embed ## make ipt_kernels.h from gen/kernels.def and the .cl files of gen/kernels
 	$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h
 	mv $(B)/ipt_kernels.h ipt_kernels.h
 

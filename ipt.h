@@ -293,6 +293,58 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
     X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* tile_m (rows >= cols) or tile_n (rows < cols): super-element length */     \
     X(IPT_SEQUENCE_SQUARE, "square")     /* tile pairs swapped; rows == cols only */
 
+/* The seeds' kernels, for ipt_plan_desc.variant_010 (BS, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT) and
+ * variant_pad. X(enumerator, name, family, work-items that share an instance or super-element (0: a work-group), bank
+ * padding, units held in registers by a work-item (0: local memory holds them), layout of flags). A SIMD unit is 32
+ * work-items here, a virtual one 16 or 8 (seed 002, section 5.2). */
+#define IPT_VARIANT_LIST(X)                                                                                            \
+    X(IPT_VARIANT_AUTO, "auto", AUTO, 0, 0, 0, 0)                                                                      \
+    X(IPT_VARIANT_BS_GROUP, "bs-group", BS, 0, 0, 0, 0)                                                                \
+    X(IPT_VARIANT_BS_SIMD, "bs-simd", BS, 32, 0, 0, 0)                                                                 \
+    X(IPT_VARIANT_BS_VIRTUAL_16, "bs-virtual-16", BS, 16, 0, 0, 0)                                                     \
+    X(IPT_VARIANT_BS_VIRTUAL_8, "bs-virtual-8", BS, 8, 0, 0, 0)                                                        \
+    X(IPT_VARIANT_BS_GROUP_PADDED, "bs-group-padded", BS, 0, 1, 0, 0)                                                  \
+    X(IPT_VARIANT_BS_SIMD_PADDED, "bs-simd-padded", BS, 32, 1, 0, 0)                                                   \
+    X(IPT_VARIANT_BS_VIRTUAL_16_PADDED, "bs-virtual-16-padded", BS, 16, 1, 0, 0)                                       \
+    X(IPT_VARIANT_BS_VIRTUAL_8_PADDED, "bs-virtual-8-padded", BS, 8, 1, 0, 0)                                          \
+    X(IPT_VARIANT_PTTWAC_010, "pttwac-010", PTTWAC_010, 0, 0, 0, 0)                                                    \
+    X(IPT_VARIANT_PTTWAC_010_PADDED, "pttwac-010-padded", PTTWAC_010, 0, 0, 0, 1)                                      \
+    X(IPT_VARIANT_PTTWAC_010_REMAPPED, "pttwac-010-remapped", PTTWAC_010, 0, 0, 0, 2)                                  \
+    X(IPT_VARIANT_PTTWAC_100_GROUP, "pttwac-100-group", PTTWAC_100, 0, 0, 0, 0)                                        \
+    X(IPT_VARIANT_PTTWAC_100_SIMD, "pttwac-100-simd", PTTWAC_100, 32, 0, 0, 0)                                         \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_16, "pttwac-100-virtual-16", PTTWAC_100, 16, 0, 0, 0)                             \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_8, "pttwac-100-virtual-8", PTTWAC_100, 8, 0, 0, 0)                                \
+    X(IPT_VARIANT_PTTWAC_100_GROUP_REGISTERS, "pttwac-100-group-registers", PTTWAC_100, 0, 0, 8, 0)                    \
+    X(IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, "pttwac-100-simd-registers", PTTWAC_100, 32, 0, 8, 0)                     \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_16_REGISTERS, "pttwac-100-virtual-16-registers", PTTWAC_100, 16, 0, 8, 0)         \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_8_REGISTERS, "pttwac-100-virtual-8-registers", PTTWAC_100, 8, 0, 8, 0)            \
+    X(IPT_VARIANT_P_IPT_ITEM, "p-ipt-item", P_IPT, 1, 0, 0, 0)                                                         \
+    X(IPT_VARIANT_P_IPT_GROUP, "p-ipt-group", P_IPT, 0, 0, 0, 0)                                                       \
+    X(IPT_VARIANT_PAD_CHAINED, "pad-chained", PAD, 0, 0, 0, 0)
+
+#define IPT__VARIANT_ENUMERATOR(name, text, family, lanes, padding, registers, layout) name,
+typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIANT_COUNT } ipt_variant;
+
+/* The name in IPT_VARIANT_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_variant_string(ipt_variant variant);
+
+/* Block formats of an M x N matrix with M = M' * m, N = N' * n (seed 002, table 1): which factor is the outermost, the
+ * next and so on. X(enumerator, name, factors: M, m, N, n stand for M', m, N', n) */
+#define IPT_FORMAT_LIST(X)                                                                                             \
+    X(IPT_FORMAT_DEFAULT, "default", "") /* from: row-major, to: column-major */                                       \
+    X(IPT_FORMAT_RM, "RM", "MmNn")       /* row-major */                                                               \
+    X(IPT_FORMAT_RRRB, "RRRB", "MNmn")   /* row-major blocks, row-major inside */                                      \
+    X(IPT_FORMAT_RCRB, "RCRB", "MNnm")   /* row-major blocks, column-major inside */                                   \
+    X(IPT_FORMAT_CRRB, "CRRB", "NMmn")   /* column-major blocks, row-major inside */                                   \
+    X(IPT_FORMAT_CCRB, "CCRB", "NMnm")   /* column-major blocks, column-major inside */                                \
+    X(IPT_FORMAT_CM, "CM", "NnMm")       /* column-major: the transposed matrix in row-major order */
+
+#define IPT__FORMAT_ENUMERATOR(name, text, factors) name,
+typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_COUNT } ipt_format;
+
+/* The name in IPT_FORMAT_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_format_string(ipt_format format);
+
 #define IPT__SEQUENCE_ENUMERATOR(name, text) name,
 typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
 
@@ -304,6 +356,8 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 #define IPT_MEASURE 1u        /* try the best few on the device and keep the fastest: needs one temporary matrix */
 #define IPT_CACHE_ONLY 2u     /* never compile: a program that is not at hand is IPT_ERROR_CACHE_MISS */
 #define IPT_NO_COOPERATIVE 4u /* no kernel may wait for another work-group */
+#define IPT_PAD 8u /* rows and columns may be added meanwhile, so that the sides have factors: the buffer has */
+/*                               room for them, see ipt_plan_padding */
 
 typedef struct ipt_plan ipt_plan;
 typedef struct ipt_plan_desc {
@@ -314,11 +368,17 @@ typedef struct ipt_plan_desc {
     unsigned flags;       /* IPT_ESTIMATE, IPT_MEASURE ... */
     size_t max_workspace; /* bytes of device memory the plan may hold; 0: the larger of 1 % of the matrices and 1 MiB;
                              1: as little as possible */
-    ipt_sequence sequence; /* IPT_SEQUENCE_AUTO or the one to force */
-    size_t tile_m, tile_n; /* elements; 0: chosen. tile_m divides rows and tile_n divides cols, but for TWO_PASS */
-    cl_mem measure_buffer; /* IPT_MEASURE may use it (its content is lost): at least as large as the batch; NULL: a
-                              temporary one. Not retained */
-} ipt_plan_desc;           /* zero-initialised but for rows, cols and elem_size means defaults */
+    ipt_sequence sequence;   /* IPT_SEQUENCE_AUTO or the one to force */
+    size_t tile_m, tile_n;   /* elements; 0: chosen. tile_m divides rows and tile_n divides cols, but for TWO_PASS */
+    cl_mem measure_buffer;   /* IPT_MEASURE may use it (its content is lost): at least as large as the batch; NULL: a
+                                temporary one. Not retained */
+    ipt_variant variant_010; /* for the stages of a sequence from 1 to 4.3: kernel of those that move single elements */
+    ipt_variant variant_100; /* and of those that move super-elements, and of sequence 1 */
+    ipt_variant variant_pad; /* IPT_PAD: IPT_VARIANT_PAD_CHAINED, or AUTO for a faster kernel */
+    size_t flag_spread; /* words that PTTWAC kernels spread the flags of one word over: 1, 2 ... 32, one flag to a word;
+                           0: 1 */
+    ipt_format from, to; /* other than a transposition: tile_m and tile_n are the blocks' sides; AUTO only */
+} ipt_plan_desc;         /* zero-initialised but for rows, cols and elem_size means defaults */
 
 /* Makes a plan: chooses its stages, builds the programs it needs (none if the context has them already), takes and
  * touches its workspace. On failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED,
@@ -349,6 +409,10 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
 /* Bytes of device memory that the plan holds beside the matrix. 0 for NULL. */
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan);
+
+/* The rows and columns that IPT_PAD adds: each matrix in the buffer has room for (rows + *rows) * (cols + *cols)
+ * elements, its content lies without gaps at the beginning before and after. Both 0 without IPT_PAD. */
+IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
 
 /* The stages, sizes and kernels in words, several lines. Lives as long as the plan. Never NULL; "" for NULL. */
 IPT_API const char *ipt_plan_describe(const ipt_plan *plan);
@@ -458,6 +522,30 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
         return text;
     switch (sequence) {
         IPT_SEQUENCE_LIST(IPT__SEQUENCE_CASE)
+    default:
+        return "unknown";
+    }
+}
+
+IPT_API const char *ipt_variant_string(ipt_variant variant)
+{
+#define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout)                                       \
+    case name:                                                                                                         \
+        return text;
+    switch (variant) {
+        IPT_VARIANT_LIST(IPT__VARIANT_CASE)
+    default:
+        return "unknown";
+    }
+}
+
+IPT_API const char *ipt_format_string(ipt_format format)
+{
+#define IPT__FORMAT_CASE(name, text, factors)                                                                          \
+    case name:                                                                                                         \
+        return text;
+    switch (format) {
+        IPT_FORMAT_LIST(IPT__FORMAT_CASE)
     default:
         return "unknown";
     }
@@ -1633,12 +1721,36 @@ typedef enum ipt__stage_kind {
     IPT__STAGE_SAVE,    /* rows x cols elements at origin are copied to the save area, transposed */
     IPT__STAGE_RESTORE, /* the save area is copied to rows of `length` elements at origin, row_stride apart */
     /* Each of the others transposes the instances of its grid: */
-    IPT__STAGE_TILE,   /* instances held whole in local memory */
-    IPT__STAGE_SWAP,   /* square instances, by tile pairs */
-    IPT__STAGE_WAVE,   /* instances through slabs of global memory, as many at once as there are slabs */
-    IPT__STAGE_PANEL,  /* instances by work-groups that hold a chunk each and wait for one another */
-    IPT__STAGE_SHUFFLE /* instances by cycle following with one flag bit per slot */
+    IPT__STAGE_TILE,    /* instances held whole in local memory */
+    IPT__STAGE_SWAP,    /* square instances, by tile pairs */
+    IPT__STAGE_WAVE,    /* instances through slabs of global memory, as many at once as there are slabs */
+    IPT__STAGE_PANEL,   /* instances by work-groups that hold a chunk each and wait for one another */
+    IPT__STAGE_SHUFFLE, /* instances by cycle following with one flag bit per slot */
+    /* Only for the seeds' sake: */
+    IPT__STAGE_PTTWAC_010, /* instances where they lie, by work-groups with flags in local memory */
+    IPT__STAGE_P_IPT,      /* instances by cycle following without flags */
+    IPT__STAGE_PAD         /* rows of `length` elements come to lie row_stride apart instead of origin */
 } ipt__stage_kind;
+
+typedef enum ipt__family {
+    IPT__FAMILY_AUTO,
+    IPT__FAMILY_BS,
+    IPT__FAMILY_PTTWAC_010,
+    IPT__FAMILY_PTTWAC_100,
+    IPT__FAMILY_P_IPT,
+    IPT__FAMILY_PAD
+} ipt__family;
+
+/* The columns of IPT_VARIANT_LIST. */
+typedef struct ipt__variant {
+    const char *name;
+    ipt__family family;
+    cl_uint lanes, bank_padding, registers, flag_layout;
+} ipt__variant;
+static const ipt__variant ipt__variants[] = {
+#define IPT__VARIANT_ROW(enumerator, name, family, lanes, padding, registers, layout)                                  \
+    {name, IPT__FAMILY_##family, lanes, padding, registers, layout},
+    IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
 
 /* How the rows of a tile lie in local memory: see ipt_fetch_rows in common.cl. */
 typedef struct ipt__tile_layout {
@@ -1656,7 +1768,7 @@ typedef struct ipt__chunks {
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
 
-enum { IPT__MAX_STAGES = 5, IPT__MAX_KERNELS = 12 };
+enum { IPT__MAX_STAGES = 8, IPT__MAX_KERNELS = 16 };
 
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
@@ -1664,7 +1776,7 @@ typedef struct ipt__stage {
     size_t instances; /* in each matrix */
     size_t rows, cols, length;
     size_t inner_rows, inner_cols; /* each super-element is such a matrix and transposed on the way; 0: it is not */
-    size_t origin;                 /* elements before the first instance, SAVE and RESTORE only */
+    size_t origin;                 /* elements before the first instance, SAVE and RESTORE; see PAD */
     size_t row_slots, row_stride;  /* the slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
     int gapped_source;             /* WAVE on such a grid: the source lies on it, else the target */
     size_t matrices_at_once, instances_at_once; /* in one launch, as the workspace allows */
@@ -1675,10 +1787,12 @@ typedef struct ipt__stage {
     ipt__chunks chunks;                         /* PANEL */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves the gaps: rows or columns left over */
     int chains;                                 /* SHUFFLE by sub-groups */
-    size_t piece_quanta; /* of it: quanta of 16 bytes that a piece touches, rounded up to classes */
-    int gap_restore;     /* SHUFFLE: the gaps are filled from the save area, else saved there */
-    int by_words;        /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
-    int word_kernel;     /* copy or shuffle that does */
+    size_t piece_quanta;         /* of it: quanta of 16 bytes that a piece touches, rounded up to classes */
+    int gap_restore;             /* SHUFFLE: the gaps are filled from the save area, else saved there */
+    int by_words;                /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
+    int word_kernel;             /* copy or shuffle that does */
+    const ipt__variant *variant; /* a seed's kernel that is forced; NULL: none */
+    size_t lanes, workers;       /* of it: work-items that work together, and how many times so many a work-group has */
 } ipt__stage;
 
 /* A plan before it holds anything of OpenCL: what the planner compares. */
@@ -1707,6 +1821,7 @@ struct ipt_plan {
     ipt_plan_desc desc;              /* batch and batch_stride filled in */
     size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
     size_t unit_bytes, element_units;
+    size_t pad_rows, pad_cols; /* in desc.rows and desc.cols */
     ipt__layout layout;
     IPT_LOCK_TYPE lock; /* guards all below */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
@@ -1802,10 +1917,16 @@ static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
            (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
-/* Bytes of the flags of one instance of a shuffle. */
-static size_t ipt__flag_bytes(const ipt__stage *stage)
+/* Flags that lie in a word. */
+static size_t ipt__word_flags(const ipt_plan *plan, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * stage->cols, 32) * 4 * stage->pieces;
+    return stage->variant && plan->desc.flag_spread ? 32 / plan->desc.flag_spread : 32;
+}
+
+/* Bytes of the flags of one instance of a shuffle. */
+static size_t ipt__flag_bytes(const ipt_plan *plan, const ipt__stage *stage)
+{
+    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(plan, stage)) * 4 * stage->pieces;
 }
 
 /* Workspace bytes that one instance of a stage needs at a time. */
@@ -1814,7 +1935,7 @@ static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, c
     if (stage->kind == IPT__STAGE_WAVE)
         return ipt__instance_units(plan, stage) * plan->unit_bytes;
     if (stage->kind == IPT__STAGE_SHUFFLE && !(stage->chains && layout->cooperative))
-        return ipt__flag_bytes(stage);
+        return ipt__flag_bytes(plan, stage);
     return 0;
 }
 
@@ -1934,7 +2055,7 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
             layout->control_words = IPT__CONTROL_WORDS + stage->chunks.orders * stage->chunks.blocks * plan->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
         } else if (stage->chains) {
-            flags = ipt__flag_bytes(stage) / 4 * plan->desc.batch;
+            flags = ipt__flag_bytes(plan, stage) / 4 * plan->desc.batch;
         }
     }
     if (layout->cooperative) {
@@ -1969,6 +2090,16 @@ static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
     const double idle = 1 - bytes / (16.0 * (double)stage->piece_quanta);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
+}
+
+/* Chunks of a matrix that the pad kernel moves, and what it needs of the workspace for all matrices. */
+static size_t ipt__pad_chunks(const ipt_plan *plan, const ipt__stage *stage)
+{
+    return ipt__ceil_divide(stage->rows * ipt__stage_units(plan, stage), 16 * plan->context->limits.group_size);
+}
+static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
+{
+    return 4 * (1 + ipt__pad_chunks(plan, stage) * plan->desc.batch);
 }
 
 /* Decides how much of each stage runs at once within `budget` bytes of workspace (0: as little as possible), and with
@@ -2014,6 +2145,13 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
             break;
         case IPT__STAGE_TILE:
             factor = model->tile;
+            break;
+        case IPT__STAGE_PAD:
+            largest = ipt__max(largest, ipt__pad_bytes(plan, stage));
+            smallest = ipt__max(smallest, ipt__pad_bytes(plan, stage));
+            break;
+        case IPT__STAGE_PTTWAC_010: /* forced: not compared with anything */
+        case IPT__STAGE_P_IPT:
             break;
         case IPT__STAGE_SWAP:
             factor = model->swap;
@@ -2287,14 +2425,83 @@ static size_t ipt__factor(const size_t factors[4], char name)
     return factors[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
 }
 
-/* Appends the stage that `text` names to a layout whose factors stand in `order`, and updates the order. */
-static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
-                                       const size_t factors[4], char order[5], const char *text)
+/* Gives a stage to the seed's kernel that the desc names for it, or says why it cannot have it. */
+static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
 {
-    const char *const dash = strchr(text, '-');
-    const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
-    const size_t begin = (size_t)(strchr(order, text[0]) - order), end = begin + left + right;
-    const int inner = text[left + 1 + right] == '*';
+    const ipt__limits *const limits = &plan->context->limits;
+    const int single = stage->length == 1 && !stage->inner_rows && plan->desc.sequence != IPT_SEQUENCE_1;
+    const ipt_variant wanted = single ? plan->desc.variant_010 : plan->desc.variant_100;
+    const ipt__variant *const variant = &ipt__variants[wanted];
+    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t group = limits->group_size;
+    size_t holds, flags;
+    if (wanted == IPT_VARIANT_AUTO)
+        return IPT_SUCCESS;
+    stage->variant = variant;
+    stage->chains = 0;
+    stage->workers = 1;
+    stage->lanes = variant->lanes ? variant->lanes : group;
+    if (stage->lanes > group)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "%s needs work-groups of %lu work-items: the device has %lu; narrower units or p-ipt-item do "
+                         "without",
+                         variant->name, (unsigned long)stage->lanes, (unsigned long)group);
+    switch (variant->family) {
+    case IPT__FAMILY_BS:
+        stage->kind = IPT__STAGE_TILE;
+        stage->workers = group / stage->lanes;
+        holds = limits->local_memory / plan->unit_bytes;
+        if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "%s needs a whole tile of %lu x %lu elements in %lu bytes of local memory: smaller tile_m "
+                             "and tile_n, or pttwac-010, which has only flags there",
+                             variant->name, (unsigned long)stage->rows, (unsigned long)stage->cols,
+                             (unsigned long)limits->local_memory);
+        break;
+    case IPT__FAMILY_PTTWAC_010:
+        stage->kind = IPT__STAGE_PTTWAC_010;
+        flags = ipt__ceil_divide(instance, ipt__word_flags(plan, stage));
+        flags += variant->flag_layout == 1 ? flags / 32 : 0;
+        if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "%s needs %lu words of flags for a tile of %lu x %lu elements in %lu bytes of local "
+                             "memory: a smaller tile or flag_spread, or p-ipt, which has no flags",
+                             variant->name, (unsigned long)flags, (unsigned long)stage->rows,
+                             (unsigned long)stage->cols, (unsigned long)limits->local_memory);
+        break;
+    case IPT__FAMILY_PTTWAC_100:
+        stage->kind = IPT__STAGE_SHUFFLE;
+        if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
+            stage->workers = 128 / stage->lanes;
+        holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
+        stage->piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+        if (stage->inner_rows && (variant->registers || stage->piece_units < units))
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
+                             "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
+                             variant->name, (unsigned long)(units * plan->unit_bytes));
+        stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+        break;
+    default: /* P-IPT */
+        stage->kind = IPT__STAGE_P_IPT;
+        stage->workers = group / stage->lanes;
+        if (stage->inner_rows)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "%s cannot transpose super-elements inside, as sequence 4.3 needs: 4.1 and 4.2 do without",
+                             variant->name);
+        break;
+    }
+    return IPT_SUCCESS;
+}
+
+/* Appends the stage that exchanges `left` factors from `begin` on with the `right` ones behind them, of those that
+ * stand in `order`, and updates the order. inner: the super-element, two factors, is transposed, too. */
+static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
+                                       const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
+                                       int inner)
+{
+    const size_t end = begin + left + right;
+    const int before = layout->stage_count;
     size_t part[4] = {1, 1, 1, 1}; /* instances, rows, cols, length */
     char moved[5];
     size_t i;
@@ -2305,7 +2512,7 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
         ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
         stage->inner_rows = ipt__factor(factors, order[end]);
         stage->inner_cols = ipt__factor(factors, order[end + 1]);
-        if (!ipt__shuffle_pieces(plan, stage))
+        if (!ipt__shuffle_pieces(plan, stage) && plan->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
                              "memory; 4.1, 4.2 or smaller tiles do without",
@@ -2325,7 +2532,17 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
         moved[end + 1] = order[end];
     }
     memcpy(order, moved, 5);
-    return IPT_SUCCESS;
+    return layout->stage_count > before ? ipt__stage_force(plan, &layout->stages[before]) : IPT_SUCCESS;
+}
+
+/* The same for a stage by its text in ipt__sequence_texts. */
+static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, size_t budget, const size_t factors[4],
+                                   char order[5], const char *text)
+{
+    const char *const dash = strchr(text, '-');
+    const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
+    return ipt__layout_exchange(plan, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
+                                right, text[left + 1 + right] == '*');
 }
 
 /* The tile of a forced sequence along one side: the caller's, which must divide, or a divisor. */
@@ -2366,7 +2583,7 @@ static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout
     while (ipt__sequence_texts[s].sequence != desc->sequence)
         ++s;
     for (i = 0; !result && ipt__sequence_texts[s].stages[i]; ++i)
-        result = ipt__layout_exchange(plan, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
+        result = ipt__layout_text(plan, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
     ipt__layout_finish(plan, layout, budget);
     return result;
 }
@@ -2378,6 +2595,52 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
     if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
         return a->minimum_workspace < b->minimum_workspace;
     return a_fits != b_fits ? a_fits : a->cost < b->cost;
+}
+
+/* Tries all ways from `order` to the factors' order `to` that take at most `most` more stages, and keeps the best. */
+static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *found, const ipt__layout *so_far,
+                               size_t budget, const size_t factors[4], const char *order, const char *to, int most)
+{
+    size_t begin, left, right;
+    if (!strcmp(order, to)) {
+        ipt__layout layout = *so_far;
+        ipt__layout_finish(plan, &layout, budget);
+        if (!*found || ipt__layout_better(&layout, best, budget))
+            *best = layout;
+        *found = 1;
+        return;
+    }
+    for (begin = 0; begin < 3 && most; ++begin)
+        for (left = 1; begin + left < 4; ++left)
+            for (right = 1; begin + left + right <= 4; ++right) {
+                ipt__layout layout = *so_far;
+                char next[5];
+                memcpy(next, order, 5);
+                if (!ipt__layout_exchange(plan, &layout, budget, factors, next, begin, left, right, 0))
+                    ipt__layout_search(plan, best, found, &layout, budget, factors, next, to, most - 1);
+            }
+}
+
+/* From one block format to another, in the best way. Any order of four factors is three exchanges from any other. */
+static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    static const char *const orders[] = {
+#define IPT__FORMAT_FACTORS(name, text, factors) factors,
+        IPT_FORMAT_LIST(IPT__FORMAT_FACTORS)};
+    const ipt_plan_desc *const desc = &plan->desc;
+    const char *const from = orders[desc->from ? desc->from : IPT_FORMAT_RM];
+    const char *const to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
+    size_t factors[4];
+    ipt__layout empty;
+    int found = 0;
+    memset(&empty, 0, sizeof empty);
+    factors[0] = desc->rows / desc->tile_m;
+    factors[1] = desc->tile_m;
+    factors[2] = desc->cols / desc->tile_n;
+    factors[3] = desc->tile_n;
+    ipt__layout_search(plan, layout, &found, &empty, budget, factors, from, to, 3);
+    return found ? IPT_SUCCESS
+                 : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused each way: the text is the last one's */
 }
 
 /* The better of the two-pass layouts with super-elements of `length` elements. */
@@ -2408,8 +2671,8 @@ static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, s
     }
 }
 
-/* Chooses the stages. budget: bytes of workspace, 0 for as little as possible. */
-static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+/* Chooses the stages that transpose. budget: bytes of workspace, 0 for as little as possible. */
+static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const int tall = desc->rows >= desc->cols;
@@ -2453,6 +2716,39 @@ static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, 
         ipt__layout_of_length(plan, layout, length, budget);
     else
         ipt__layout_best_two_pass(plan, layout, budget, 0, IPT__SUPER_BYTES);
+    return IPT_SUCCESS;
+}
+
+/* Appends a stage that brings `rows` rows of `length` elements from one distance to another. */
+static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
+{
+    ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
+    stage->origin = from;
+    stage->row_stride = to;
+}
+
+/* Chooses all stages, those before and after the transposition included that IPT_PAD needs. */
+static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t rows = desc->rows - plan->pad_rows, cols = desc->cols - plan->pad_cols;
+    ipt__layout moves;
+    ipt_result result;
+    int i;
+    if (desc->from || desc->to)
+        return ipt__layout_convert(plan, layout, budget);
+    result = ipt__layout_choose_moves(plan, layout, budget);
+    if (result || (!plan->pad_rows && !plan->pad_cols))
+        return result;
+    moves = *layout;
+    memset(layout, 0, sizeof *layout);
+    if (plan->pad_cols && rows > 1)
+        ipt__stage_add_pad(layout, rows, cols, cols, desc->cols);
+    for (i = 0; i < moves.stage_count; ++i)
+        layout->stages[layout->stage_count++] = moves.stages[i];
+    if (plan->pad_rows && cols > 1)
+        ipt__stage_add_pad(layout, cols, rows, desc->rows, rows);
+    ipt__layout_finish(plan, layout, budget);
     return IPT_SUCCESS;
 }
 
@@ -2621,7 +2917,11 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
 {
     const ipt_plan *const plan = run->plan;
     const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const size_t holds = ipt__local_budget(&plan->context->limits) / (instance * plan->unit_bytes);
+    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* a unit for every 32 */
+    const size_t local_units =
+        (stage->variant ? plan->context->limits.local_memory : ipt__local_budget(&plan->context->limits)) /
+        plan->unit_bytes;
+    const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Enough units for every work-item to have a few, but no more: small matrices need work-groups, too. */
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
     ipt__tile_arguments a;
@@ -2631,17 +2931,19 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.instances = (cl_ulong)stage->instances * plan->desc.batch;
     a.instances_per_matrix = stage->instances;
     ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
-    a.pack = (cl_uint)ipt__min(holds, wanted);
+    a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
     a.instance_units = (cl_uint)instance;
-    a.lanes = 1;
-    while (a.lanes < a.instance_units && a.lanes < plan->kernels[stage->kernels[0]].program->params.group_size)
+    a.lanes = stage->variant ? (cl_uint)stage->lanes : 1;
+    while (!stage->variant && a.lanes < a.instance_units &&
+           a.lanes < plan->kernels[stage->kernels[0]].program->params.group_size)
         a.lanes *= 2;
     a.row_units = (cl_uint)(stage->cols * units);
     a.column_units = (cl_uint)(stage->rows * units);
     ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, a.pack * instance * plan->unit_bytes, &a,
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
+                           (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->unit_bytes, &a,
                            ipt__ceil_divide((size_t)a.instances, a.pack));
 }
 
@@ -2910,6 +3212,12 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
                            ipt__ceil_divide(runs * a.parts, sub_groups));
 }
 
+/* As many work-groups as keep a device busy, that take turns at what there is to do. */
+static size_t ipt__seed_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
+{
+    return ipt__max(1, ipt__min(wanted, plan->context->limits.compute_units * ipt__max(1, 2048 / group_size)));
+}
+
 static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
                                    size_t count, size_t matrices)
 {
@@ -2929,7 +3237,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.matrix_stride = place->matrix_stride / scale;
     a.instances_per_matrix = count;
     a.flags_base = plan->layout.scratch_offset / 4;
-    a.words = ipt__ceil_divide(slots, 32);
+    a.words = ipt__ceil_divide(slots, ipt__word_flags(plan, stage));
     a.total_words = a.words * stage->pieces * count * matrices;
     a.slots = slots;
     a.rows = stage->rows;
@@ -2949,9 +3257,83 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
         return result;
     /* Each work-group strides over the flag words, starting chains where it finds a clear bit: a few groups to a
      * compute unit keep its memory busy, and more would only wait for their turn. */
+    if (stage->variant)
+        return ipt__run_kernel(
+            run, kernel, place->buffer, plan->workspace,
+            stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->unit_bytes, &a,
+            ipt__seed_groups(plan, stage->lanes * stage->workers,
+                             ipt__ceil_divide((size_t)a.total_words, stage->workers)));
     return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 2 * stage->piece_units * plan->unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
+
+#ifndef IPT_NO_SEED_KERNELS
+static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    ipt__pttwac_010_arguments a;
+    size_t words;
+    memset(&a, 0, sizeof a);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.instances = (cl_ulong)stage->instances * plan->desc.batch;
+    a.instances_per_matrix = stage->instances;
+    a.instance_units = (cl_uint)ipt__instance_units(plan, stage);
+    a.rows = (cl_uint)stage->rows;
+    a.cols = (cl_uint)stage->cols;
+    ipt__divider32(a.cols, &a.cols_magic, &a.cols_shift);
+    a.element_units = (cl_uint)plan->element_units;
+    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
+    words = ipt__ceil_divide(a.instance_units, ipt__word_flags(plan, stage));
+    a.flag_words = (cl_uint)words;
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
+                           4 * (words + (stage->variant->flag_layout == 1 ? words / 32 : 0)), &a,
+                           ipt__seed_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
+}
+
+static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+    ipt__p_ipt_arguments a;
+    memset(&a, 0, sizeof a);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.instance_stride = ipt__instance_units(plan, stage);
+    a.instances_per_matrix = stage->instances;
+    a.slots = (cl_ulong)stage->rows * stage->cols;
+    a.total_slots = a.slots * stage->instances * plan->desc.batch;
+    a.rows = stage->rows;
+    a.cols = stage->cols;
+    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
+    a.super_units = ipt__stage_units(plan, stage);
+    return ipt__run_kernel(
+        run, stage->kernels[0], place->buffer, NULL, 0, &a,
+        ipt__seed_groups(plan, params->group_size,
+                         ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
+}
+
+static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    const size_t offset = plan->layout.scratch_offset;
+    ipt__pad_arguments a;
+    ipt_result result = ipt__run_clear(run, offset, ipt__pad_bytes(plan, stage));
+    memset(&a, 0, sizeof a);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.rows = stage->rows;
+    a.row_units = ipt__stage_units(plan, stage);
+    ipt__divider(a.row_units, 64, &a.row_units_magic, &a.row_units_shift);
+    a.source_stride = stage->origin * plan->element_units;
+    a.target_stride = stage->row_stride * plan->element_units;
+    a.chunks = ipt__pad_chunks(plan, stage);
+    a.control_base = offset / 4;
+    return result ? result
+                  : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a,
+                                    a.chunks * plan->desc.batch);
+}
+#endif
 
 /* A stage whose instances share workspace, in turns. Gapped targets are written from the last instance to the first,
  * gapped sources are read from the first to the last: what a panel overwrites has been read by then. */
@@ -3006,6 +3388,22 @@ static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
         case IPT__STAGE_SWAP:
             result = ipt__run_swap(run, stage, place);
             break;
+#ifndef IPT_NO_SEED_KERNELS
+        case IPT__STAGE_PTTWAC_010:
+            result = ipt__run_pttwac_010(run, stage, place);
+            break;
+        case IPT__STAGE_P_IPT:
+            result = ipt__run_p_ipt(run, stage, place);
+            break;
+        case IPT__STAGE_PAD:
+            result = ipt__run_pad(run, stage, place);
+            break;
+#else
+        case IPT__STAGE_PTTWAC_010: /* no plan has them */
+        case IPT__STAGE_P_IPT:
+        case IPT__STAGE_PAD:
+            break;
+#endif
         case IPT__STAGE_WAVE:
         case IPT__STAGE_SHUFFLE:
             result = ipt__run_in_turns(run, stage, place);
@@ -3106,7 +3504,35 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__STAGE_TILE:
         id = IPT__KERNEL_tile;
+        if (stage->variant) {
+            params.group_size = (cl_uint)(stage->lanes * stage->workers);
+            params.bank_padding = stage->variant->bank_padding;
+        }
         break;
+#ifndef IPT_NO_SEED_KERNELS
+    case IPT__STAGE_PTTWAC_010:
+        id = IPT__KERNEL_pttwac_010;
+        params.group_size = (cl_uint)stage->lanes;
+        params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
+        params.flag_layout = stage->variant->flag_layout;
+        break;
+    case IPT__STAGE_P_IPT:
+        id = IPT__KERNEL_p_ipt;
+        params.group_size = (cl_uint)(stage->lanes * stage->workers);
+        params.lanes = (cl_uint)stage->lanes;
+        params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+        break;
+    case IPT__STAGE_PAD:
+        id = IPT__KERNEL_pad;
+        params.group_size = (cl_uint)plan->context->limits.group_size;
+        params.chained = plan->desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
+        break;
+#else
+    case IPT__STAGE_PTTWAC_010: /* no plan has them */
+    case IPT__STAGE_P_IPT:
+    case IPT__STAGE_PAD:
+        break;
+#endif
     case IPT__STAGE_SWAP:
         id = IPT__KERNEL_swap;
         ipt__swap_tile(plan, stage, 0);
@@ -3141,6 +3567,13 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
     case IPT__STAGE_SHUFFLE:
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
         params.group_size = params.lanes; /* a work-group to a chain */
+        params.flag_spread = 1;
+        if (stage->variant) {
+            params.lanes = (cl_uint)stage->lanes;
+            params.group_size = (cl_uint)(stage->lanes * stage->workers);
+            params.registers = stage->variant->registers;
+            params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
+        }
         if (stage->chains) {
             params.piece_quanta = (cl_uint)stage->piece_quanta;
             params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
@@ -3217,8 +3650,15 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
         ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", rows, length);
         return;
     case IPT__STAGE_TILE:
-        ipt__text_add(out, "tile: %lu x (%lu x %lu of %lu bytes), whole in local memory\n", instances, rows, cols,
-                      bytes);
+        ipt__text_add(out, "tile: %lu x (%lu x %lu of %lu bytes), whole in local memory", instances, rows, cols, bytes);
+        break;
+    case IPT__STAGE_PTTWAC_010:
+    case IPT__STAGE_P_IPT:
+        ipt__text_add(out, "cycles: %lu x (%lu x %lu of %lu bytes), where they lie", instances, rows, cols, bytes);
+        break;
+    case IPT__STAGE_PAD:
+        ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", rows, length,
+                      (unsigned long)stage->origin, (unsigned long)stage->row_stride);
         return;
     case IPT__STAGE_SWAP:
         ipt__text_add(out, "swap: %lu x (%lu x %lu of %lu bytes), pairs of tiles through local memory\n", instances,
@@ -3245,6 +3685,8 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
             ipt__text_add(out, ", %lu at once", at_once);
         break;
     }
+    if (stage->variant)
+        ipt__text_add(out, ", by %s", stage->variant->name);
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
         ipt__text_add(out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
                       (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
@@ -3278,12 +3720,126 @@ static void ipt__plan_write_description(ipt_plan *plan)
                   100.0 * (double)plan->layout.workspace / ((double)plan->matrix_bytes * (double)desc->batch));
 }
 
-/* Checks the desc and fills in what follows from it: batch, stride, sizes, unit. */
+/* Checks a forced kernel: that it exists, is of a family that can serve there, and is compiled in. */
+static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsigned families)
+{
+    if ((int)variant < 0 || variant >= IPT__VARIANT_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %d, which is unknown", name, (int)variant);
+    if (variant != IPT_VARIANT_AUTO && !(families >> ipt__variants[variant].family & 1))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %s, which serves other stages", name,
+                         ipt_variant_string(variant));
+#ifdef IPT_NO_SEED_KERNELS
+    if (variant != IPT_VARIANT_AUTO)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_SEED_KERNELS has left the seeds' kernels out",
+                         name, ipt_variant_string(variant));
+#endif
+    return IPT_SUCCESS;
+}
+
+/* Checks the fields of a desc that reproduce the seeds. */
+static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
+{
+    const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
+                       desc->sequence != IPT_SEQUENCE_SQUARE;
+    const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
+    ipt_result result =
+        ipt__check_variant("variant_010", desc->variant_010,
+                           1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_PTTWAC_010 | 1u << IPT__FAMILY_P_IPT);
+    if (!result)
+        result = ipt__check_variant("variant_100", desc->variant_100,
+                                    1u << IPT__FAMILY_PTTWAC_100 | 1u << IPT__FAMILY_P_IPT);
+    if (!result)
+        result = ipt__check_variant("variant_pad", desc->variant_pad, 1u << IPT__FAMILY_PAD);
+    if (result)
+        return result;
+    if ((desc->variant_010 || desc->variant_100) && !forced && !formats && !(desc->flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "%s is %s, but sequence is %s: it serves stages of the sequences 1 to 4.3, of formats and of "
+                         "IPT_PAD",
+                         desc->variant_010 ? "variant_010" : "variant_100",
+                         ipt_variant_string(desc->variant_010 ? desc->variant_010 : desc->variant_100),
+                         ipt_sequence_string(desc->sequence));
+    if (desc->variant_pad && !(desc->flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "variant_pad is %s, but flags has no IPT_PAD",
+                         ipt_variant_string(desc->variant_pad));
+    if (desc->flag_spread > 32 || (desc->flag_spread & (desc->flag_spread - 1)) != 0)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %lu: 1, 2, 4, 8, 16 and 32 are possible",
+                         (unsigned long)desc->flag_spread);
+    if ((int)desc->from < 0 || desc->from >= IPT__FORMAT_COUNT || (int)desc->to < 0 || desc->to >= IPT__FORMAT_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %d, which is unknown",
+                         (int)desc->from < 0 || desc->from >= IPT__FORMAT_COUNT ? "from" : "to",
+                         (int)desc->from < 0 || desc->from >= IPT__FORMAT_COUNT ? (int)desc->from : (int)desc->to);
+    if (formats && (desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_PAD)))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "from is %s and to is %s: %s cannot be forced with formats",
+                         ipt_format_string(desc->from), ipt_format_string(desc->to),
+                         desc->flags & IPT_PAD ? "IPT_PAD" : "a sequence");
+    if (formats && (!desc->tile_m || !desc->tile_n || desc->rows % desc->tile_m || desc->cols % desc->tile_n))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "tile_m = %lu and tile_n = %lu, the sides of the formats' blocks, must divide rows = %lu and "
+                         "cols = %lu",
+                         (unsigned long)desc->tile_m, (unsigned long)desc->tile_n, (unsigned long)desc->rows,
+                         (unsigned long)desc->cols);
+    if ((desc->flags & IPT_PAD) && (desc->flags & IPT_NO_COOPERATIVE))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "flags has IPT_PAD, whose kernels wait for other work-groups, and IPT_NO_COOPERATIVE");
+    if ((desc->flags & IPT_PAD) && !forced && desc->sequence != IPT_SEQUENCE_AUTO)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
+                         ipt_sequence_string(desc->sequence));
+#ifdef IPT_NO_SEED_KERNELS
+    if (desc->flags & IPT_PAD)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_SEED_KERNELS has left its kernels out");
+#endif
+    return IPT_SUCCESS;
+}
+
+/* Seed 002's algorithm 5 for one side: the first divisor from 24 up, below the square root of the words of local
+ * memory, of the side or of the next longer one that has one. */
+static size_t ipt__padded_side(size_t side, size_t local_bytes, size_t *tile)
+{
+    const size_t least = 24;
+    size_t d;
+    *tile = side;
+    if (side < least) /* skinny shapes: only the long side is padded */
+        return side;
+    for (;; ++side)
+        for (d = least; d * d < local_bytes / 4 && d <= side; ++d)
+            if (side % d == 0) {
+                *tile = d;
+                return side;
+            }
+}
+
+/* Fills in tiles, padding and sequence for IPT_PAD. */
+static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
+{
+    ipt_plan_desc *const desc = &plan->desc;
+    const size_t local = plan->context->limits.local_memory;
+    size_t rows = desc->rows, cols = desc->cols;
+    if (desc->tile_m)
+        rows = ipt__round_up(rows, desc->tile_m);
+    else
+        rows = ipt__padded_side(rows, local, &desc->tile_m);
+    if (desc->tile_n)
+        cols = ipt__round_up(cols, desc->tile_n);
+    else
+        cols = ipt__padded_side(cols, local, &desc->tile_n);
+    plan->pad_rows = rows - desc->rows;
+    plan->pad_cols = cols - desc->cols;
+    desc->rows = rows;
+    desc->cols = cols;
+    if (desc->sequence == IPT_SEQUENCE_AUTO)
+        desc->sequence = IPT_SEQUENCE_3_1;
+    return IPT_SUCCESS;
+}
+
+/* Checks the desc and fills in what follows from it: padding, batch, stride, sizes, unit. */
 static ipt_result ipt__plan_check(ipt_plan *plan)
 {
     ipt_plan_desc *const desc = &plan->desc;
-    const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE;
-    size_t bytes = desc->rows;
+    const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD;
+    size_t bytes;
+    ipt_result result;
     if (!desc->rows || !desc->cols || !desc->elem_size)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0",
                          !desc->rows   ? "rows"
@@ -3294,8 +3850,14 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
                          desc->flags & ~known_flags);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
+    result = ipt__check_seeds(desc);
+    if (!result && (desc->flags & IPT_PAD))
+        result = ipt__plan_choose_padding(plan);
+    if (result)
+        return result;
     if (!desc->batch)
         desc->batch = 1;
+    bytes = desc->rows;
     if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
                          (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
@@ -3363,7 +3925,8 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     ipt__params params;
     ipt_result result;
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
-        desc->cols == 1 || (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
+        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) ||
+        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
         return IPT_SUCCESS;
     if (desc->sequence == IPT_SEQUENCE_AUTO &&
         (desc->rows == desc->cols || plan->matrix_bytes <= ipt__local_budget(limits)))
@@ -3434,6 +3997,14 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
     return plan ? plan->layout.workspace : 0;
+}
+
+IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
+{
+    if (rows)
+        *rows = plan ? plan->pad_rows : 0;
+    if (cols)
+        *cols = plan ? plan->pad_cols : 0;
 }
 
 IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
@@ -3664,6 +4235,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         *event = NULL;
     if (!plan)
         return ipt__fail_null("plan");
+    if (plan->desc.from || plan->desc.to || (plan->desc.flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans for formats or with IPT_PAD only work in place");
     result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
         result = ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY);

@@ -10,7 +10,7 @@
     X(element_units, IPT_ELEMENT_UNITS, 0, 1, "1: an element is one unit; 0: the argument element_units tells")        \
     X(group_size, IPT_GROUP_SIZE, 1, 1024, "work-items in a work-group: a power of two")                               \
     X(tile, IPT_TILE, 2, 128, "side of a square tile, elements; up to 32 a power of two")                                        \
-    X(lanes, IPT_LANES, 1, 32, "work-items that share a row, or form a sub-group: a power of two")                     \
+    X(lanes, IPT_LANES, 1, 1024, "work-items that share a row, form a sub-group or move a super-element: a power of two") \
     X(index_bits, IPT_INDEX_BITS, 32, 64, "width of a slot number: 32 (fewer than 2^31 slots) or 64")                  \
     X(tall, IPT_TALL, 0, 1, "1: panels are read by rows and written as slots; 0: the other way round")                 \
     X(narrow, IPT_NARROW, 0, 1, "1: a chunk reads (tall) or writes (wide) whole rows of a panel")                      \
@@ -21,25 +21,46 @@
       "sub-groups by 0: work-groups in their place; 1: PTX; 2: cl_khr_subgroups; 3: cl_intel_subgroups")               \
     X(piece_quanta, IPT_PIECE_QUANTA, 32, 1024, "quanta of 16 bytes that the pieces of super-elements touch at most")  \
     X(chains, IPT_CHAINS, 1, 8, "chains that a sub-group follows at once")                                             \
+    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is left out after every 32")                       \
+    X(registers, IPT_REGISTERS, 0, 8, "units of a super-element that a work-item holds; 0: local memory holds them")       \
+    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words that the flags of one word are spread over: a power of two")             \
+    X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags 0: one after the other; 1: with gaps; 2: neighbours apart")      \
+    X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                                  \
     X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a panel's chunk, of two tiles")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
-#define IPT_KERNEL_LIST(X)                                                                                             \
-    X(tile, 1, 1, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size)                               \
+#define IPT_OWN_KERNEL_LIST(X)                                                                                             \
+    X(tile, 1, 1,                                                                                                      \
+      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_bank_padding)                  \
     X(transpose, 2, 1, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile)         \
     X(swap, 1, 0,                                                                                                      \
       IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
           IPT__USES_local_bytes)                                                                                       \
     X(copy, 2, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes)                                       \
     X(shuffle, 2, 1,                                                                                                   \
-      IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_inner | IPT__USES_memory_model)            \
+      IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_inner | IPT__USES_memory_model |  \
+          IPT__USES_lanes | IPT__USES_registers | IPT__USES_flag_spread)                                               \
     X(chains, 2, 0,                                                                                                    \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_lanes | IPT__USES_memory_model |           \
           IPT__USES_sub_group | IPT__USES_piece_quanta | IPT__USES_chains)                                             \
     X(panel, 2, 0,                                                                                                     \
       IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes)
+
+/* Kernels that only reproduce the seeds: IPT_NO_SEED_KERNELS leaves them out. */
+#ifndef IPT_NO_SEED_KERNELS
+#define IPT_SEED_KERNEL_LIST(X)                                                                                        \
+    X(pttwac_010, 1, 1,                                                                                                \
+      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_flag_spread |                  \
+          IPT__USES_flag_layout)                                                                                       \
+    X(p_ipt, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_index_bits)               \
+    X(pad, 2, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_memory_model | IPT__USES_chained)
+#else
+#define IPT_SEED_KERNEL_LIST(X)
+#endif
+
+#define IPT_KERNEL_LIST(X) IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X)
 
 /* Run-time arguments, X(type, name), in the order of the kernel's signature. All lengths, strides and bases are in units
  * unless said otherwise; x_magic and x_shift divide by x (see ipt_divide in common.cl). */
@@ -242,6 +263,49 @@
     X(uint, element_units)                                                                                             \
     X(uint, element_units_magic)                                                                                       \
     X(uint, element_units_shift)
+
+/* Each instance is a rows x cols grid of elements, in instance_units units one after the other. */
+#define IPT_pttwac_010_ARGUMENTS(X)                                                                                    \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, instances) /* in all matrices */                                                                          \
+    X(ulong, instances_per_matrix)                                                                                     \
+    X(uint, instance_units)                                                                                            \
+    X(uint, rows) /* elements */                                                                                       \
+    X(uint, cols) /* elements */                                                                                       \
+    X(uint, cols_magic)                                                                                                \
+    X(uint, cols_shift)                                                                                                \
+    X(uint, element_units)                                                                                             \
+    X(uint, element_units_magic)                                                                                       \
+    X(uint, element_units_shift)                                                                                       \
+    X(uint, flag_words) /* of an instance, without gaps */
+
+/* Each instance is a rows x cols grid of super-elements. */
+#define IPT_p_ipt_ARGUMENTS(X)                                                                                         \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, instance_stride)                                                                                          \
+    X(ulong, instances_per_matrix)                                                                                     \
+    X(ulong, slots)       /* of an instance */                                                                         \
+    X(ulong, total_slots) /* of all instances of all matrices */                                                       \
+    X(ulong, rows)                                                                                                     \
+    X(ulong, cols)                                                                                                     \
+    X(ulong, cols_magic)                                                                                               \
+    X(uint, cols_shift)                                                                                                \
+    X(ulong, super_units)
+
+/* Rows of row_units units of each matrix, from source_stride to target_stride units apart; one of these is row_units. */
+#define IPT_pad_ARGUMENTS(X)                                                                                           \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, rows)                                                                                                     \
+    X(ulong, row_units)                                                                                                \
+    X(ulong, row_units_magic)                                                                                          \
+    X(ulong, source_stride)                                                                                            \
+    X(ulong, target_stride)                                                                                            \
+    X(ulong, chunks)       /* of a matrix */                                                                           \
+    X(ulong, control_base) /* words: the next number, and a flag for each chunk of each matrix */                      \
+    X(uint, row_units_shift)
 
 /* The text of each kernel file, line by line, and its FNV-1a hash. */
 
@@ -1508,33 +1572,51 @@ static const char *const ipt__text_panel[] = {
 #define IPT__HASH_panel "86641109982e7b1f"
 
 static const char *const ipt__text_shuffle[] = {
-    "/* 100!: moves super-elements along the cycles of the permutation, each work-group following chains of its own.\n",
+    "/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is\n",
+    " * a work-group, or one of several SIMD units, or parts of them, that a work-group has.\n",
     " *\n",
-    " * One bit per slot. Invariant: a bit set by anyone but the one who is to write the slot means that the slot's original\n",
+    " * A flag per slot. Invariant: a flag set by anyone but the one who is to write the slot means that the slot's original\n",
     " * content has arrived with its holder. Only the holder of the content that belongs into a slot writes it, and only\n",
-    " * after the bit was seen set, or set by the holder. So\n",
-    " * - a chain starts at a clear bit: load, wait for arrival, then claim; a lost claim drops the value;\n",
+    " * after the flag was seen set, or set by the holder. So\n",
+    " * - a chain starts at a clear flag: load, wait for arrival, then claim; a lost claim drops the value;\n",
     " * - a chain that holds what belongs into slot q loads q, waits for arrival, claims q, writes q; it goes on with q's old\n",
     " * content if its claim was the first, and ends if it was not, because then somebody else holds that content. Flags are\n",
-    " * cleared by an earlier command and are never read but by atomics. No work-group ever waits for another. */\n",
-    "#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL)\n",
-    "#error \"IPT_INDEX_BITS, IPT_INNER and IPT_MEMORY_MODEL must be defined\"\n",
+    " * cleared by an earlier command and are never read but by atomics. No worker ever waits for another. */\n",
+    "#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n",
+    "    !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n",
+    "#error \"IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined\"\n",
     "#endif\n",
     "\n",
-    "/* One work-item is a work-group on CPUs: nothing to wait for, and no barrier in a loop. */\n",
-    "#if IPT_GROUP_SIZE == 1\n",
+    "#if IPT_GROUP_SIZE == IPT_LANES\n",
+    "#define IPT_WORKER 0u\n",
+    "#define IPT_LANE ((uint)get_local_id(0))\n",
+    "#else /* by PTX: a work-group's workers wait for themselves only */\n",
+    "#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)\n",
+    "#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)\n",
+    "#endif\n",
+    "#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)\n",
+    "\n",
+    "/* A worker of one work-item, on CPUs, has nothing to wait for, and no barrier in a loop. */\n",
+    "#if IPT_LANES == 1\n",
     "#define IPT_BARRIER()\n",
-    "#else\n",
+    "#elif IPT_GROUP_SIZE == IPT_LANES\n",
     "#define IPT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "#else\n",
+    "#define IPT_BARRIER()                                                                                                  \\\n",
+    "    __asm__ volatile(                                                                                                  \\\n",
+    "        \"bar.warp.sync %0;\" ::\"r\"((~0u >> (32 - IPT_LANES)) << (get_local_id(0) % 32 / IPT_LANES * IPT_LANES))         \\\n",
+    "        : \"memory\")\n",
     "#endif\n",
     "\n",
-    "/* Sets bits in a flag word, once all that this work-group loaded before has arrived in local memory, and tells every\n",
-    " * work-item what the word was. One work-item asks and hands the answer round: work-items that read it each for\n",
-    " * themselves would see different values. */\n",
+    "#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD) /* flags that lie in a word, the lowest bits of it */\n",
+    "\n",
+    "/* Sets bits in a flag word, once all that this worker loaded before has arrived, and tells every work-item what the\n",
+    " * word was. One work-item asks and hands the answer round: work-items that read it each for themselves would see\n",
+    " * different values. */\n",
     "uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)\n",
     "{\n",
     "    IPT_BARRIER();\n",
-    "    if (get_local_id(0) == 0) {\n",
+    "    if (IPT_LANE == 0) {\n",
     "        IPT_FENCE_DEVICE();\n",
     "        *answer = atomic_or(word, bits);\n",
     "        IPT_FENCE_DEVICE();\n",
@@ -1557,13 +1639,40 @@ static const char *const ipt__text_shuffle[] = {
     "#define IPT_FROM(k) (k)\n",
     "#endif\n",
     "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *held IPT_ARGUMENTS)\n",
+    "#if IPT_REGISTERS\n",
+    "/* Loads a piece into registers. It has arrived when the function returns: nothing else would wait for a register that\n",
+    " * is not used before the claim. */\n",
+    "void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n",
     "{\n",
-    "    __local uint answer;\n",
-    "    const uint lane = get_local_id(0);\n",
+    "#pragma unroll 8\n",
+    "    for (uint r = 0; r < IPT_REGISTERS; ++r)\n",
+    "        if (lane + r * IPT_LANES < units)\n",
+    "            to[r] = from[lane + r * IPT_LANES];\n",
+    "    IPT_FENCE_DEVICE();\n",
+    "}\n",
+    "#else\n",
+    "/* Loads a piece into local memory. */\n",
+    "void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n",
+    "{\n",
+    "    for (uint k = lane; k < units; k += IPT_LANES)\n",
+    "        to[k] = from[k];\n",
+    "}\n",
+    "#endif\n",
     "\n",
-    "    for (ulong w = get_group_id(0); w < total_words; w += get_num_groups(0)) {\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)\n",
+    "{\n",
+    "    __local uint answers[IPT_WORKERS];\n",
+    "    __local uint *answer = &answers[IPT_WORKER];\n",
+    "    const uint lane = IPT_LANE;\n",
+    "#if IPT_REGISTERS\n",
+    "    ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];\n",
+    "#else\n",
+    "    __local ipt_unit *own = all_held + IPT_WORKER * 2 * piece_units;\n",
+    "#endif\n",
+    "\n",
+    "    for (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < total_words;\n",
+    "         w += (ulong)get_num_groups(0) * IPT_WORKERS) {\n",
     "        const ulong domain = w / words;\n",
     "        const ulong piece = domain % pieces, instance = domain / pieces;\n",
     "        const ulong m = instance / instances_per_matrix;\n",
@@ -1571,39 +1680,51 @@ static const char *const ipt__text_shuffle[] = {
     "                                  (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n",
     "        const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n",
     "        volatile __global uint *flags = all_flags + flags_base + domain * words;\n",
-    "        const ulong first = (w - domain * words) * 32, left = slots - first;\n",
+    "        const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = slots - first;\n",
     "\n",
-    "        uint open = (left < 32 ? (1u << left) - 1u : ~0u);\n",
-    "        open &= ~ipt_claim(&flags[first / 32], 0, &answer);\n",
+    "        uint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));\n",
+    "        open &= ~ipt_claim(&flags[word], 0, answer);\n",
     "        while (open != 0) {\n",
     "            const uint bit = 31 - clz(open & (0u - open));\n",
     "            ipt_index slot = (ipt_index)first + bit;\n",
     "            ulong address =\n",
     "                ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n",
-    "            uint side = 0;\n",
-    "            for (uint k = lane; k < units; k += IPT_GROUP_SIZE)\n",
-    "                held[k] = grid[address + k];\n",
-    "            const uint before = ipt_claim(&flags[first / 32], 1u << bit, &answer);\n",
+    "#if !IPT_REGISTERS\n",
+    "            __local ipt_unit *held = own, *coming = own + piece_units;\n",
+    "#endif\n",
+    "            ipt_load(held, grid + address, lane, units);\n",
+    "            const uint before = ipt_claim(&flags[word], 1u << bit, answer);\n",
     "            open &= ~(before | 1u << bit);\n",
     "            bool going = (before >> bit & 1u) == 0;\n",
     "            while (going) {\n",
     "                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n",
     "                address = ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n",
-    "                for (uint k = lane; k < units; k += IPT_GROUP_SIZE)\n",
-    "                    held[(1 - side) * piece_units + k] = grid[address + k];\n",
-    "                going = (ipt_claim(&flags[slot / 32], 1u << (slot % 32), &answer) >> (slot % 32) & 1u) == 0;\n",
-    "                for (uint k = lane; k < units; k += IPT_GROUP_SIZE)\n",
-    "                    grid[address + k] = held[side * piece_units + IPT_FROM(k)];\n",
+    "                ipt_load(coming, grid + address, lane, units);\n",
+    "                const uint flag = (uint)(slot % IPT_WORD_FLAGS);\n",
+    "                going = (ipt_claim(&flags[slot / IPT_WORD_FLAGS], 1u << flag, answer) >> flag & 1u) == 0;\n",
+    "#if IPT_REGISTERS\n",
+    "#pragma unroll 8\n",
+    "                for (uint r = 0; r < IPT_REGISTERS; ++r) {\n",
+    "                    if (lane + r * IPT_LANES < units)\n",
+    "                        grid[address + lane + r * IPT_LANES] = held[r];\n",
+    "                    held[r] = coming[r];\n",
+    "                }\n",
+    "#else\n",
+    "                for (uint k = lane; k < units; k += IPT_LANES)\n",
+    "                    grid[address + k] = held[IPT_FROM(k)];\n",
     "#if IPT_INNER\n",
     "                IPT_BARRIER(); /* other work-items' units were read: they may be replaced only now */\n",
     "#endif\n",
-    "                side = 1 - side;\n",
+    "                __local ipt_unit *done = held;\n",
+    "                held = coming;\n",
+    "                coming = done;\n",
+    "#endif\n",
     "            }\n",
     "        }\n",
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_shuffle "a9a2ed13d0b4b508"
+#define IPT__HASH_shuffle "a0c0c82bd39f5257"
 
 static const char *const ipt__text_swap[] = {
     "/* Square grids in one pass: a work-group reads a tile and its mirror and writes each transposed to the other's place.\n",
@@ -1676,8 +1797,15 @@ static const char *const ipt__text_swap[] = {
 
 static const char *const ipt__text_tile[] = {
     "/* BS, 010! in local memory: a work-group holds `pack` whole instances and writes them back transposed. */\n",
-    "#if !defined(IPT_ELEMENT_UNITS)\n",
-    "#error \"IPT_ELEMENT_UNITS must be defined\"\n",
+    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n",
+    "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n",
+    "#endif\n",
+    "\n",
+    "/* Where unit k lies in local memory. Columns of a tile whose rows have a multiple of 32 units would lie in one bank. */\n",
+    "#if IPT_BANK_PADDING\n",
+    "#define IPT_PLACE(k) ((k) + (k) / 32)\n",
+    "#else\n",
+    "#define IPT_PLACE(k) (k)\n",
     "#endif\n",
     "\n",
     "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
@@ -1693,7 +1821,7 @@ static const char *const ipt__text_tile[] = {
     "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
     "        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
     "        for (uint k = lane; k < instance_units; k += lanes)\n",
-    "            tile[packed * instance_units + k] = matrix[origin + k];\n",
+    "            tile[IPT_PLACE(packed * instance_units + k)] = matrix[origin + k];\n",
     "    }\n",
     "\n",
     "    barrier(CLK_LOCAL_MEM_FENCE);\n",
@@ -1711,12 +1839,12 @@ static const char *const ipt__text_tile[] = {
     "            const uint row = ipt_divide32(within, element_units_magic, element_units_shift);\n",
     "            const uint from = row * row_units + col * element_units + (within - row * element_units);\n",
     "#endif\n",
-    "            matrix[origin + k] = tile[packed * instance_units + from];\n",
+    "            matrix[origin + k] = tile[IPT_PLACE(packed * instance_units + from)];\n",
     "        }\n",
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_tile "1829c3597273a65f"
+#define IPT__HASH_tile "7842a1a17c19e6d8"
 
 static const char *const ipt__text_transpose[] = {
     "/* Tiled transposition from one place into another: panels into slabs, rows to save, whole matrices out of place. One\n",
@@ -1754,4 +1882,214 @@ static const char *const ipt__text_transpose[] = {
     "}\n",
     NULL};
 #define IPT__HASH_transpose "9f1fb2f3cbaf49bf"
+
+#ifndef IPT_NO_SEED_KERNELS
+static const char *const ipt__text_pttwac_010[] = {
+    "/* PTTWAC 010!: transposes each instance, a rows x cols grid of elements, where it lies in global memory, by one\n",
+    " * work-group whose work-items follow the cycles of its units with a flag for each unit in local memory (seed 000,\n",
+    " * section 5.1; seed 002, section 5.3). For instances that are larger than local memory but whose flags are not.\n",
+    " *\n",
+    " * The invariant is shuffle.cl's, with a work-item for a worker. Flags of neighbouring units lie in one word, for which\n",
+    " * work-items then contend: IPT_FLAG_SPREAD lets fewer share a word, and IPT_FLAG_LAYOUT says where the words are: one\n",
+    " * after the other, with a word left out after every 32 so that they lie in other banks, or with neighbours in different\n",
+    " * words (unit k in word k mod words). */\n",
+    "#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n",
+    "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n",
+    "#endif\n",
+    "\n",
+    "#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n",
+    "\n",
+    "#if IPT_FLAG_LAYOUT == 2\n",
+    "#define IPT_FLAG_WORD(k) ((k) % flag_words)\n",
+    "#define IPT_FLAG_BIT(k) ((k) / flag_words)\n",
+    "#elif IPT_FLAG_LAYOUT == 1\n",
+    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS + (k) / IPT_WORD_FLAGS / 32)\n",
+    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n",
+    "#else\n",
+    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS)\n",
+    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n",
+    "#endif\n",
+    "\n",
+    "/* Work-items of one group only: no device scope is needed. */\n",
+    "#define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "\n",
+    "/* Claims unit k, once what this work-item loaded before has arrived; true if nobody had. */\n",
+    "bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)\n",
+    "{\n",
+    "    const uint bit = IPT_FLAG_BIT(k);\n",
+    "    IPT_FENCE();\n",
+    "    const bool first = (atomic_or(&flags[IPT_FLAG_WORD(k)], 1u << bit) >> bit & 1u) == 0;\n",
+    "    IPT_FENCE();\n",
+    "    return first;\n",
+    "}\n",
+    "\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_ARGUMENTS)\n",
+    "{\n",
+    "    const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);\n",
+    "    for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {\n",
+    "        const ulong m = instance / instances_per_matrix;\n",
+    "        volatile __global ipt_unit *grid =\n",
+    "            matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
+    "        for (uint w = get_local_id(0); w < all_words; w += IPT_GROUP_SIZE)\n",
+    "            flags[w] = 0;\n",
+    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
+    "        for (uint start = get_local_id(0); start < instance_units; start += IPT_GROUP_SIZE) {\n",
+    "            uint at = start;\n",
+    "            ipt_unit held = grid[at];\n",
+    "            bool going = ipt_claim(flags, at, flag_words);\n",
+    "            while (going) {\n",
+    "#if IPT_ELEMENT_UNITS == 1\n",
+    "                const uint row = ipt_divide32(at, cols_magic, cols_shift);\n",
+    "                at = (at - row * cols) * rows + row;\n",
+    "#else\n",
+    "                const uint element = ipt_divide32(at, element_units_magic, element_units_shift);\n",
+    "                const uint part = at - element * element_units;\n",
+    "                const uint row = ipt_divide32(element, cols_magic, cols_shift);\n",
+    "                at = ((element - row * cols) * rows + row) * element_units + part;\n",
+    "#endif\n",
+    "                const ipt_unit next = grid[at];\n",
+    "                going = ipt_claim(flags, at, flag_words);\n",
+    "                grid[at] = held;\n",
+    "                held = next;\n",
+    "            }\n",
+    "        }\n",
+    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* before the flags are cleared for the next instance */\n",
+    "    }\n",
+    "}\n",
+    NULL};
+#define IPT__HASH_pttwac_010 "965f223b0b0d2b75"
+#endif
+
+#ifndef IPT_NO_SEED_KERNELS
+static const char *const ipt__text_p_ipt[] = {
+    "/* P-IPT: each cycle of a grid of super-elements is moved by one worker, a work-item or a work-group (seed 000, section\n",
+    " * 3). Nothing is marked: whoever comes to a slot walks its cycle, and moves it if no slot of it has a smaller number.\n",
+    " * Workers touch no slot of another's cycle, so there is nothing to synchronise. */\n",
+    "#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n",
+    "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n",
+    "#endif\n",
+    "\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "ipt_k_p_ipt(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
+    "{\n",
+    "    const uint lane = get_local_id(0) % IPT_LANES;\n",
+    "    const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);\n",
+    "    for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;\n",
+    "         n += everyone) {\n",
+    "        const ulong instance = n / slots, m = instance / instances_per_matrix;\n",
+    "        const ipt_index start = (ipt_index)(n - instance * slots);\n",
+    "        __global ipt_unit *grid =\n",
+    "            matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_stride;\n",
+    "        ipt_index slot = start;\n",
+    "        do\n",
+    "            slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n",
+    "        while (slot > start);\n",
+    "        if (slot < start || ipt_slot_target(start, rows, cols, cols_magic, cols_shift) == start)\n",
+    "            continue;\n",
+    "        /* Each work-item moves units of its own, so it need not wait for the others. */\n",
+    "        for (ulong k = lane; k < super_units; k += IPT_LANES) {\n",
+    "            ipt_unit held = grid[start * super_units + k];\n",
+    "            do {\n",
+    "                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n",
+    "                const ipt_unit next = grid[slot * super_units + k];\n",
+    "                grid[slot * super_units + k] = held;\n",
+    "                held = next;\n",
+    "            } while (slot != start);\n",
+    "        }\n",
+    "    }\n",
+    "}\n",
+    NULL};
+#define IPT__HASH_p_ipt "1a9e558f39d9ea65"
+#endif
+
+#ifndef IPT_NO_SEED_KERNELS
+static const char *const ipt__text_pad[] = {
+    "/* Padding and unpadding in place: rows of row_units units that lie row_units apart come to lie padded_units apart, or\n",
+    " * the other way round (seed 002, section 6.2.1).\n",
+    " *\n",
+    " * The content is cut into chunks, numbered in the order in which they may be written: padding, where everything moves\n",
+    " * to higher addresses, from the last to the first, unpadding from the first to the last. A work-group takes the next\n",
+    " * number when it starts (a dynamic work-group ID), holds the chunk in registers, and raises the chunk's flag.\n",
+    " *\n",
+    " * Invariant: memory is written only after all chunks that have content there have been read. Their numbers are lower,\n",
+    " * so the groups that hold them have started, and none waits before it has read: this needs no groups to run at the same\n",
+    " * time, and is right on every device.\n",
+    " *\n",
+    " * IPT_CHAINED: as published, a group raises its flag after it has seen that of the chunk before it (adjacent\n",
+    " * synchronisation), and writes then: a chain of as many links as there are chunks. Otherwise it raises its flag at\n",
+    " * once, and looks at the flags of the few chunks whose place it takes. */\n",
+    "#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n",
+    "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n",
+    "#endif\n",
+    "\n",
+    "#define IPT_HELD 16 /* units of a work-item */\n",
+    "#define IPT_CHUNK ((ulong)IPT_HELD * IPT_GROUP_SIZE)\n",
+    "\n",
+    "/* The unit of the content, or the next one, that lies at `address` units of the rows as they are before. */\n",
+    "ulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)\n",
+    "{\n",
+    "    const ulong row = address / source_stride;\n",
+    "    return row * row_units + min(address - row * source_stride, row_units);\n",
+    "}\n",
+    "\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n",
+    "{\n",
+    "    __local uint shared[1];\n",
+    "    const uint lane = get_local_id(0);\n",
+    "    volatile __global uint *control = workspace + control_base, *flags = control + 1;\n",
+    "    if (lane == 0)\n",
+    "        shared[0] = atomic_inc(control);\n",
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
+    "    const ulong ticket = shared[0], m = ticket / chunks, number = ticket - m * chunks;\n",
+    "    const bool up = target_stride > source_stride;\n",
+    "    const ulong chunk = up ? chunks - 1 - number : number;\n",
+    "    const ulong begin = chunk * IPT_CHUNK, end = min(begin + IPT_CHUNK, rows * row_units);\n",
+    "    __global ipt_unit *grid = matrix + base + m * matrix_stride;\n",
+    "    flags += m * chunks;\n",
+    "\n",
+    "    ipt_unit held[IPT_HELD];\n",
+    "    ulong targets[IPT_HELD];\n",
+    "#pragma unroll 16\n",
+    "    for (uint i = 0; i < IPT_HELD; ++i) {\n",
+    "        const ulong k = begin + i * IPT_GROUP_SIZE + lane;\n",
+    "        if (k < end) {\n",
+    "            const ulong row = ipt_divide64(k, row_units_magic, row_units_shift);\n",
+    "            held[i] = grid[k + row * (source_stride - row_units)];\n",
+    "            targets[i] = k + row * (target_stride - row_units);\n",
+    "        }\n",
+    "    }\n",
+    "    /* Nothing else would wait for registers that are not used before the flag is raised. */\n",
+    "    IPT_FENCE_DEVICE();\n",
+    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
+    "\n",
+    "    if (lane == 0) {\n",
+    "#if IPT_CHAINED\n",
+    "        if (number != 0)\n",
+    "            while (ipt_poll(&flags[number - 1]) == 0)\n",
+    "                ;\n",
+    "        ipt_signal(&flags[number]);\n",
+    "#else\n",
+    "        ipt_signal(&flags[number]);\n",
+    "        /* The chunks whose content lies where this one's goes. */\n",
+    "        const ulong first_row = begin / row_units, last_row = (end - 1) / row_units;\n",
+    "        const ulong low = begin + first_row * (target_stride - row_units),\n",
+    "                    high = end - 1 + last_row * (target_stride - row_units);\n",
+    "        const ulong low_chunk = ipt_content_at(low, source_stride, row_units) / IPT_CHUNK,\n",
+    "                    high_chunk = min(ipt_content_at(high, source_stride, row_units) / IPT_CHUNK, chunks - 1);\n",
+    "        for (ulong c = up ? max(low_chunk, chunk) : low_chunk; c <= (up ? high_chunk : min(high_chunk, chunk)); ++c)\n",
+    "            while (ipt_poll(&flags[up ? chunks - 1 - c : c]) == 0)\n",
+    "                ;\n",
+    "#endif\n",
+    "    }\n",
+    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
+    "#pragma unroll 16\n",
+    "    for (uint i = 0; i < IPT_HELD; ++i)\n",
+    "        if (begin + i * IPT_GROUP_SIZE + lane < end)\n",
+    "            grid[targets[i]] = held[i];\n",
+    "}\n",
+    NULL};
+#define IPT__HASH_pad "0e53c4ce2c58bbbf"
+#endif
 /* clang-format on */

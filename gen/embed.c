@@ -67,6 +67,9 @@ static void embed_text(const char *path)
     memcpy(name, base, (size_t)(end - base));
     name[end - base] = 0;
 
+    /* A folder of that name holds what embedders may leave out. */
+    if (strstr(path, "/seeds/"))
+        fputs("\n#ifndef IPT_NO_SEED_KERNELS", stdout);
     printf("\nstatic const char *const ipt__text_%s[] = {\n", name);
     while (read_line(file, path, line)) {
         const char *c;
@@ -86,6 +89,8 @@ static void embed_text(const char *path)
     }
     fclose(file);
     printf("    NULL};\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
+    if (strstr(path, "/seeds/"))
+        puts("#endif");
 }
 
 int main(int count, char **arguments)

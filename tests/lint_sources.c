@@ -33,6 +33,11 @@ int main(int count, char **arguments)
         [IPT__PARAM_group_size] = {{1, 32, 256}},
         [IPT__PARAM_tile] = {{2, 64}},
         [IPT__PARAM_lanes] = {{1, 32}},
+        [IPT__PARAM_bank_padding] = {{1, 0}},
+        [IPT__PARAM_registers] = {{0, 8}},
+        [IPT__PARAM_flag_spread] = {{1, 4}},
+        [IPT__PARAM_flag_layout] = {{0, 1, 2}},
+        [IPT__PARAM_chained] = {{1, 0}},
         [IPT__PARAM_index_bits] = {{32, 64}},
         [IPT__PARAM_tall] = {{1, 0}},
         [IPT__PARAM_narrow] = {{1, 0}},
@@ -64,6 +69,10 @@ int main(int count, char **arguments)
             if ((ipt__kernels[id].uses & IPT__USES_sub_group) &&
                 (params.sub_group == 1) != (params.memory_model == 1 || params.memory_model == 2))
                 first = 0;
+            /* Several workers to a work-group, by newer PTX only; an inner transposition, in local memory only. */
+            if (id == IPT__KERNEL_shuffle &&
+                ((params.group_size != params.lanes && params.memory_model != 2) || (params.inner && params.registers)))
+                first = 0;
             if (first && params.lanes <= params.group_size) {
                 if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
                     return 1;
@@ -72,7 +81,7 @@ int main(int count, char **arguments)
             for (field = 0; field < IPT__PARAM_COUNT; ++field) {
                 const size_t classes_of = field == IPT__PARAM_unit_bytes                                      ? 5
                                           : field == IPT__PARAM_memory_model || field == IPT__PARAM_sub_group ? 4
-                                          : field == IPT__PARAM_group_size                                    ? 3
+                                          : field == IPT__PARAM_group_size || field == IPT__PARAM_flag_layout ? 3
                                                                                                               : 2;
                 if (++wheel[field] < classes_of)
                     break;

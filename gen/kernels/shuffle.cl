@@ -1,30 +1,48 @@
-/* 100!: moves super-elements along the cycles of the permutation, each work-group following chains of its own.
+/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is
+ * a work-group, or one of several SIMD units, or parts of them, that a work-group has.
  *
- * One bit per slot. Invariant: a bit set by anyone but the one who is to write the slot means that the slot's original
+ * A flag per slot. Invariant: a flag set by anyone but the one who is to write the slot means that the slot's original
  * content has arrived with its holder. Only the holder of the content that belongs into a slot writes it, and only
- * after the bit was seen set, or set by the holder. So
- * - a chain starts at a clear bit: load, wait for arrival, then claim; a lost claim drops the value;
+ * after the flag was seen set, or set by the holder. So
+ * - a chain starts at a clear flag: load, wait for arrival, then claim; a lost claim drops the value;
  * - a chain that holds what belongs into slot q loads q, waits for arrival, claims q, writes q; it goes on with q's old
  * content if its claim was the first, and ends if it was not, because then somebody else holds that content. Flags are
- * cleared by an earlier command and are never read but by atomics. No work-group ever waits for another. */
-#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL)
-#error "IPT_INDEX_BITS, IPT_INNER and IPT_MEMORY_MODEL must be defined"
+ * cleared by an earlier command and are never read but by atomics. No worker ever waits for another. */
+#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \
+    !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)
+#error "IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined"
 #endif
 
-/* One work-item is a work-group on CPUs: nothing to wait for, and no barrier in a loop. */
-#if IPT_GROUP_SIZE == 1
+#if IPT_GROUP_SIZE == IPT_LANES
+#define IPT_WORKER 0u
+#define IPT_LANE ((uint)get_local_id(0))
+#else /* by PTX: a work-group's workers wait for themselves only */
+#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
+#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
+#endif
+#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
+
+/* A worker of one work-item, on CPUs, has nothing to wait for, and no barrier in a loop. */
+#if IPT_LANES == 1
 #define IPT_BARRIER()
-#else
+#elif IPT_GROUP_SIZE == IPT_LANES
 #define IPT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#else
+#define IPT_BARRIER()                                                                                                  \
+    __asm__ volatile(                                                                                                  \
+        "bar.warp.sync %0;" ::"r"((~0u >> (32 - IPT_LANES)) << (get_local_id(0) % 32 / IPT_LANES * IPT_LANES))         \
+        : "memory")
 #endif
 
-/* Sets bits in a flag word, once all that this work-group loaded before has arrived in local memory, and tells every
- * work-item what the word was. One work-item asks and hands the answer round: work-items that read it each for
- * themselves would see different values. */
+#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD) /* flags that lie in a word, the lowest bits of it */
+
+/* Sets bits in a flag word, once all that this worker loaded before has arrived, and tells every work-item what the
+ * word was. One work-item asks and hands the answer round: work-items that read it each for themselves would see
+ * different values. */
 uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
 {
     IPT_BARRIER();
-    if (get_local_id(0) == 0) {
+    if (IPT_LANE == 0) {
         IPT_FENCE_DEVICE();
         *answer = atomic_or(word, bits);
         IPT_FENCE_DEVICE();
@@ -47,13 +65,40 @@ uint ipt_inner_from(uint k, uint inner_rows, uint inner_cols, uint element_units
 #define IPT_FROM(k) (k)
 #endif
 
-__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *held IPT_ARGUMENTS)
+#if IPT_REGISTERS
+/* Loads a piece into registers. It has arrived when the function returns: nothing else would wait for a register that
+ * is not used before the claim. */
+void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 {
-    __local uint answer;
-    const uint lane = get_local_id(0);
+#pragma unroll 8
+    for (uint r = 0; r < IPT_REGISTERS; ++r)
+        if (lane + r * IPT_LANES < units)
+            to[r] = from[lane + r * IPT_LANES];
+    IPT_FENCE_DEVICE();
+}
+#else
+/* Loads a piece into local memory. */
+void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
+{
+    for (uint k = lane; k < units; k += IPT_LANES)
+        to[k] = from[k];
+}
+#endif
 
-    for (ulong w = get_group_id(0); w < total_words; w += get_num_groups(0)) {
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)
+{
+    __local uint answers[IPT_WORKERS];
+    __local uint *answer = &answers[IPT_WORKER];
+    const uint lane = IPT_LANE;
+#if IPT_REGISTERS
+    ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];
+#else
+    __local ipt_unit *own = all_held + IPT_WORKER * 2 * piece_units;
+#endif
+
+    for (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < total_words;
+         w += (ulong)get_num_groups(0) * IPT_WORKERS) {
         const ulong domain = w / words;
         const ulong piece = domain % pieces, instance = domain / pieces;
         const ulong m = instance / instances_per_matrix;
@@ -61,33 +106,45 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
                                   (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;
         const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);
         volatile __global uint *flags = all_flags + flags_base + domain * words;
-        const ulong first = (w - domain * words) * 32, left = slots - first;
+        const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = slots - first;
 
-        uint open = (left < 32 ? (1u << left) - 1u : ~0u);
-        open &= ~ipt_claim(&flags[first / 32], 0, &answer);
+        uint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));
+        open &= ~ipt_claim(&flags[word], 0, answer);
         while (open != 0) {
             const uint bit = 31 - clz(open & (0u - open));
             ipt_index slot = (ipt_index)first + bit;
             ulong address =
                 ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);
-            uint side = 0;
-            for (uint k = lane; k < units; k += IPT_GROUP_SIZE)
-                held[k] = grid[address + k];
-            const uint before = ipt_claim(&flags[first / 32], 1u << bit, &answer);
+#if !IPT_REGISTERS
+            __local ipt_unit *held = own, *coming = own + piece_units;
+#endif
+            ipt_load(held, grid + address, lane, units);
+            const uint before = ipt_claim(&flags[word], 1u << bit, answer);
             open &= ~(before | 1u << bit);
             bool going = (before >> bit & 1u) == 0;
             while (going) {
                 slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
                 address = ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);
-                for (uint k = lane; k < units; k += IPT_GROUP_SIZE)
-                    held[(1 - side) * piece_units + k] = grid[address + k];
-                going = (ipt_claim(&flags[slot / 32], 1u << (slot % 32), &answer) >> (slot % 32) & 1u) == 0;
-                for (uint k = lane; k < units; k += IPT_GROUP_SIZE)
-                    grid[address + k] = held[side * piece_units + IPT_FROM(k)];
+                ipt_load(coming, grid + address, lane, units);
+                const uint flag = (uint)(slot % IPT_WORD_FLAGS);
+                going = (ipt_claim(&flags[slot / IPT_WORD_FLAGS], 1u << flag, answer) >> flag & 1u) == 0;
+#if IPT_REGISTERS
+#pragma unroll 8
+                for (uint r = 0; r < IPT_REGISTERS; ++r) {
+                    if (lane + r * IPT_LANES < units)
+                        grid[address + lane + r * IPT_LANES] = held[r];
+                    held[r] = coming[r];
+                }
+#else
+                for (uint k = lane; k < units; k += IPT_LANES)
+                    grid[address + k] = held[IPT_FROM(k)];
 #if IPT_INNER
                 IPT_BARRIER(); /* other work-items' units were read: they may be replaced only now */
 #endif
-                side = 1 - side;
+                __local ipt_unit *done = held;
+                held = coming;
+                coming = done;
+#endif
             }
         }
     }

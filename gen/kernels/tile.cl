@@ -1,6 +1,13 @@
 /* BS, 010! in local memory: a work-group holds `pack` whole instances and writes them back transposed. */
-#if !defined(IPT_ELEMENT_UNITS)
-#error "IPT_ELEMENT_UNITS must be defined"
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)
+#error "IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined"
+#endif
+
+/* Where unit k lies in local memory. Columns of a tile whose rows have a multiple of 32 units would lie in one bank. */
+#if IPT_BANK_PADDING
+#define IPT_PLACE(k) ((k) + (k) / 32)
+#else
+#define IPT_PLACE(k) (k)
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
@@ -16,7 +23,7 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
         const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
         const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
         for (uint k = lane; k < instance_units; k += lanes)
-            tile[packed * instance_units + k] = matrix[origin + k];
+            tile[IPT_PLACE(packed * instance_units + k)] = matrix[origin + k];
     }
 
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -34,7 +41,7 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
             const uint row = ipt_divide32(within, element_units_magic, element_units_shift);
             const uint from = row * row_units + col * element_units + (within - row * element_units);
 #endif
-            matrix[origin + k] = tile[packed * instance_units + from];
+            matrix[origin + k] = tile[IPT_PLACE(packed * instance_units + from)];
         }
     }
 }

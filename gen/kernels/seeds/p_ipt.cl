@@ -1,0 +1,36 @@
+/* P-IPT: each cycle of a grid of super-elements is moved by one worker, a work-item or a work-group (seed 000, section
+ * 3). Nothing is marked: whoever comes to a slot walks its cycle, and moves it if no slot of it has a smaller number.
+ * Workers touch no slot of another's cycle, so there is nothing to synchronise. */
+#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)
+#error "IPT_INDEX_BITS and IPT_LANES must be defined"
+#endif
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_p_ipt(__global ipt_unit *matrix IPT_ARGUMENTS)
+{
+    const uint lane = get_local_id(0) % IPT_LANES;
+    const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);
+    for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;
+         n += everyone) {
+        const ulong instance = n / slots, m = instance / instances_per_matrix;
+        const ipt_index start = (ipt_index)(n - instance * slots);
+        __global ipt_unit *grid =
+            matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_stride;
+        ipt_index slot = start;
+        do
+            slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
+        while (slot > start);
+        if (slot < start || ipt_slot_target(start, rows, cols, cols_magic, cols_shift) == start)
+            continue;
+        /* Each work-item moves units of its own, so it need not wait for the others. */
+        for (ulong k = lane; k < super_units; k += IPT_LANES) {
+            ipt_unit held = grid[start * super_units + k];
+            do {
+                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
+                const ipt_unit next = grid[slot * super_units + k];
+                grid[slot * super_units + k] = held;
+                held = next;
+            } while (slot != start);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/* PTTWAC 010!: transposes each instance, a rows x cols grid of elements, where it lies in global memory, by one
+ * work-group whose work-items follow the cycles of its units with a flag for each unit in local memory (seed 000,
+ * section 5.1; seed 002, section 5.3). For instances that are larger than local memory but whose flags are not.
+ *
+ * The invariant is shuffle.cl's, with a work-item for a worker. Flags of neighbouring units lie in one word, for which
+ * work-items then contend: IPT_FLAG_SPREAD lets fewer share a word, and IPT_FLAG_LAYOUT says where the words are: one
+ * after the other, with a word left out after every 32 so that they lie in other banks, or with neighbours in different
+ * words (unit k in word k mod words). */
+#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)
+#error "IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined"
+#endif
+
+#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)
+
+#if IPT_FLAG_LAYOUT == 2
+#define IPT_FLAG_WORD(k) ((k) % flag_words)
+#define IPT_FLAG_BIT(k) ((k) / flag_words)
+#elif IPT_FLAG_LAYOUT == 1
+#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS + (k) / IPT_WORD_FLAGS / 32)
+#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)
+#else
+#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS)
+#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)
+#endif
+
+/* Work-items of one group only: no device scope is needed. */
+#define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+/* Claims unit k, once what this work-item loaded before has arrived; true if nobody had. */
+bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)
+{
+    const uint bit = IPT_FLAG_BIT(k);
+    IPT_FENCE();
+    const bool first = (atomic_or(&flags[IPT_FLAG_WORD(k)], 1u << bit) >> bit & 1u) == 0;
+    IPT_FENCE();
+    return first;
+}
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_ARGUMENTS)
+{
+    const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);
+    for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {
+        const ulong m = instance / instances_per_matrix;
+        volatile __global ipt_unit *grid =
+            matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
+        for (uint w = get_local_id(0); w < all_words; w += IPT_GROUP_SIZE)
+            flags[w] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        for (uint start = get_local_id(0); start < instance_units; start += IPT_GROUP_SIZE) {
+            uint at = start;
+            ipt_unit held = grid[at];
+            bool going = ipt_claim(flags, at, flag_words);
+            while (going) {
+#if IPT_ELEMENT_UNITS == 1
+                const uint row = ipt_divide32(at, cols_magic, cols_shift);
+                at = (at - row * cols) * rows + row;
+#else
+                const uint element = ipt_divide32(at, element_units_magic, element_units_shift);
+                const uint part = at - element * element_units;
+                const uint row = ipt_divide32(element, cols_magic, cols_shift);
+                at = ((element - row * cols) * rows + row) * element_units + part;
+#endif
+                const ipt_unit next = grid[at];
+                going = ipt_claim(flags, at, flag_words);
+                grid[at] = held;
+                held = next;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* before the flags are cleared for the next instance */
+    }
+}
