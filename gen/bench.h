@@ -498,6 +498,7 @@ typedef struct bench_work {
     size_t rotation; /* how many of them are transposed in turn: all, or the first one */
     size_t next;     /* whose turn it is */
     size_t bytes;
+    size_t room; /* of a buffer, bytes: what IPT_PAD adds, too */
 } bench_work;
 
 /* How many matrices hold more than any cache would keep from one turn to the next. */
@@ -516,7 +517,7 @@ static bool bench_take_buffers(bench_work *work, char *message)
     size_t wanted = rotation > 1 ? rotation : work->bytes <= work->device->memory / 2 ? 2 : 1; /* 2: to copy to */
     while (work->buffer_count < wanted) {
         cl_int status;
-        cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, work->bytes, NULL, &status);
+        cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, work->room, NULL, &status);
         bool good = bench_opencl(status, "clCreateBuffer for a matrix", message);
         if (good) {
             good = bench_fill(work->device, buffer, work->bytes, &work->seeds[work->buffer_count], message) &&
@@ -637,10 +638,13 @@ static size_t bench_stage_count(const ipt_plan *plan)
 /* Measures a plan's shape. The result's shape, bytes, repeat (0: chosen) and rounds are set. */
 static bool bench_measure(bench_device *device, ipt_plan *plan, bench_result *result, char *message)
 {
+    size_t pad_rows, pad_cols;
     bench_work work = {0};
     work.device = device;
     work.plan = plan;
     work.bytes = result->bytes;
+    ipt_plan_padding(plan, &pad_rows, &pad_cols);
+    work.room = (result->rows + pad_rows) * (result->cols + pad_cols) * result->elem_size * result->batch;
     result->workspace = ipt_plan_workspace(plan);
     result->stages = bench_stage_count(plan);
     bool good = bench_take_buffers(&work, message) && bench_verify(&work, 1, result, message); /* warms up as well */

@@ -102,8 +102,11 @@ typedef struct arguments {
     const char *operand; /* NULL: none */
     matrix_shape shape;  /* of the operand, or of --raw */
     const char *device;  /* NULL: the library chooses */
-    bool raw, verbose, help, measure, no_cooperative, blas;
+    bool raw, verbose, help, measure, no_cooperative, pad, blas;
     ipt_sequence sequence;
+    ipt_variant variant_010, variant_100, variant_pad;
+    ipt_format from, to;
+    size_t flag_spread;
     size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size;
     const char *shapes, *csv; /* paths */
     bench_drawing random;
@@ -114,6 +117,8 @@ typedef enum option_kind {
     OPTION_TEXT,     /* a const char * */
     OPTION_NUMBER,   /* a size_t */
     OPTION_SEQUENCE, /* an ipt_sequence */
+    OPTION_VARIANT,  /* an ipt_variant */
+    OPTION_FORMAT,   /* an ipt_format */
     OPTION_RANGE,    /* a bench_range */
     OPTION_RANGES,   /* two of them; the second is like the first unless it is given */
     OPTION_RAW,      /* sets raw and shape */
@@ -121,7 +126,7 @@ typedef enum option_kind {
 } option_kind;
 
 /* Which commands have an option. */
-enum { FOR_ALL = 1, FOR_TRANSPOSE = 2, FOR_PLANS = 4, FOR_BENCH = 8 };
+enum { FOR_ALL = 1, FOR_TRANSPOSE = 2, FOR_PLANS = 4, FOR_BENCH = 8, FOR_FORMATS = 16 };
 
 typedef struct option {
     const char *name, *value, *help;
@@ -148,6 +153,17 @@ static const option options[] = {
     {"--measure", NULL, "try the most promising plans on the device", OPTION_SWITCH, FOR_PLANS, FIELD(measure), 0, 0},
     {"--no-cooperative", NULL, "no kernel whose work-groups wait for one another", OPTION_SWITCH, FOR_PLANS,
      FIELD(no_cooperative), 0, 0},
+    {"--variant-010", "NAME", "force a kernel where a sequence moves single elements", OPTION_VARIANT, FOR_PLANS,
+     FIELD(variant_010), 0, 0},
+    {"--variant-100", "NAME", "force a kernel where it moves super-elements", OPTION_VARIANT, FOR_PLANS,
+     FIELD(variant_100), 0, 0},
+    {"--flag-spread", "N", "words that the flags of one word are spread over", OPTION_NUMBER, FOR_PLANS,
+     FIELD(flag_spread), 0, SIZE_MAX},
+    {"--pad", NULL, "pad rows and columns meanwhile, so that the sides have factors", OPTION_SWITCH, FOR_PLANS,
+     FIELD(pad), 0, 0},
+    {"--variant-pad", "NAME", "force a kernel that does that", OPTION_VARIANT, FOR_PLANS, FIELD(variant_pad), 0, 0},
+    {"--from", "NAME", "block format of the matrix before (RM)", OPTION_FORMAT, FOR_FORMATS, FIELD(from), 0, 0},
+    {"--to", "NAME", "and after (CM)", OPTION_FORMAT, FOR_FORMATS, FIELD(to), 0, 0},
     {"--shapes", "FILE", "the shapes of a file: lines of rows and cols, # comments", OPTION_TEXT, FOR_BENCH,
      FIELD(shapes), 0, 0},
     {"--random", "COUNT", "so many random shapes, the same for the same --seed", OPTION_NUMBER, FOR_BENCH,
@@ -192,8 +208,9 @@ static const command commands[] = {
     {"devices", OPERAND_NONE, "list the OpenCL devices and mark the one that is used", FOR_ALL, run_devices},
     {"transpose", OPERAND_FILE, "transpose the matrix, or each matrix, of a NumPy file (.npy) in place",
      FOR_ALL | FOR_TRANSPOSE, run_transpose},
-    {"plan", OPERAND_SHAPE, "show how such a matrix is transposed", FOR_ALL | FOR_PLANS, run_plan},
-    {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs", FOR_ALL | FOR_PLANS, run_source},
+    {"plan", OPERAND_SHAPE, "show how such a matrix is transposed", FOR_ALL | FOR_PLANS | FOR_FORMATS, run_plan},
+    {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs", FOR_ALL | FOR_PLANS | FOR_FORMATS,
+     run_source},
     {"bench", OPERAND_SHAPES, "measure transpositions in place against copies on the device",
      FOR_ALL | FOR_PLANS | FOR_BENCH, run_bench},
 };
@@ -231,6 +248,14 @@ static void show_options(unsigned shown)
 #define SHOW_SEQUENCE(enumerator, name) " " name
         puts("sequences:" IPT_SEQUENCE_LIST(SHOW_SEQUENCE));
 #undef SHOW_SEQUENCE
+#define SHOW_VARIANT(enumerator, name, family, lanes, padding, registers, layout) " " name
+        puts("kernels:" IPT_VARIANT_LIST(SHOW_VARIANT));
+#undef SHOW_VARIANT
+    }
+    if ((shown & FOR_FORMATS) != 0) {
+#define SHOW_FORMAT(enumerator, name, factors) " " name
+        puts("formats:" IPT_FORMAT_LIST(SHOW_FORMAT));
+#undef SHOW_FORMAT
     }
 }
 
@@ -307,15 +332,31 @@ static bool read_range(const char *text, const char **rest, const char *stop, si
            range->low <= range->high;
 }
 
-static bool read_sequence(const char *text, ipt_sequence *sequence)
-{
-#define COMPARE_SEQUENCE(enumerator, name)                                                                             \
+#define COMPARE_NAME(enumerator, name)                                                                                 \
     if (strcmp(text, name) == 0) {                                                                                     \
-        *sequence = enumerator;                                                                                        \
+        *found = enumerator;                                                                                           \
         return true;                                                                                                   \
     }
-    IPT_SEQUENCE_LIST(COMPARE_SEQUENCE)
-#undef COMPARE_SEQUENCE
+
+static bool read_sequence(const char *text, ipt_sequence *found)
+{
+    IPT_SEQUENCE_LIST(COMPARE_NAME)
+    return false;
+}
+
+static bool read_variant(const char *text, ipt_variant *found)
+{
+#define COMPARE_VARIANT(enumerator, name, family, lanes, padding, registers, layout) COMPARE_NAME(enumerator, name)
+    IPT_VARIANT_LIST(COMPARE_VARIANT)
+#undef COMPARE_VARIANT
+    return false;
+}
+
+static bool read_format(const char *text, ipt_format *found)
+{
+#define COMPARE_FORMAT(enumerator, name, factors) COMPARE_NAME(enumerator, name)
+    IPT_FORMAT_LIST(COMPARE_FORMAT)
+#undef COMPARE_FORMAT
     return false;
 }
 
@@ -339,6 +380,10 @@ static int read_option(const option *chosen, const char *text, arguments *given)
     }
     case OPTION_SEQUENCE:
         return read_sequence(text, field) ? 0 : usage_error("%s: no sequence is called '%s'", chosen->name, text);
+    case OPTION_VARIANT:
+        return read_variant(text, field) ? 0 : usage_error("%s: no kernel is called '%s'", chosen->name, text);
+    case OPTION_FORMAT:
+        return read_format(text, field) ? 0 : usage_error("%s: no format is called '%s'", chosen->name, text);
     case OPTION_RANGE:
     case OPTION_RANGES: {
         const char *rest;
@@ -452,11 +497,18 @@ static ipt_plan_desc describe_plan(const arguments *given)
     desc.cols = given->shape.cols;
     desc.elem_size = given->shape.elem_size;
     desc.batch = given->batch;
-    desc.flags = (given->measure ? IPT_MEASURE : IPT_ESTIMATE) | (given->no_cooperative ? IPT_NO_COOPERATIVE : 0);
+    desc.flags = (given->measure ? IPT_MEASURE : IPT_ESTIMATE) | (given->no_cooperative ? IPT_NO_COOPERATIVE : 0) |
+                 (given->pad ? IPT_PAD : 0);
     desc.max_workspace = given->workspace;
     desc.sequence = given->sequence;
     desc.tile_m = given->tile_m;
     desc.tile_n = given->tile_n;
+    desc.variant_010 = given->variant_010;
+    desc.variant_100 = given->variant_100;
+    desc.variant_pad = given->variant_pad;
+    desc.flag_spread = given->flag_spread;
+    desc.from = given->from;
+    desc.to = given->to;
     return desc;
 }
 
@@ -849,6 +901,9 @@ static int check_bench(const arguments *given)
     }
     if (given->operand != NULL && was_given(given, "--elem-size")) {
         return usage_error("--elem-size is for --shapes and --random: %s has its own", given->operand);
+    }
+    if (given->pad && given->batch > 1) {
+        return usage_error("--pad takes one matrix at a time, not --batch %zu", given->batch);
     }
     size_t elem_size = given->operand != NULL ? given->shape.elem_size : given->elem_size;
     if (given->blas && elem_size != sizeof(float) && elem_size != sizeof(double)) {

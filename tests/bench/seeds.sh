@@ -1,0 +1,70 @@
+# Every kernel, sequence and option of the seeds by its name: the command that runs it, and its speed over that of a copy,
+# verified. Arguments: the tool; on a CPU it takes small shapes. A line that has no ratio says why.
+# Where a kernel serves both kinds of stages, the other kind is ipt's own choice.
+set -u
+tool=$1
+shapes=${SHAPES:-}
+if [ -z "$shapes" ]; then
+    if "$tool" devices | sed -n '/(default)/,/driver/p' | grep -q ' GPU of '; then
+        shapes="7200x1800:4 5100x2500:8"
+    else
+        shapes="720x200:4 540x250:8"
+    fi
+fi
+csv=${CSV:-build/seeds.csv}
+wrong=0
+row() { # what, then the tool's options
+    what=$1
+    shift
+    line=
+    for shape in $shapes; do
+        result=$("$tool" bench "$shape" --workspace 1000000000 --repeat "${REPEAT:-10}" "$@" --csv "$csv" 2>&1)
+        if [ $? -eq 0 ]; then
+            ratio=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "ratio") r = i } END { printf "%.3f", $r }' "$csv")
+        else
+            ratio=failed
+            wrong=1
+            why=$(printf '%s\n' "$result" | tail -1)
+            case $why in *WRONG*) ratio=WRONG ;; *) echo "  $why" >&2 ;; esac
+        fi
+        line="$line$(printf '%10s' "$ratio")"
+    done
+    printf '%-38s%s   ipt bench %s\n' "$what" "$line" "$*"
+}
+m=${M:-60}
+n=${N:-50}
+printf '%-38s' "ratio to the copy"
+printf '%10s' $shapes
+printf '\n'
+row "ipt's own choice"
+for s in 1 2.1 2.2 3.1 3.2 3.3 3.4 4.1 4.2 4.3; do
+    row "sequence $s" --sequence $s --tile-m "$m" --tile-n "$n"
+done
+for v in group simd virtual-16 virtual-8; do
+    row "BS by $v" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-010 bs-$v
+    row "BS by $v, padded" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-010 bs-$v-padded
+done
+for v in pttwac-010 pttwac-010-padded pttwac-010-remapped; do
+    for spread in 1 8 32; do
+        row "PTTWAC 010!, ${v#pttwac-}, spread $spread" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-010 $v \
+            --flag-spread $spread
+    done
+done
+for v in group simd virtual-16 virtual-8 group-registers simd-registers virtual-16-registers virtual-8-registers; do
+    row "PTTWAC 100! by $v" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-100 pttwac-100-$v
+done
+row "PTTWAC 100!, a word to a flag" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-100 pttwac-100-simd --flag-spread 32
+for v in item group; do
+    row "P-IPT by $v" --sequence 3.1 --tile-m "$m" --tile-n "$n" --variant-010 p-ipt-$v --variant-100 p-ipt-$v
+done
+if [ -n "${PADDED:-}" ]; then
+    shapes=$PADDED
+    printf '%-38s' "padded"
+    printf '%10s' $shapes
+    printf '\n'
+    row "ipt's own choice"
+    row "padding, look at neighbours" --pad
+    row "padding, chained" --pad --variant-pad pad-chained
+    row "sequence 1, not padded" --sequence 1
+fi
+exit $wrong
