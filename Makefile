@@ -11,7 +11,7 @@ SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_picture
-TESTS = test main test_maths test_shapes test_sequences test_execution test_bad_input test_host test_plan \
+TESTS = test main test_maths test_heuristics test_shapes test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_device_classes test_stress test_tool
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c
@@ -19,7 +19,7 @@ PACKAGES = gcc g++ clang clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
 .PHONY: help all deps demo test check large check-gen check-format check-lint check-compile gen single format tests \
-        clean plan-time stress bench-estimate
+        clean plan-time stress bench-estimate bench-heuristics bench-seeds
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -53,6 +53,12 @@ stress: $(B)/stress ## random shapes on a busy device, again and again; ARGUMENT
 
 bench-estimate: $(B)/estimate ## the planner's choice against a search; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
 	@$(B)/estimate $(ARGUMENTS)
+
+bench-heuristics: $(B)/compare_heuristics ## the seeds' heuristics against brute force; ARGUMENTS="[SHAPES] [SEED] [SECONDS] [LOW] [HIGH]"
+	@$(B)/compare_heuristics $(ARGUMENTS)
+
+bench-seeds: $(B)/ipt ## every kernel and sequence of the seeds by its name, verified, against the copy; PADDED="6203x6607:4"
+	@PADDED="$(PADDED)" sh tests/bench/seeds.sh $(B)/ipt
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
 
@@ -104,7 +110,7 @@ $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 $(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/walk: $(B)/%: tests/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/estimate: tests/bench/estimate.c $(HEADERS) | $(B)
+$(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests

@@ -15,6 +15,7 @@
  *   Threads and events                                    >>threads
  *   How it works                                          >>method
  *   Choosing and forcing                                  >>choosing
+ *   The seeds' kernels and heuristics by their names      >>seeds
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
  *   Interface                                             >>interface
@@ -128,11 +129,25 @@
  * which work-groups wait for one another: panels go in waves then. How many work-groups run at a time is measured by the
  * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells.
  *
+ * >>seeds
+ * ipt implements five documents: in-place transposition on accelerators (000) and GPUs (002), out-of-place transposition
+ * in CUDA (001, 003), many small matrices (004). What they describe can be had by its name, to compare or to reproduce:
+ *   sequences 1 to 4.3     desc.sequence, with tile_m and tile_n. 4.3 is 4.1 with its middle stages fused
+ *   BS, PTTWAC 010!        desc.variant_010 for the stages that move single elements within tiles
+ *   PTTWAC 100!            desc.variant_100 for those that move super-elements, and for sequence 1
+ *   P-IPT                  either of them
+ *   spreading of flags     desc.flag_spread: 32 is a word to a flag
+ *   padding                IPT_PAD; desc.variant_pad for the published chain of work-groups, which is far slower
+ *   block formats          desc.from and desc.to, any into any other, in at most three stages
+ *   heuristics             ipt_heuristic_tiles, ipt_heuristic_sequence ... which plans do not use, but for IPT_PAD
+ * All use a claim protocol that is right on devices whose memory is weakly ordered: the published ones are not.
+ *
  * >>settings
  * Define these before the include with IPT_IMPLEMENTATION, or all of them for every include:
  *   IPT_STATIC             all functions are private to the including file
  *   IPT_API                what stands before every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     load OpenCL at run time
+ *   IPT_NO_SEED_KERNELS    leave out the heuristics and the kernels that only reproduce the seeds
  *   IPT_LOCK_TYPE, IPT_LOCK_STATIC, IPT_LOCK_INIT, IPT_LOCK_DESTROY, IPT_LOCK_ACQUIRE, IPT_LOCK_RELEASE
  *                          your own lock instead of pthread's or SRWLOCK: all six or none
  *   CL_TARGET_OPENCL_VERSION is left as you set it (120 or above)
@@ -427,6 +442,99 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan);
 /* The one-liner: transposes a host matrix of rows x cols elements in place on the default device. Makes and destroys
  * its context on every call; ipt_context_error(NULL) tells what went wrong. Errors: as the calls it is made of. */
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
+
+#ifndef IPT_NO_SEED_KERNELS
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Heuristics: how the seeds choose tiles, sequences and work-groups. Plans choose by their own model; these are for
+ * comparison with it, and for forcing what a seed would have done. They are pure functions of their arguments: no
+ * device is touched, nothing is allocated, and each takes microseconds (ipt_heuristic_divisors up to some 100). */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* X(enumerator, name). How the tile sides m and n are chosen, M = M' * m rows and N = N' * n columns. */
+#define IPT_HEURISTIC_LIST(X)                                                                                          \
+    X(IPT_HEURISTIC_SEED_000_RANGE, "range-50-100") /* seed 000, section 7.4: both in 50..100 */                       \
+    X(IPT_HEURISTIC_ALGORITHM_1, "algorithm-1")     /* seed 002, section 5.3: the largest divisors up to 72 */         \
+    X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* seed 002, section 5.3: the most local memory in use */          \
+    X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* seed 002, section 6.2.2: small divisors, padding */
+
+#define IPT__HEURISTIC_ENUMERATOR(name, text) name,
+typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__HEURISTIC_ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
+
+/* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
+
+/* What the heuristics need to know of a device. OpenCL does not tell the last two. */
+typedef struct ipt_heuristic_device {
+    size_t local_bytes; /* local memory of a compute unit, all of which one work-group may take */
+    size_t max_group;   /* work-items in a work-group at most */
+    size_t simd_width;  /* work-items in a SIMD unit: 32 on NVIDIA devices, 64 on AMD's, 1 on CPUs */
+    size_t unit_items;  /* work-items that a compute unit holds at most; 0: 2048, as the seeds' Tesla K20 */
+    size_t unit_groups; /* work-groups that a compute unit holds at most; 0: 16, as the K20 */
+} ipt_heuristic_device;
+
+/* Chooses tile_m x tile_n elements for rows x cols elements of elem_size bytes: tile_m divides rows + pad_rows and
+ * tile_n divides cols + pad_cols. Only algorithm 5 pads. L below is local_bytes / elem_size, the elements that local
+ * memory holds (the seeds' "local memory words"). The other bounds are elements too, as the seeds give them for 4
+ * bytes, whatever elem_size is.
+ *   SEED_000_RANGE  the pair of divisors in 50..100 with the largest product below L, of equal ones the squarest
+ *   ALGORITHM_1     the largest divisor up to 72 of each side, whether the tile fits or not; 1 for primes above that
+ *   ALGORITHM_2     divisors between 5 and 2560, both excluded (1 where there is none), whose product is below L; of
+ *                   these the pair with the most local memory in use by the work-groups that a compute unit holds, the
+ *                   first one in ascending order. Where no pair fits, the smallest divisors: the tile is larger than
+ *                   local memory then. The seed leaves the bounds open; these give the two counts that it reports
+ *                   (2,235 and 2,926 of 5,000 matrices)
+ *   ALGORITHM_5     the smallest divisor in 24..sqrt(L), sqrt(L) excluded, of each side, padded by one until there is
+ *                   one: at most 23 times. A side below sqrt(L) is the tile's whole side and not padded: as seed 002,
+ *                   section 7.2, pads only the long side of skinny matrices
+ * On failure the four results are 0. Errors: INVALID_ARGUMENT (zero, NULL, unknown), UNSUPPORTED (SEED_000_RANGE: no
+ * such pair; ALGORITHM_5: L is 576 or less, or the padded side overflows). */
+IPT_API ipt_result ipt_heuristic_tiles(ipt_heuristic heuristic, const ipt_heuristic_device *device, size_t rows,
+                                       size_t cols, size_t elem_size, size_t *tile_m, size_t *tile_n, size_t *pad_rows,
+                                       size_t *pad_cols);
+
+/* The sequence for such tiles, by seed 002, section 5.4, algorithm 3: 2.1 if tile_m * cols is below L (see above), else
+ * 2.2 if rows * tile_n is, else 3.1 if tile_m < tile_n, else 3.2. rows and cols include the padding. AUTO
+ * if an argument is zero or NULL. */
+IPT_API ipt_sequence ipt_heuristic_sequence(const ipt_heuristic_device *device, size_t rows, size_t cols,
+                                            size_t elem_size, size_t tile_m, size_t tile_n);
+
+/* The throughput of `count` stages one after another, by seed 002, section 6.1, equation (2): the reciprocal of the sum
+ * of their reciprocals, in their unit (bytes per second, say). 0 if there are none, or if one is not above 0. */
+IPT_API double ipt_heuristic_throughput(const double *stage_throughputs, size_t count);
+
+/* How many work-items should move one super-element of so many bytes, by seed 002, section 5.2: the smallest set in
+ * which each has less than 3 words of 4 bytes. Sets are simd_width, the powers of two from 8 up to that, and those from
+ * 128 up to max_group. Below simd_width the result is a virtual SIMD unit, equal to it a SIMD unit, above it a whole
+ * work-group, which needs barriers. 8 serve up to 23 words, 16 up to 47, 32 up to 95, 128 up to 383, and so on; the
+ * largest set serves all above. 0 if an argument is zero or NULL. */
+IPT_API size_t ipt_heuristic_group_size(const ipt_heuristic_device *device, size_t super_element_bytes);
+
+/* The share of a compute unit's work-items that work-groups of group_size work-items and local_bytes of local memory
+ * keep busy: 0 (none fits, or an argument is invalid) to 1. Registers are not known to OpenCL and not counted. */
+IPT_API double ipt_heuristic_occupancy(const ipt_heuristic_device *device, size_t group_size, size_t local_bytes);
+
+/* The smallest work-group whose occupancy is at least `occupancy` (0 to 1), by seed 004, section III.E.1: from one SIMD
+ * unit up, in steps of one. A work-group of g work-items takes group_bytes + g * item_bytes of local memory. Where none
+ * suffices, the smallest of those with the highest occupancy. 0 if none fits or an argument is invalid. */
+IPT_API size_t ipt_heuristic_smallest_group(const ipt_heuristic_device *device, size_t group_bytes, size_t item_bytes,
+                                            double occupancy);
+
+/* A work-group of group_size work-items as x (along a row) times y, by seed 004, section III.E.2: x a multiple of 32
+ * bytes of elements (8 of 4 bytes, 4 of 8), as near a square as that allows, of two the wider one. Where no such x
+ * divides group_size, one row. x and y are 0 if an argument is zero. */
+IPT_API void ipt_heuristic_group_shape(size_t group_size, size_t elem_size, size_t *x, size_t *y);
+
+/* How a batch is shared out, by seed 004, section III.D: 1 if a work-group takes one block of every matrix, 0 if it
+ * takes all blocks of one matrix. Whichever makes more work-groups wins; a tie is the matrices'. */
+IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix);
+
+/* All divisors of side, ascending, 1 and side among them: for brute force over all tiles. Writes at most capacity of
+ * them to divisors (which may be NULL if capacity is 0) and returns how many there are: at most 1920 below 2^32. 0 for
+ * 0. Takes time in proportion to the square root of side. */
+IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity);
+
+#endif
 
 #endif /* IPT_H_INCLUDED */
 
@@ -816,6 +924,333 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
         }
     return best;
 }
+
+#ifndef IPT_NO_SEED_KERNELS
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>heuristics                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+enum {
+    IPT__RANGE_LEAST = 50, /* seed 000, section 7.4 */
+    IPT__RANGE_MOST = 100,
+    IPT__ALGORITHM_1_MOST = 72, /* so that a tile of 72 x 72 fits in the local memory of a K20 */
+    /* Min and Max of algorithm 2, both excluded, are not in seed 002. With Fig. 4's longest super-element as Max, Min
+     * = 5 gives what the seed counts among random sides in 1,000..20,000: 44.7 % with m or n up to 6 (here 44.6 %),
+     * and 58.5 % with m > 4, n > 6 and a tile that fits (58.7 %). */
+    IPT__ALGORITHM_2_MIN = 5,
+    IPT__ALGORITHM_2_MAX = 2560,
+    IPT__ALGORITHM_5_LEAST = 24,
+    /* Super-elements are held in local memory as they move, the next one beside the present one. A K20's compute unit
+     * has 12,288 words for 2,048 work-items, so it is full up to 3 words of each for a work-item. */
+    IPT__WORDS_PER_ITEM = 3,
+    IPT__LEAST_VIRTUAL_SIMD = 8,
+    IPT__LEAST_GROUP = 128, /* a work-group to a super-element: those that seed 002, Fig. 4b, compares */
+    IPT__K20_UNIT_ITEMS = 2048,
+    IPT__K20_UNIT_GROUPS = 16,
+    IPT__COALESCED_BYTES = 32 /* seed 004: what a device fetches at once */
+};
+
+IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
+{
+#define IPT__HEURISTIC_CASE(name, text)                                                                                \
+    case name:                                                                                                         \
+        return text;
+    switch (heuristic) {
+        IPT_HEURISTIC_LIST(IPT__HEURISTIC_CASE)
+    default:
+        return "unknown";
+    }
+}
+
+/* Most sides fit 32 bits, where division takes a fraction of the time on many CPUs. */
+static int ipt__divides(size_t d, size_t n)
+{
+    return (cl_ulong)n >> 32 ? n % d == 0 : (cl_uint)n % (cl_uint)d == 0;
+}
+
+/* The smallest divisor of n from `first` (not 0) up and below `end`; 0 if there is none. */
+static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
+{
+    size_t d;
+    for (d = first; d < end && d <= n; ++d)
+        if (ipt__divides(d, n))
+            return d;
+    return 0;
+}
+
+/* The largest divisor of n up to `most`. */
+static size_t ipt__divisor_up_to(size_t n, size_t most)
+{
+    size_t d = ipt__min(n, most);
+    while (!ipt__divides(d, n))
+        --d;
+    return d;
+}
+
+static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, size_t *tile_m, size_t *tile_n)
+{
+    const size_t end = IPT__RANGE_MOST + 1;
+    const size_t first_m = ipt__divisor_between(rows, IPT__RANGE_LEAST, end);
+    const size_t first_n = ipt__divisor_between(cols, IPT__RANGE_LEAST, end);
+    size_t m, n;
+    if (!first_m || !first_n)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "%s = %lu has no divisor in %d..%d: algorithm 1 takes what there is, algorithm 5 pads",
+                         first_m ? "cols" : "rows", (unsigned long)(first_m ? cols : rows), (int)IPT__RANGE_LEAST,
+                         (int)IPT__RANGE_MOST);
+    for (m = first_m; m; m = ipt__divisor_between(rows, m + 1, end))
+        for (n = first_n; n && m * n < local; n = ipt__divisor_between(cols, n + 1, end))
+            if (m * n > *tile_m * *tile_n ||
+                (m * n == *tile_m * *tile_n && ipt__min(m, n) > ipt__min(*tile_m, *tile_n))) {
+                *tile_m = m;
+                *tile_n = n;
+            }
+    if (*tile_m)
+        return IPT_SUCCESS;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "the smallest tile in range, %lu x %lu, is not below the %lu elements of local memory: algorithms "
+                     "2 and 5 look for smaller ones",
+                     (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
+}
+
+static void ipt__tiles_by_use(const ipt_heuristic_device *device, size_t rows, size_t cols, size_t local,
+                              size_t *tile_m, size_t *tile_n)
+{
+    const size_t first = IPT__ALGORITHM_2_MIN + 1, end = IPT__ALGORITHM_2_MAX;
+    const size_t most = device->unit_groups ? device->unit_groups : (size_t)IPT__K20_UNIT_GROUPS;
+    cl_ushort eligible[IPT__ALGORITHM_2_MAX]; /* of cols */
+    size_t count = 0, best = 0, m, n, j;
+    for (n = ipt__divisor_between(cols, first, end); n; n = ipt__divisor_between(cols, n + 1, end))
+        eligible[count++] = (cl_ushort)n;
+    if (!count)
+        eligible[count++] = 1;
+    m = ipt__divisor_between(rows, first, end);
+    m = m ? m : 1;
+    /* What remains if no tile fits. */
+    *tile_m = m;
+    *tile_n = eligible[0];
+    for (; m; m = ipt__divisor_between(rows, ipt__max(m + 1, first), end))
+        for (j = 0; j < count && m * eligible[j] < local; ++j) {
+            const size_t tile = m * eligible[j], use = ipt__min(most, local / tile) * tile;
+            if (use > best) {
+                best = use;
+                *tile_m = m;
+                *tile_n = eligible[j];
+            }
+        }
+}
+
+static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, size_t tiles[2], size_t pads[2])
+{
+    const size_t sides[2] = {rows, cols}, least = IPT__ALGORITHM_5_LEAST;
+    size_t below = 0, bit; /* the largest number whose square is below `local` */
+    int i;
+    if (local <= least * least)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 do with "
+                         "less",
+                         (unsigned long)local, (unsigned long)(least * least));
+    for (bit = (size_t)1 << (4 * sizeof bit - 1); bit; bit /= 2)
+        if ((below + bit) * (below + bit) < local)
+            below += bit;
+    for (i = 0; i < 2; ++i) {
+        /* A short side is a tile's whole side: any tile of the long one then fits beside it. */
+        if (sides[i] <= below) {
+            tiles[i] = sides[i];
+            continue;
+        }
+        /* A multiple of the lower bound ends this. */
+        while ((tiles[i] = ipt__divisor_between(sides[i] + pads[i], least, below + 1)) == 0)
+            if (sides[i] + ++pads[i] == 0)
+                return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu cannot be padded: algorithms 1 and 2 do not pad",
+                                 i ? "cols" : "rows", (unsigned long)sides[i]);
+    }
+    return IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_heuristic_tiles(ipt_heuristic heuristic, const ipt_heuristic_device *device, size_t rows,
+                                       size_t cols, size_t elem_size, size_t *tile_m, size_t *tile_n, size_t *pad_rows,
+                                       size_t *pad_cols)
+{
+    const struct {
+        const char *name;
+        size_t *result;
+    } results[] = {{"tile_m", tile_m}, {"tile_n", tile_n}, {"pad_rows", pad_rows}, {"pad_cols", pad_cols}};
+    size_t local, tiles[2] = {0, 0}, pads[2] = {0, 0};
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    for (i = 0; i < 4; ++i)
+        if (results[i].result)
+            *results[i].result = 0;
+    for (i = 0; i < 4; ++i)
+        if (!results[i].result)
+            return ipt__fail_null(results[i].name);
+    if (!device)
+        return ipt__fail_null("device");
+    if (!device->local_bytes || !rows || !cols || !elem_size)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0",
+                         !device->local_bytes ? "device->local_bytes"
+                         : !rows              ? "rows"
+                         : !cols              ? "cols"
+                                              : "elem_size");
+    local = device->local_bytes / elem_size;
+    switch (heuristic) {
+    case IPT_HEURISTIC_SEED_000_RANGE:
+        result = ipt__tiles_by_range(rows, cols, local, &tiles[0], &tiles[1]);
+        break;
+    case IPT_HEURISTIC_ALGORITHM_1:
+        tiles[0] = ipt__divisor_up_to(rows, IPT__ALGORITHM_1_MOST);
+        tiles[1] = ipt__divisor_up_to(cols, IPT__ALGORITHM_1_MOST);
+        break;
+    case IPT_HEURISTIC_ALGORITHM_2:
+        ipt__tiles_by_use(device, rows, cols, local, &tiles[0], &tiles[1]);
+        break;
+    case IPT_HEURISTIC_ALGORITHM_5:
+        result = ipt__tiles_by_padding(rows, cols, local, tiles, pads);
+        break;
+    default:
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "heuristic is %d: there are %d", (int)heuristic,
+                         (int)IPT__HEURISTIC_COUNT);
+    }
+    if (result)
+        return result;
+    *tile_m = tiles[0];
+    *tile_n = tiles[1];
+    *pad_rows = pads[0];
+    *pad_cols = pads[1];
+    return IPT_SUCCESS;
+}
+
+IPT_API ipt_sequence ipt_heuristic_sequence(const ipt_heuristic_device *device, size_t rows, size_t cols,
+                                            size_t elem_size, size_t tile_m, size_t tile_n)
+{
+    size_t local;
+    if (!device || !device->local_bytes || !rows || !cols || !elem_size || !tile_m || !tile_n)
+        return IPT_SEQUENCE_AUTO;
+    local = device->local_bytes / elem_size;
+    /* a * b < local, where a * b may overflow, is a <= (local - 1) / b. */
+    if (local && tile_m <= (local - 1) / cols)
+        return IPT_SEQUENCE_2_1;
+    if (local && tile_n <= (local - 1) / rows)
+        return IPT_SEQUENCE_2_2;
+    return tile_m < tile_n ? IPT_SEQUENCE_3_1 : IPT_SEQUENCE_3_2;
+}
+
+IPT_API double ipt_heuristic_throughput(const double *stage_throughputs, size_t count)
+{
+    double time = 0; /* of a unit of data */
+    size_t i;
+    if (!stage_throughputs)
+        return 0;
+    for (i = 0; i < count; ++i) {
+        if (!(stage_throughputs[i] > 0)) /* NaN among them */
+            return 0;
+        time += 1 / stage_throughputs[i];
+    }
+    return time > 0 ? 1 / time : 0;
+}
+
+IPT_API size_t ipt_heuristic_group_size(const ipt_heuristic_device *device, size_t super_element_bytes)
+{
+    size_t share, items, set;
+    if (!device || !device->max_group || !device->simd_width || !super_element_bytes)
+        return 0;
+    share = ipt__ceil_divide(super_element_bytes, 4) / IPT__WORDS_PER_ITEM; /* a set must have more work-items */
+    set = ipt__min(device->simd_width, device->max_group);
+    for (items = IPT__LEAST_VIRTUAL_SIMD; items < set; items *= 2)
+        if (share < items)
+            return items;
+    for (items = IPT__LEAST_GROUP; items <= device->max_group && share >= set; items *= 2)
+        set = ipt__max(set, items);
+    return set;
+}
+
+IPT_API double ipt_heuristic_occupancy(const ipt_heuristic_device *device, size_t group_size, size_t local_bytes)
+{
+    size_t items, groups;
+    if (!device || !group_size || group_size > device->max_group)
+        return 0;
+    items = device->unit_items ? device->unit_items : (size_t)IPT__K20_UNIT_ITEMS;
+    groups = device->unit_groups ? device->unit_groups : (size_t)IPT__K20_UNIT_GROUPS;
+    groups = ipt__min(groups, items / group_size);
+    if (local_bytes)
+        groups = ipt__min(groups, device->local_bytes / local_bytes);
+    return (double)(groups * group_size) / (double)items;
+}
+
+IPT_API size_t ipt_heuristic_smallest_group(const ipt_heuristic_device *device, size_t group_bytes, size_t item_bytes,
+                                            double occupancy)
+{
+    size_t best = 0, group;
+    double most = 0;
+    if (!device || !device->simd_width || !(occupancy >= 0 && occupancy <= 1))
+        return 0;
+    for (group = device->simd_width; group <= device->max_group; group += device->simd_width) {
+        double reached;
+        if (group_bytes > device->local_bytes ||
+            (item_bytes && group > (device->local_bytes - group_bytes) / item_bytes))
+            break;
+        reached = ipt_heuristic_occupancy(device, group, group_bytes + group * item_bytes);
+        if (reached > most) {
+            most = reached;
+            best = group;
+        }
+        if ((reached > 0 && reached >= occupancy) || group > device->max_group - device->simd_width)
+            break;
+    }
+    return best;
+}
+
+IPT_API void ipt_heuristic_group_shape(size_t group_size, size_t elem_size, size_t *x, size_t *y)
+{
+    size_t step, d;
+    if (!x || !y)
+        return;
+    *x = elem_size ? group_size : 0;
+    *y = *x != 0;
+    if (!*x)
+        return;
+    /* The least number of elements that is a multiple of so many bytes: elem_size's power of two counts. */
+    step = IPT__COALESCED_BYTES / ipt__min(IPT__COALESCED_BYTES, elem_size & (~elem_size + 1));
+    for (d = 1; d <= group_size / d; ++d)
+        if (group_size % d == 0) {
+            const size_t other = group_size / d;
+            if (other % step && d % step)
+                continue;
+            *x = other % step ? d : other;
+            *y = other % step ? other : d;
+        }
+}
+
+IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix)
+{
+    return blocks_per_matrix > batch;
+}
+
+IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity)
+{
+    const size_t step = side % 2 ? 2 : 1; /* an odd number has odd divisors */
+    size_t small = 0, count, d, i;
+    int square = 0;
+    if (!side)
+        return 0;
+    for (d = 1; !((cl_ulong)d >> 32) && (cl_ulong)d * d <= side; d += step)
+        if (ipt__divides(d, side)) {
+            if (small < capacity)
+                divisors[small] = d;
+            ++small;
+            square = side / d == d;
+        }
+    /* The others are side / d, from the largest d down; the root of a square is there already. */
+    count = 2 * small - (size_t)square;
+    if (small <= capacity)
+        for (i = small; i < count && i < capacity; ++i)
+            divisors[i] = side / divisors[count - 1 - i];
+    return count;
+}
+
+#endif
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>kernels: parameters, arguments, text                                                                             */
@@ -3566,6 +4001,10 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__STAGE_SHUFFLE:
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
+        if (stage->inner_rows) /* long super-elements, and much to compute for each unit */
+            while (!plan->context->limits.cpu && params.lanes < plan->context->limits.group_size &&
+                   params.lanes * 8 <= stage->piece_units)
+                params.lanes *= 2;
         params.group_size = params.lanes; /* a work-group to a chain */
         params.flag_spread = 1;
         if (stage->variant) {
@@ -3793,45 +4232,44 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Seed 002's algorithm 5 for one side: the first divisor from 24 up, below the square root of the words of local
- * memory, of the side or of the next longer one that has one. */
-static size_t ipt__padded_side(size_t side, size_t local_bytes, size_t *tile)
-{
-    const size_t least = 24;
-    size_t d;
-    *tile = side;
-    if (side < least) /* skinny shapes: only the long side is padded */
-        return side;
-    for (;; ++side)
-        for (d = least; d * d < local_bytes / 4 && d <= side; ++d)
-            if (side % d == 0) {
-                *tile = d;
-                return side;
-            }
-}
-
-/* Fills in tiles, padding and sequence for IPT_PAD. */
+#ifndef IPT_NO_SEED_KERNELS
+/* Fills in tiles, padding and sequence for IPT_PAD: what the desc leaves open, by seed 002's algorithms 5 and 3. */
 static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
 {
     ipt_plan_desc *const desc = &plan->desc;
-    const size_t local = plan->context->limits.local_memory;
-    size_t rows = desc->rows, cols = desc->cols;
+    const ipt__limits *const limits = &plan->context->limits;
+    ipt_heuristic_device device;
+    size_t tile_m = 1, tile_n = 1;
+    memset(&device, 0, sizeof device);
+    device.local_bytes = limits->local_memory;
+    device.max_group = limits->largest_group;
+    device.simd_width = limits->cpu ? 1 : 32;
+    if (!desc->tile_m || !desc->tile_n) {
+        const ipt_result result =
+            ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, desc->rows, desc->cols, desc->elem_size, &tile_m,
+                                &tile_n, &plan->pad_rows, &plan->pad_cols);
+        if (result)
+            return result;
+    }
     if (desc->tile_m)
-        rows = ipt__round_up(rows, desc->tile_m);
+        plan->pad_rows = (desc->tile_m - desc->rows % desc->tile_m) % desc->tile_m;
     else
-        rows = ipt__padded_side(rows, local, &desc->tile_m);
+        desc->tile_m = tile_m;
     if (desc->tile_n)
-        cols = ipt__round_up(cols, desc->tile_n);
+        plan->pad_cols = (desc->tile_n - desc->cols % desc->tile_n) % desc->tile_n;
     else
-        cols = ipt__padded_side(cols, local, &desc->tile_n);
-    plan->pad_rows = rows - desc->rows;
-    plan->pad_cols = cols - desc->cols;
-    desc->rows = rows;
-    desc->cols = cols;
+        desc->tile_n = tile_n;
+    if (desc->rows + plan->pad_rows < desc->rows || desc->cols + plan->pad_cols < desc->cols)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
+                         (unsigned long)desc->rows, (unsigned long)desc->cols);
+    desc->rows += plan->pad_rows;
+    desc->cols += plan->pad_cols;
     if (desc->sequence == IPT_SEQUENCE_AUTO)
-        desc->sequence = IPT_SEQUENCE_3_1;
+        desc->sequence =
+            ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
     return IPT_SUCCESS;
 }
+#endif
 
 /* Checks the desc and fills in what follows from it: padding, batch, stride, sizes, unit. */
 static ipt_result ipt__plan_check(ipt_plan *plan)
@@ -3851,8 +4289,10 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     result = ipt__check_seeds(desc);
+#ifndef IPT_NO_SEED_KERNELS
     if (!result && (desc->flags & IPT_PAD))
         result = ipt__plan_choose_padding(plan);
+#endif
     if (result)
         return result;
     if (!desc->batch)

@@ -70,6 +70,13 @@ ${compiler%% *} program.o -o program $libraries
 END
     done
 
+    # Without what only reproduces the seeds.
+    job "$compiler" no seed kernels <<END
+$build -DIPT_NO_SEED_KERNELS $a $b -o program $libraries
+./program
+if nm program | grep -i -e heuristic -e text_p_ipt -e text_pad; then exit 1; fi
+END
+
     # OpenCL found at run time: nothing of it is linked, and a library without its functions is no device, not a crash.
     job "$compiler" dynamic <<END
 $build -DIPT_OPENCL_DYNAMIC -DMATRIX_DEVICES $a $b -o program -ldl -lpthread

@@ -19,6 +19,7 @@
  * all in this order. */
 #define TEST_FILE_LIST(X)                                                                                              \
     X(maths)                                                                                                           \
+    X(heuristics)                                                                                                      \
     X(faults)                                                                                                          \
     X(plan)                                                                                                            \
     X(bad_input)                                                                                                       \
