@@ -1014,29 +1014,40 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
                      (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
 }
 
+/* The divisors of n from `first` up and below `end`, ascending; a list of 1 if there are none. Returns how many. */
+static size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
+{
+    size_t count = 0, d;
+    for (d = first; d < end && d <= n / d; ++d)
+        if (ipt__divides(d, n))
+            found[count++] = (cl_ushort)d;
+    while (--d > 0) /* their partners, which begin where the loop has ended */
+        if (n / d < end && n / d >= first && n / d > d && ipt__divides(d, n))
+            found[count++] = (cl_ushort)(n / d);
+    if (!count)
+        found[count++] = 1;
+    return count;
+}
+
 static void ipt__tiles_by_use(const ipt_heuristic_device *device, size_t rows, size_t cols, size_t local,
                               size_t *tile_m, size_t *tile_n)
 {
     const size_t first = IPT__ALGORITHM_2_MIN + 1, end = IPT__ALGORITHM_2_MAX;
     const size_t most = device->unit_groups ? device->unit_groups : (size_t)IPT__K20_UNIT_GROUPS;
-    cl_ushort eligible[IPT__ALGORITHM_2_MAX]; /* of cols */
-    size_t count = 0, best = 0, m, n, j;
-    for (n = ipt__divisor_between(cols, first, end); n; n = ipt__divisor_between(cols, n + 1, end))
-        eligible[count++] = (cl_ushort)n;
-    if (!count)
-        eligible[count++] = 1;
-    m = ipt__divisor_between(rows, first, end);
-    m = m ? m : 1;
+    cl_ushort of_rows[IPT__ALGORITHM_2_MAX], of_cols[IPT__ALGORITHM_2_MAX];
+    const size_t m_count = ipt__divisors_within(rows, first, end, of_rows);
+    const size_t n_count = ipt__divisors_within(cols, first, end, of_cols);
+    size_t best = 0, i, j;
     /* What remains if no tile fits. */
-    *tile_m = m;
-    *tile_n = eligible[0];
-    for (; m; m = ipt__divisor_between(rows, ipt__max(m + 1, first), end))
-        for (j = 0; j < count && m * eligible[j] < local; ++j) {
-            const size_t tile = m * eligible[j], use = ipt__min(most, local / tile) * tile;
+    *tile_m = of_rows[0];
+    *tile_n = of_cols[0];
+    for (i = 0; i < m_count; ++i)
+        for (j = 0; j < n_count && (size_t)of_rows[i] * of_cols[j] < local; ++j) {
+            const size_t tile = (size_t)of_rows[i] * of_cols[j], use = ipt__min(most, local / tile) * tile;
             if (use > best) {
                 best = use;
-                *tile_m = m;
-                *tile_n = eligible[j];
+                *tile_m = of_rows[i];
+                *tile_n = of_cols[j];
             }
         }
 }
