@@ -4675,11 +4675,107 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
     return IPT_SUCCESS;
 }
 
+/* The tile of the GPUs' kernel out of place, in elements: rows of some 384 bytes, so that few sectors are cut, and as
+ * many of them as local memory holds; more of few rows. */
+static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
+{
+    const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
+    const size_t size = plan->desc.elem_size, quanta = params->local_bytes / 16;
+    const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
+    size_t wanted = ipt__max(384 / size, 8);
+    ipt__tile_layout layout;
+    if (plan->desc.rows < 256) /* a row takes up to 2 quanta more than its bytes */
+        wanted = ipt__max(wanted, (quanta / plan->desc.rows > 2 ? quanta / plan->desc.rows - 2 : 0) * 16 / size);
+    *tile_cols = ipt__min(plan->desc.cols, wanted);
+    for (;; *tile_cols = (*tile_cols + 1) / 2) {
+        layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
+        *tile_rows = most_rows;
+        while (*tile_rows > 1 && ipt__tile_quanta(&layout, *tile_rows) > quanta)
+            *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
+        if (ipt__tile_quanta(&layout, *tile_rows) <= quanta || *tile_cols == 1)
+            return layout;
+    }
+}
+
+/* The kernel for executions out of place: on GPUs one that fetches large tiles by quanta, with as much local memory as
+ * builds; elsewhere, and for elements that do not fit it, the plain tiled one. */
+static ipt_result ipt__out_of_place_get(ipt_plan *plan)
+{
+    const ipt__limits *const limits = &plan->context->limits;
+    size_t tries[2] = {0, 0};
+    int i;
+    if (limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE)
+        tries[0] = IPT__CHUNK_BYTES_LARGE;
+    if (limits->local_memory >= 8192)
+        tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->desc.elem_size <= 256; ++i) {
+        ipt__params params = ipt__plan_params(plan, plan->element_units, 1);
+        ipt_result result;
+        if (tries[i] < 2048)
+            continue;
+        params.local_bytes = (cl_uint)tries[i];
+        if (tries[i] == IPT__CHUNK_BYTES_LARGE)
+            params.group_size = IPT__CHUNK_GROUP_LARGE;
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_out_of_place, params, &plan->out_of_place_kernel);
+        if (result != IPT_ERROR_BUILD)
+            return result;
+    }
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, ipt__plan_params(plan, plan->element_units, 1),
+                                &plan->out_of_place_kernel);
+}
+
+static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
+{
+    const ipt_plan *const plan = run->plan;
+    const ipt_plan_desc *const desc = &plan->desc;
+    const cl_ulong units = plan->element_units;
+    ipt__tile_layout layout;
+    ipt__out_of_place_arguments a;
+    size_t tile_rows, tile_cols;
+    cl_ulong tiles_down, tiles;
+    if (plan->kernels[plan->out_of_place_kernel].program->id == IPT__KERNEL_transpose) {
+        ipt__transpose_arguments t;
+        memset(&t, 0, sizeof t);
+        t.source_base = from->base;
+        t.target_base = to->base;
+        t.source_matrix_stride = from->matrix_stride;
+        t.target_matrix_stride = to->matrix_stride;
+        t.instances_per_matrix = 1;
+        t.rows = desc->rows;
+        t.cols = desc->cols;
+        t.source_row_stride = desc->cols * units;
+        t.target_row_stride = desc->rows * units;
+        t.element_units = (cl_uint)units;
+        return ipt__run_transpose(run, plan->out_of_place_kernel, from->buffer, to->buffer, &t, desc->batch);
+    }
+    layout = ipt__out_of_place_tile(plan, &tile_rows, &tile_cols);
+    tiles_down = ipt__ceil_divide(desc->rows, tile_rows);
+    tiles = tiles_down * ipt__ceil_divide(desc->cols, tile_cols);
+    memset(&a, 0, sizeof a);
+    a.source_base = from->base;
+    a.target_base = to->base;
+    a.source_matrix_stride = from->matrix_stride;
+    a.target_matrix_stride = to->matrix_stride;
+    a.matrix_units = (cl_ulong)desc->rows * desc->cols * units;
+    a.rows = desc->rows;
+    a.cols = desc->cols;
+    a.tile_rows = (cl_uint)tile_rows;
+    a.tile_cols = (cl_uint)tile_cols;
+    a.tiles = (cl_uint)tiles; /* fit if the number of groups does */
+    a.tiles_down = (cl_uint)tiles_down;
+    a.pitch = (cl_uint)layout.pitch;
+    a.skew = (cl_uint)layout.skew;
+    a.run_lanes = (cl_uint)layout.run_lanes;
+    a.element_units = (cl_uint)units;
+    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
+    return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
+}
+
 IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    ipt__transpose_arguments a;
+    ipt__place from, to;
     ipt__run run;
     ipt_result result;
     if (event)
@@ -4699,24 +4795,18 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
-    memset(&a, 0, sizeof a);
-    a.source_base = source_offset / plan->unit_bytes;
-    a.target_base = destination_offset / plan->unit_bytes;
-    a.source_matrix_stride = a.target_matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
-    a.instances_per_matrix = 1;
-    a.rows = plan->desc.rows;
-    a.cols = plan->desc.cols;
-    a.source_row_stride = plan->desc.cols * plan->element_units;
-    a.target_row_stride = plan->desc.rows * plan->element_units;
-    a.element_units = (cl_uint)plan->element_units;
+    from.buffer = source;
+    from.base = source_offset / plan->unit_bytes;
+    to.buffer = destination;
+    to.base = destination_offset / plan->unit_bytes;
+    from.matrix_stride = to.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
     IPT_LOCK_ACQUIRE(&plan->lock);
     if (plan->out_of_place_kernel < 0)
-        result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, ipt__plan_params(plan, plan->element_units, 1),
-                                      &plan->out_of_place_kernel);
+        result = ipt__out_of_place_get(plan);
     if (result)
         plan->out_of_place_kernel = -1;
     else {
-        result = ipt__run_transpose(&run, plan->out_of_place_kernel, source, destination, &a, plan->desc.batch);
+        result = ipt__run_out_of_place(&run, &from, &to);
         /* It uses no workspace, so the execution before it need not be waited for, and stays the one to wait for. */
         if (!result)
             ipt__cl.clFlush(queue);

@@ -44,6 +44,9 @@
     X(chains, 2, 0,                                                                                                    \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_lanes | IPT__USES_memory_model |           \
           IPT__USES_sub_group | IPT__USES_piece_quanta | IPT__USES_chains)                                             \
+    X(out_of_place, 2, 0,                                                                                              \
+      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
+          IPT__USES_local_bytes)                                                                                       \
     X(panel, 2, 0,                                                                                                     \
       IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes)
@@ -210,6 +213,26 @@
     X(uint, gap_restore) /* 1: from the workspace */                                                                   \
     X(uint, parts)       /* sub-groups that share a run of flag words: a power of two, 32 at most */                   \
     X(uint, probe)       /* 1: tell what sub-groups there are, and do nothing else */
+
+/* Matrices of rows x cols elements. */
+#define IPT_out_of_place_ARGUMENTS(X)                                                                                  \
+    X(ulong, source_base)                                                                                              \
+    X(ulong, target_base)                                                                                              \
+    X(ulong, source_matrix_stride)                                                                                     \
+    X(ulong, target_matrix_stride)                                                                                     \
+    X(ulong, matrix_units)                                                                                             \
+    X(ulong, rows)                                                                                                     \
+    X(ulong, cols)                                                                                                     \
+    X(uint, tile_rows)                                                                                                 \
+    X(uint, tile_cols)                                                                                                 \
+    X(uint, tiles) /* of a matrix */                                                                                   \
+    X(uint, tiles_down)                                                                                                \
+    X(uint, pitch)                                                                                                     \
+    X(uint, skew)                                                                                                      \
+    X(uint, run_lanes)                                                                                                 \
+    X(uint, element_units)                                                                                             \
+    X(uint, element_units_magic)                                                                                       \
+    X(uint, element_units_shift)
 
 /* Panels of a matrix of panels * length + tail_length elements along its long side, see panel.cl. */
 #define IPT_panel_ARGUMENTS(X)                                                                                         \
@@ -1018,6 +1041,42 @@ static const char *const ipt__text_copy[] = {
     "}\n",
     NULL};
 #define IPT__HASH_copy "dd2198aa489a2349"
+
+static const char *const ipt__text_out_of_place[] = {
+    "/* Each matrix from one place to another, transposed: a work-group reads a tile by rows and writes its columns. */\n",
+    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n",
+    "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n",
+    "#endif\n",
+    "\n",
+    "#define IPT_ROWS 512 /* of a tile at most */\n",
+    "\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n",
+    "{\n",
+    "    __local uint4 quanta[IPT_LOCAL_BYTES / 16];\n",
+    "    __local uint starts[IPT_ROWS];\n",
+    "    /* Down first: groups that run together write to the same lines. */\n",
+    "    const uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;\n",
+    "    const uint across = tile / tiles_down, down = tile - across * tiles_down;\n",
+    "    const ulong row = (ulong)down * tile_rows, col = (ulong)across * tile_cols;\n",
+    "    const uint tile_height = (uint)min((ulong)tile_rows, rows - row);\n",
+    "    const uint tile_width = (uint)min((ulong)tile_cols, cols - col);\n",
+    "    const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;\n",
+    "    const ulong source_row = cols * element_units, target_row = rows * element_units;\n",
+    "    const ulong begin = low + row * source_row + col * element_units;\n",
+    "\n",
+    "    ipt_fetch_rows(quanta, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,\n",
+    "                   run_lanes, pitch, skew, low, high);\n",
+    "    ipt_mark_rows(starts, begin, source_row, tile_height, pitch, skew);\n",
+    "    ipt_fetch_wait();\n",
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
+    "    ipt_store_rows((__local ipt_unit *)quanta, starts, target,\n",
+    "                   target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,\n",
+    "                   tile_width, tile_height * element_units, IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_QUANTUM_UNITS - 1)) == 0,\n",
+    "                   element_units, element_units_magic, element_units_shift);\n",
+    "}\n",
+    NULL};
+#define IPT__HASH_out_of_place "8e03642d15b11ada"
 
 static const char *const ipt__text_panel[] = {
     "/* 010!, cooperative: panels are transposed in place by work-groups that hold one chunk of a panel each and wait for one\n",

@@ -16,8 +16,9 @@ static const struct {
     unsigned lanes, padding, registers, layout;
 } variants[] = {IPT_VARIANT_LIST(VARIANT_ROW)};
 
-#define FORMAT_ROW(name, text, factors) factors,
-static const char *const format_factors[] = {IPT_FORMAT_LIST(FORMAT_ROW)};
+/* Seed 002, table 1, once more, so that a slip in IPT_FORMAT_LIST is found; DEFAULT has none of its own. */
+static const char *const format_factors[] = {"", "MmNn", "MNmn", "MNnm", "NMmn", "NMnm", "NnMm"};
+static const char *const format_names[] = {"default", "RM", "RRRB", "RCRB", "CRRB", "CCRB", "CM"};
 
 static const size_t spreads[] = {0, 1, 2, 4, 8, 16, 32};
 
@@ -59,7 +60,7 @@ static void print_seed_fields(const ipt_plan_desc *desc)
                 ipt_format_string(desc->to));
 }
 
-/* Right, or UNSUPPORTED with one of the two names in the message where that is allowed. Says which. */
+/* Right, or UNSUPPORTED with the name in the message where that is allowed. Says which. */
 static int transposes_or_names(ipt_context *context, const ipt_plan_desc *desc, int may_fail, const char *name)
 {
     const ipt_result result = test_try(context, desc);
@@ -151,7 +152,7 @@ static void seeds_variants(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Ways through an a x b grid by the lengths of its cycles: how many of 1, 2 and more, and the longest. */
+/* The cycles of an a x b grid by their lengths: how many of 1, 2 and more, and the longest. */
 typedef struct cycle_count {
     size_t ones, twos, more, longest;
 } cycle_count;
@@ -444,6 +445,8 @@ static void seeds_formats(void **state)
     static const size_t blocks[][4] = {{48, 60, 6, 10}, {30, 42, 5, 7}};
     static const size_t element_sizes[] = {1, 4, 12};
     test_job job = {.size = 0};
+    for (int format = 0; format < IPT__FORMAT_COUNT; ++format)
+        assert_string_equal(ipt_format_string((ipt_format)format), format_names[format]);
     for (int from = 0; from < IPT__FORMAT_COUNT; ++from)
         for (int to = 0; to < IPT__FORMAT_COUNT; ++to)
             for (size_t i = 0; i < TEST_COUNT(blocks) * TEST_COUNT(element_sizes) * 2; ++i) {
@@ -737,6 +740,9 @@ static void seeds_padding_by_tiles(void **state)
         else
             assert_int_equal(result, IPT_SUCCESS);
         assert_null(event);
+        test_expect_error(ipt_plan_execute_out_of_place(plan, test_queue, buffer, 0, buffer, 0, 0, NULL, &event),
+                          IPT_ERROR_UNSUPPORTED, "IPT_PAD", NULL);
+        assert_null(event);
         assert_int_equal(clFinish(test_queue), CL_SUCCESS);
         clReleaseMemObject(buffer);
     }
@@ -885,15 +891,14 @@ static void seeds_repeated(void **state)
     ipt_plan_desc back = {.rows = there.cols, .cols = there.rows, .elem_size = 4};
     set_sequence(&back, IPT_SEQUENCE_3_1, there.tile_n, there.tile_m);
     test_job job = {.size = 0};
-    /* A variant of each kind at a time, until the longer list is through. */
-    static const ipt_variant last[2] = {IPT_VARIANT_P_IPT_GROUP, IPT_VARIANT_P_IPT_GROUP};
+    /* A variant of each kind at a time, until both lists are through: that of variant_010 is the longer one. */
     int variant_010 = IPT_VARIANT_AUTO, variant_100 = IPT_VARIANT_AUTO, wrong = 0;
-    while (variant_010 != (int)last[0]) {
+    while (variant_010 != IPT_VARIANT_P_IPT_GROUP) {
         do
             ++variant_010;
         while (!serves_elements((ipt_variant)variant_010));
         do
-            variant_100 = variant_100 == (int)last[1] ? IPT_VARIANT_PTTWAC_100_GROUP : variant_100 + 1;
+            variant_100 = variant_100 == IPT_VARIANT_P_IPT_GROUP ? IPT_VARIANT_PTTWAC_100_GROUP : variant_100 + 1;
         while (!serves_super_elements((ipt_variant)variant_100));
         there.variant_010 = back.variant_010 = (ipt_variant)variant_010;
         there.variant_100 = back.variant_100 = (ipt_variant)variant_100;

@@ -1,0 +1,33 @@
+/* Each matrix from one place to another, transposed: a work-group reads a tile by rows and writes its columns. */
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)
+#error "IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined"
+#endif
+
+#define IPT_ROWS 512 /* of a tile at most */
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
+{
+    __local uint4 quanta[IPT_LOCAL_BYTES / 16];
+    __local uint starts[IPT_ROWS];
+    /* Down first: groups that run together write to the same lines. */
+    const uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;
+    const uint across = tile / tiles_down, down = tile - across * tiles_down;
+    const ulong row = (ulong)down * tile_rows, col = (ulong)across * tile_cols;
+    const uint tile_height = (uint)min((ulong)tile_rows, rows - row);
+    const uint tile_width = (uint)min((ulong)tile_cols, cols - col);
+    const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;
+    const ulong source_row = cols * element_units, target_row = rows * element_units;
+    const ulong begin = low + row * source_row + col * element_units;
+
+    ipt_fetch_rows(quanta, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,
+                   run_lanes, pitch, skew, low, high);
+    ipt_mark_rows(starts, begin, source_row, tile_height, pitch, skew);
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ipt_store_rows((__local ipt_unit *)quanta, starts, target,
+                   target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,
+                   tile_width, tile_height * element_units,
+                   IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_QUANTUM_UNITS - 1)) == 0, element_units,
+                   element_units_magic, element_units_shift);
+}
