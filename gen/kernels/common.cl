@@ -84,6 +84,18 @@ void ipt_signal(volatile __global uint *word)
 #endif
 }
 
+/* Adds one to a word that says what has been read into local memory, for those who are going to overwrite it. What has
+ * arrived there, and been waited for, cannot be undone by a later write, so that PTX needs no release, which would cost
+ * a tenth of a panel's time on an H200. Where the language has it, it is used. */
+void ipt_count_read(volatile __global uint *word)
+{
+#if IPT_MEMORY_MODEL == 2
+    __asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+#else
+    ipt_signal(word);
+#endif
+}
+
 /* A word that another work-group may change at any time: a plain load may read a cache that nobody tells of it. What
  * comes behind it happens after what the word tells of. */
 uint ipt_poll(volatile __global uint *word)

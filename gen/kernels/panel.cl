@@ -144,12 +144,59 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
 #endif
 }
 #elif IPT_TALL
-/* Writes up to four columns of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as runs of
- * `units` units, by a line of work-items: run u begins at target[begins[u]] and is the column of elements that begins
- * at unit from + u of each row; `count` of the four are there. */
+#if IPT_ELEMENT_UNITS == 1
+/* Writes column `column` of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as a run of
+ * `units` units at target[begin], by a line of work-items. One column at a time in a short loop: four at a time were
+ * slower by a tenth of the whole pass where runs begin at sectors. */
+void ipt_store_slot(__local ipt_unit *tile, __global ipt_unit *target, uint begin, uint column, uint units, uint pitch,
+                    uint skew, uint rows_begin, uint row_units)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = begin % IPT_SECTOR_UNITS, i = lane - before;
+    /* A line's rows are a whole number of quanta apart from one turn to the next, so its units are, too. */
+    const uint lines = ipt_tile_row(IPT_LINE_LANES, pitch, skew), step = lines * IPT_QUANTUM_UNITS;
+    __global ipt_unit *to = target + (begin - before) + lane;
+    uint at = (ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) - lines) * IPT_QUANTUM_UNITS +
+              ((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + column;
+    uint done = 0;
+    if (before != 0) {
+        if (i < units)
+            to[0] = tile[at];
+        at += step;
+        done = IPT_LINE_LANES;
+    }
+#pragma unroll 4
+    for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
+        to[done] = tile[at];
+    for (; done < units + before; done += IPT_LINE_LANES, at += step)
+        if (i + done < units)
+            to[done] = tile[at];
+}
+
+/* The same for four neighbouring columns from `column` on where the tile's rows all begin at a quantum and the runs all
+ * begin alike: column u goes to target[begins[u]]. */
+void ipt_store_four_slots(__local ipt_unit *tile, __global ipt_unit *target, uint4 begins, uint column, uint units,
+                          uint pitch, uint skew)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = begins.x % IPT_SECTOR_UNITS, i = lane - before;
+    const uint lines = ipt_tile_row(IPT_LINE_LANES, pitch, skew), step = lines * IPT_QUANTUM_UNITS;
+    __global ipt_unit *sectors = target + lane - before;
+    uint at = (ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) - lines) * IPT_QUANTUM_UNITS + column;
+    for (uint done = 0; done < units + before; done += IPT_LINE_LANES, at += step)
+        if (i + done < units) {
+            ipt_unit values[4];
+            ipt_read_four(values, tile + at);
+            sectors[begins.x + done] = values[0];
+            sectors[begins.y + done] = values[1];
+            sectors[begins.z + done] = values[2];
+            sectors[begins.w + done] = values[3];
+        }
+}
+#else
+/* Writes up to four columns of a tile as runs of `units` units, by a line of work-items: run u begins at
+ * target[begins[u]] and is the column of elements that begins at unit from + u of each row; `count` of the four are
+ * there. */
 void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,
-                     uint count, uint units, uint pitch, uint skew, uint rows_begin, uint row_units, uint element_units,
-                     uint element_units_magic, uint element_units_shift)
+                     uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};
@@ -164,49 +211,6 @@ void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_
         longest = max(longest, runs[u] + before);
         sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;
     }
-#if IPT_ELEMENT_UNITS == 1
-    /* A line's rows are a whole number of quanta apart from one turn to the next, so its units are, too. */
-    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;
-    uint at[4];
-#pragma unroll 4
-    for (uint u = 0; u < 4; ++u)
-        at[u] = (ipt_tile_row(i[u] + IPT_LINE_LANES, pitch, skew) - ipt_tile_row(IPT_LINE_LANES, pitch, skew)) *
-                    IPT_QUANTUM_UNITS +
-                ((rows_begin + i[u] * row_units) & (IPT_QUANTUM_UNITS - 1)) + from + u;
-    /* Rows all begin at a quantum, and the four runs alike. */
-    const bool together = count >= 4 && ((rows_begin | row_units) & (IPT_QUANTUM_UNITS - 1)) == 0 && i[0] == i[1] &&
-                          i[0] == i[2] && i[0] == i[3];
-    uint done = 0;
-    while (done < longest) {
-        ipt_unit values[4];
-        if (count >= 4 && done != 0)
-            for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES) {
-                if (together) {
-                    ipt_read_four(values, tile + at[0]);
-                } else {
-#pragma unroll 4
-                    for (uint u = 0; u < 4; ++u)
-                        values[u] = tile[at[u]];
-                }
-#pragma unroll 4
-                for (uint u = 0; u < 4; ++u)
-                    at[u] += step;
-#pragma unroll 4
-                for (uint u = 0; u < 4; ++u)
-                    sectors[u][done] = values[u];
-            }
-#pragma unroll 4
-        for (uint u = 0; u < 4; ++u) {
-            values[u] = tile[i[u] + done < runs[u] ? at[u] : 0];
-            at[u] += step;
-        }
-#pragma unroll 4
-        for (uint u = 0; u < 4; ++u)
-            if (i[u] + done < runs[u])
-                sectors[u][done] = values[u];
-        done += IPT_LINE_LANES;
-    }
-#else
     for (uint done = 0; done < longest; done += IPT_LINE_LANES) {
         ipt_unit values[4];
 #pragma unroll 4
@@ -220,16 +224,18 @@ void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_
             if (i[u] + done < runs[u])
                 sectors[u][done] = values[u];
     }
-#endif
 }
+#endif
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     __local uint4 quanta[IPT_LOCAL_BYTES / 16];
+#if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)
+    __local uint starts[IPT_RUNS]; /* units of the tile at which its rows begin */
+#endif
 #if !IPT_TALL || !IPT_NARROW
-    __local uint starts[IPT_RUNS];      /* units of the tile at which its rows begin */
     __local uint4 begins[IPT_RUNS / 4]; /* units from slots_begin to this chunk's slots */
 #endif
     __local uint shared[3];
@@ -329,14 +335,14 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         active = active && own_ticket < IPT_CLOSED;
         /* By different lines, so that one's signal does not keep the others from the next barrier. */
         if (waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)
-            ipt_signal(&counters[own_block + b]);
+            ipt_count_read(&counters[own_block + b]);
     }
 #else
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     active = active && own_ticket < IPT_CLOSED;
     if (waits && active && id == 0)
         for (uint b = 0; b < signals; ++b)
-            ipt_signal(&counters[own_block + b]);
+            ipt_count_read(&counters[own_block + b]);
 #endif
     if (id == 0 && !active)
         shared[IPT_SHARED_GO] = 0;
@@ -477,9 +483,21 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 
 #if IPT_TALL && !IPT_NARROW
     const uint runs = go && y != 0 ? x : 0, units = y * element_units;
+#if IPT_ELEMENT_UNITS == 1
+    const ulong slots_apart = tail ? tail_length : row_slots == 1 ? row_stride : row_stride | length;
+    const bool together =
+        ((rows_begin | row_units) & (IPT_QUANTUM_UNITS - 1)) == 0 && (slots_apart & (IPT_SECTOR_UNITS - 1)) == 0;
+    if (together)
+        for (uint run = id / IPT_LINE_LANES * 4; run + 4 <= runs; run += 4 * IPT_LINES)
+            ipt_store_four_slots(tile, slots + slots_begin, begins[run / 4], run, units, pitch, skew);
+    for (uint run = (together ? runs & ~3u : 0) + id / IPT_LINE_LANES; run < runs; run += IPT_LINES)
+        ipt_store_slot(tile, slots + slots_begin, ((__local uint *)begins)[run], run, units, pitch, skew,
+                       (uint)rows_begin, (uint)row_units);
+#else
     for (uint run = id / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)
-        ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, pitch, skew,
-                        (uint)rows_begin, (uint)row_units, element_units, element_units_magic, element_units_shift);
+        ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, element_units,
+                        element_units_magic, element_units_shift);
+#endif
 #endif
 
     const uint all_orders = tickets / chunks;
