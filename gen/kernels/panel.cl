@@ -145,51 +145,52 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
 }
 #elif IPT_TALL
 #if IPT_ELEMENT_UNITS == 1
-/* Writes column `column` of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as a run of
- * `units` units at target[begin], by a line of work-items. One column at a time in a short loop: four at a time were
- * slower by a tenth of the whole pass where runs begin at sectors. */
-void ipt_store_slot(__local ipt_unit *tile, __global ipt_unit *target, uint begin, uint column, uint units, uint pitch,
-                    uint skew, uint rows_begin, uint row_units)
+/* Write the first `runs` columns of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as runs of
+ * `units` units, column r at target[begins[r]]: a line of work-items to a column, in a loop with as few instructions as
+ * possible. Four columns at a time, which overlap more, took a fifth more of an H200's time for the pass. A line's rows
+ * are a whole number of quanta apart from one turn to the next, so its units are, too. */
+
+/* Where all runs begin at sectors. */
+void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,
+                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units)
 {
-    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = begin % IPT_SECTOR_UNITS, i = lane - before;
-    /* A line's rows are a whole number of quanta apart from one turn to the next, so its units are, too. */
-    const uint lines = ipt_tile_row(IPT_LINE_LANES, pitch, skew), step = lines * IPT_QUANTUM_UNITS;
-    __global ipt_unit *to = target + (begin - before) + lane;
-    uint at = (ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) - lines) * IPT_QUANTUM_UNITS +
-              ((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + column;
-    uint done = 0;
-    if (before != 0) {
+    const uint lane = get_local_id(0) % IPT_LINE_LANES;
+    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;
+    const uint first = ipt_tile_row(lane, pitch, skew) * IPT_QUANTUM_UNITS +
+                       ((rows_begin + lane * row_units) & (IPT_QUANTUM_UNITS - 1));
+    for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
+        __global ipt_unit *to = target + begins[run] + lane;
+        uint at = first + run, done = 0;
+#pragma unroll 4
+        for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
+            to[done] = tile[at];
+        if (lane + done < units)
+            to[done] = tile[at];
+    }
+}
+
+/* Wherever they begin: whole sectors but for the first and the last. */
+void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,
+                         uint pitch, uint skew, uint rows_begin, uint row_units)
+{
+    const uint lane = get_local_id(0) % IPT_LINE_LANES;
+    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;
+    for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
+        const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;
+        __global ipt_unit *to = target + (begin - before) + lane;
+        uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +
+                  ((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;
         if (i < units)
             to[0] = tile[at];
         at += step;
-        done = IPT_LINE_LANES;
-    }
+        uint done = IPT_LINE_LANES;
 #pragma unroll 4
-    for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-        to[done] = tile[at];
-    for (; done < units + before; done += IPT_LINE_LANES, at += step)
-        if (i + done < units)
+        for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
             to[done] = tile[at];
-}
-
-/* The same for four neighbouring columns from `column` on where the tile's rows all begin at a quantum and the runs all
- * begin alike: column u goes to target[begins[u]]. */
-void ipt_store_four_slots(__local ipt_unit *tile, __global ipt_unit *target, uint4 begins, uint column, uint units,
-                          uint pitch, uint skew)
-{
-    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = begins.x % IPT_SECTOR_UNITS, i = lane - before;
-    const uint lines = ipt_tile_row(IPT_LINE_LANES, pitch, skew), step = lines * IPT_QUANTUM_UNITS;
-    __global ipt_unit *sectors = target + lane - before;
-    uint at = (ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) - lines) * IPT_QUANTUM_UNITS + column;
-    for (uint done = 0; done < units + before; done += IPT_LINE_LANES, at += step)
-        if (i + done < units) {
-            ipt_unit values[4];
-            ipt_read_four(values, tile + at);
-            sectors[begins.x + done] = values[0];
-            sectors[begins.y + done] = values[1];
-            sectors[begins.z + done] = values[2];
-            sectors[begins.w + done] = values[3];
-        }
+        for (; done < units + before; done += IPT_LINE_LANES, at += step)
+            if (i + done < units)
+                to[done] = tile[at];
+    }
 }
 #else
 /* Writes up to four columns of a tile as runs of `units` units, by a line of work-items: run u begins at
@@ -484,15 +485,13 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #if IPT_TALL && !IPT_NARROW
     const uint runs = go && y != 0 ? x : 0, units = y * element_units;
 #if IPT_ELEMENT_UNITS == 1
-    const ulong slots_apart = tail ? tail_length : row_slots == 1 ? row_stride : row_stride | length;
-    const bool together =
-        ((rows_begin | row_units) & (IPT_QUANTUM_UNITS - 1)) == 0 && (slots_apart & (IPT_SECTOR_UNITS - 1)) == 0;
-    if (together)
-        for (uint run = id / IPT_LINE_LANES * 4; run + 4 <= runs; run += 4 * IPT_LINES)
-            ipt_store_four_slots(tile, slots + slots_begin, begins[run / 4], run, units, pitch, skew);
-    for (uint run = (together ? runs & ~3u : 0) + id / IPT_LINE_LANES; run < runs; run += IPT_LINES)
-        ipt_store_slot(tile, slots + slots_begin, ((__local uint *)begins)[run], run, units, pitch, skew,
-                       (uint)rows_begin, (uint)row_units);
+    const ulong slots_apart = begins[0].x | (tail ? tail_length : row_slots == 1 ? row_stride : row_stride | length);
+    if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)
+        ipt_store_cut_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,
+                            (uint)rows_begin, (uint)row_units);
+    else
+        ipt_store_whole_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,
+                              (uint)rows_begin, (uint)row_units);
 #else
     for (uint run = id / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)
         ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, element_units,
