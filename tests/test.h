@@ -27,6 +27,7 @@
     X(execution)                                                                                                       \
     X(shapes)                                                                                                          \
     X(sequences)                                                                                                       \
+    X(seeds)                                                                                                           \
     X(device_classes)                                                                                                  \
     X(stress)                                                                                                          \
     X(tool)
