@@ -2919,7 +2919,11 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         stage->kind = IPT__STAGE_SHUFFLE;
         if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
             stage->workers = 128 / stage->lanes;
-        holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
+        for (;; stage->workers /= 2) { /* fewer of them where each must hold more */
+            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
+            if (!stage->inner_rows || holds >= units || stage->workers == 1)
+                break;
+        }
         stage->piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
         if (stage->inner_rows && (variant->registers || stage->piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
