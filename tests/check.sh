@@ -1,15 +1,17 @@
 # The deep checks that `make check` adds to `make test`: every kind of stage, with the kernels for CPUs and those for GPUs, under
 # oclgrind, which sees accesses out of bounds, diverging barriers and races; and the random tests with a new seed.
-# Reports of races on the matrix in ipt_k_shuffle are expected: a work-group loads a slot before it knows whether it may keep
-# the value (see the invariant in gen/kernels/shuffle.cl). Any other report fails.
+# Reports of races between work-groups on the matrix are expected where a kernel loads a slot before it knows whether it may
+# keep the value (shuffle, chains, pttwac_010), or writes where another work-group has read, once a counter or a flag says so (panel, pad):
+# see the invariants in gen/kernels. Any other report fails. Not optimised, because oclgrind lacks a function that its compiler
+# makes of a loop.
 set -eu
 for kind in cpu gpu; do
     log=build/oclgrind_$kind.log
-    oclgrind --data-races --max-errors 1000000 build/walk $kind 2> $log
+    oclgrind --build-options -cl-opt-disable --data-races --max-errors 1000000 build/walk $kind 2> $log
     awk -v kind=$kind '
         /^[A-Z].* (at|to|from) .*address|^[A-Z].*(race|barrier|Invalid|ERROR)/ { report = $0 }
         /^\tKernel: / {
-            if ($2 == "ipt_k_shuffle" && report ~ /^Read-write data race at global memory/) expected++
+            if ($2 ~ /^ipt_k_(shuffle|chains|panel|pad|pttwac_010)$/ && report ~ /^Read-write data race at global memory/) expected++
             else { print report " in " $2; unexpected++ }
             report = ""
         }

@@ -26,15 +26,17 @@ static int cases, failures;
 
 static void walk(ipt_context *context, const ipt_plan_desc *desc)
 {
-    const size_t bytes = desc->rows * desc->cols * desc->elem_size, batch = desc->batch ? desc->batch : 1;
-    unsigned char *const before = (unsigned char *)malloc(batch * bytes), *const data =
-                                                                              (unsigned char *)malloc(batch * bytes);
+    const size_t batch = desc->batch ? desc->batch : 1;
+    unsigned char *before, *data;
     ipt_plan *plan = NULL;
-    ipt_result result;
-    size_t i, m, row, col, wrong = 0;
+    ipt_result result = ipt_plan_create(context, desc, &plan);
+    size_t pad_rows, pad_cols, bytes, i, m, row, col, wrong = 0;
+    ipt_plan_padding(plan, &pad_rows, &pad_cols);
+    bytes = (desc->rows + pad_rows) * (desc->cols + pad_cols) * desc->elem_size;
+    before = (unsigned char *)malloc(batch * bytes);
+    data = (unsigned char *)malloc(batch * bytes);
     for (i = 0; i < batch * bytes; ++i)
         data[i] = before[i] = (unsigned char)((i * 2654435761u) >> 13);
-    result = ipt_plan_create(context, desc, &plan);
     if (!result)
         result = ipt_plan_execute_host(plan, data);
     for (m = 0; m < batch && !result; ++m)
@@ -51,6 +53,36 @@ static void walk(ipt_context *context, const ipt_plan_desc *desc)
     ipt_plan_destroy(plan);
     free(before);
     free(data);
+}
+
+/* Every kernel that only reproduces the seeds, or does so by a variant of another. */
+static void walk_seeds(ipt_context *context)
+{
+    static const size_t elem_sizes[] = {4, 3};
+    size_t e;
+    int v;
+    for (e = 0; e < sizeof elem_sizes / sizeof *elem_sizes; ++e)
+        for (v = IPT_VARIANT_AUTO; v < IPT__VARIANT_COUNT; ++v) {
+            const ipt__family family = ipt__variants[v].family;
+            ipt_plan_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.elem_size = elem_sizes[e];
+            desc.batch = 2;
+            desc.rows = family == IPT__FAMILY_PAD || !v ? 23 : 24;
+            desc.cols = family == IPT__FAMILY_PAD || !v ? 37 : 36;
+            desc.tile_m = 4;
+            desc.tile_n = 6;
+            desc.flags = family == IPT__FAMILY_PAD || !v ? IPT_PAD : 0;
+            desc.sequence = IPT_SEQUENCE_3_1;
+            desc.flag_spread = (size_t)1 << v % 6;
+            if (family == IPT__FAMILY_PTTWAC_100 || family == IPT__FAMILY_P_IPT)
+                desc.variant_100 = (ipt_variant)v;
+            else if (family != IPT__FAMILY_PAD)
+                desc.variant_010 = (ipt_variant)v;
+            else
+                desc.variant_pad = (ipt_variant)v;
+            walk(context, &desc);
+        }
 }
 
 int main(int count, char **arguments)
@@ -94,6 +126,8 @@ int main(int count, char **arguments)
                 desc.tile_n = shapes[s].tile_n;
                 walk(context, &desc);
             }
+        if (c == 0)
+            walk_seeds(context);
         ipt_context_destroy(context);
     }
     printf("%d passed, %d failed\n", cases - failures, failures);
