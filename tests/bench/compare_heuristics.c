@@ -3,8 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#include <stdint.h>
-#include <time.h>
+#include "plans.h"
 
 enum {
     PAIRS = 30,                              /* of brute force: as many of a shape's pairs of divisors are timed */
@@ -32,46 +31,7 @@ typedef struct score {
     double *ratios, *shares;                        /* of brute force's best throughput; of the transposition's time */
 } score;
 
-static ipt_context *context;
-static cl_command_queue queue;
-static cl_mem buffer;
 static ipt_heuristic_device device;
-static uint64_t random_state;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void need(int good, const char *what)
-{
-    if (good)
-        return;
-    fprintf(stderr, "%s failed; the last error of ipt: %s\n", what, ipt_context_error(NULL));
-    exit(1);
-}
-
-static size_t random_between(size_t low, size_t high)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (size_t)((random_state * 0x2545f4914f6cdd1du >> 16) % (high - low + 1));
-}
-
-static int compare_doubles(const void *first, const void *second)
-{
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
 
 /* NULL if the planner refuses: the workspace may be too small. */
 static ipt_plan *make_plan(size_t rows, size_t cols, const choice *choice)
@@ -89,26 +49,6 @@ static ipt_plan *make_plan(size_t rows, size_t cols, const choice *choice)
     result = ipt_plan_create(context, &desc, &plan);
     need(!result || (choice->sequence != IPT_SEQUENCE_AUTO && result == IPT_ERROR_UNSUPPORTED), "ipt_plan_create");
     return plan;
-}
-
-/* Seconds for one of several executions back to back. */
-static double time_plan(ipt_plan *plan, int executions)
-{
-    double begin;
-    int i;
-    need(!clFinish(queue), "clFinish");
-    begin = now();
-    for (i = 0; i < executions; ++i)
-        need(!ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, NULL), "ipt_plan_execute");
-    need(!clFinish(queue), "clFinish");
-    return (now() - begin) / executions;
-}
-
-/* Enough executions that a round takes about 20 ms; warms the plan up. */
-static int executions_for(ipt_plan *plan)
-{
-    const double once = (time_plan(plan, 1), time_plan(plan, 1));
-    return once > 0.01 ? 2 : once < 0.0005 ? 40 : (int)(0.02 / once);
 }
 
 static void time_choice(size_t rows, size_t cols, choice *choice)
@@ -329,22 +269,14 @@ static void describe_device(cl_device_id id)
     device.simd_width = 32;
 }
 
-static unsigned long argument(int count, char **arguments, int index, unsigned long otherwise)
-{
-    const unsigned long value = count > index ? strtoul(arguments[index], NULL, 0) : 0;
-    return value ? value : otherwise;
-}
-
 int main(int count, char **arguments)
 {
-    const cl_uint pattern = 0x3f8ccccd; /* a float, 1.1: devices compress zeros */
     const size_t shapes = argument(count, arguments, 1, 100), low = argument(count, arguments, 4, 500),
                  high = argument(count, arguments, 5, 3000),
                  bytes = (high + 32) * (high + 32) * sizeof(float); /* with padding */
     const unsigned long seed = argument(count, arguments, 2, 1), seconds = argument(count, arguments, 3, 1000000);
     score scores[IPT__HEURISTIC_COUNT + 1];
     char text[1024];
-    cl_int error;
     double begin;
     size_t shape, without = 0;
     int h;
@@ -355,11 +287,7 @@ int main(int count, char **arguments)
     need(!ipt_context_create(NULL, &context), "ipt_context_create");
     need(!ipt_device_describe(ipt_context_cl_device(context), text, sizeof text), "ipt_device_describe");
     describe_device(ipt_context_cl_device(context));
-    queue = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context), 0, &error);
-    need(!error, "clCreateCommandQueue");
-    buffer = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, bytes, NULL, &error);
-    need(!error && !clEnqueueFillBuffer(queue, buffer, &pattern, sizeof pattern, 0, bytes, 0, NULL, NULL),
-         "the buffer");
+    plans_open(bytes);
     memset(scores, 0, sizeof scores);
     for (h = 0; h <= IPT__HEURISTIC_COUNT; ++h) {
         scores[h].ratios = (double *)malloc(shapes * sizeof(double));
@@ -385,8 +313,6 @@ int main(int count, char **arguments)
         free(scores[h].ratios);
         free(scores[h].shares);
     }
-    clReleaseMemObject(buffer);
-    clReleaseCommandQueue(queue);
-    ipt_context_destroy(context);
+    plans_close();
     return 0;
 }

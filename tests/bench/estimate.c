@@ -3,8 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#include <stdint.h>
-#include <time.h>
+#include "plans.h"
 
 enum {
     LONGEST = 512,  /* super-elements, in elements */
@@ -19,49 +18,9 @@ typedef struct candidate {
     double seconds;
 } candidate;
 
-static ipt_context *context;
-static cl_command_queue queue;
-static cl_mem buffer;
-static uint64_t random_state;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void need(int good, const char *what)
-{
-    if (good)
-        return;
-    fprintf(stderr, "%s failed; the last error of ipt: %s\n", what, ipt_context_error(NULL));
-    exit(1);
-}
-
-static size_t random_between(size_t low, size_t high)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (size_t)((random_state * 0x2545f4914f6cdd1du >> 16) % (high - low + 1));
-}
-
-static int compare_doubles(const void *first, const void *second)
-{
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
 static int compare_candidates(const void *first, const void *second)
 {
     return compare_doubles(&((const candidate *)first)->seconds, &((const candidate *)second)->seconds);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 /* The length of the plan's super-elements, by its description; 0: it has none. */
@@ -90,26 +49,6 @@ static ipt_plan *make_plan(size_t rows, size_t cols, size_t length, unsigned fla
     result = ipt_plan_create(context, &desc, &plan);
     need(!result || (length && result == IPT_ERROR_UNSUPPORTED), "ipt_plan_create");
     return plan;
-}
-
-/* Seconds for one of several executions back to back. */
-static double time_plan(ipt_plan *plan, int executions)
-{
-    double begin;
-    int i;
-    need(!clFinish(queue), "clFinish");
-    begin = now();
-    for (i = 0; i < executions; ++i)
-        need(!ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, NULL), "ipt_plan_execute");
-    need(!clFinish(queue), "clFinish");
-    return (now() - begin) / executions;
-}
-
-/* Enough executions that a round takes about 20 ms; warms the plan up. */
-static int executions_for(ipt_plan *plan)
-{
-    const double once = (time_plan(plan, 1), time_plan(plan, 1));
-    return once > 0.01 ? 2 : once < 0.0005 ? 40 : (int)(0.02 / once);
 }
 
 /* The lengths to try, each once. */
@@ -187,18 +126,10 @@ static int try_shape(size_t rows, size_t cols, double losses[2])
     return 1;
 }
 
-static unsigned long argument(int count, char **arguments, int index, unsigned long otherwise)
-{
-    const unsigned long value = count > index ? strtoul(arguments[index], NULL, 0) : 0;
-    return value ? value : otherwise;
-}
-
 int main(int count, char **arguments)
 {
-    const cl_uint pattern = 0x3f8ccccd; /* a float, 1.1: devices compress zeros */
     const unsigned long seed = argument(count, arguments, 2, 1), seconds = argument(count, arguments, 3, 1000000);
     cl_device_type type = 0;
-    cl_int error;
     double begin, *losses[2];
     char device[1024];
     size_t low, high, done = 0, shape, shapes, bytes;
@@ -210,11 +141,7 @@ int main(int count, char **arguments)
     high = type & CL_DEVICE_TYPE_CPU ? 2000 : 20000;
     shapes = argument(count, arguments, 1, type & CL_DEVICE_TYPE_CPU ? 12 : 40);
     bytes = high * high * sizeof(float);
-    queue = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context), 0, &error);
-    need(!error, "clCreateCommandQueue");
-    buffer = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, bytes, NULL, &error);
-    need(!error && !clEnqueueFillBuffer(queue, buffer, &pattern, sizeof pattern, 0, bytes, 0, NULL, NULL),
-         "the buffer");
+    plans_open(bytes);
     for (kind = 0; kind < 2; ++kind)
         need((losses[kind] = (double *)malloc(shapes * sizeof(double))) != NULL, "malloc");
     printf("%s%lu shapes, seed %lu; the two losses are those of IPT_ESTIMATE and of IPT_MEASURE\n", device,
@@ -238,8 +165,6 @@ int main(int count, char **arguments)
     printf("%lu shapes in %.0f s\n", (unsigned long)done, now() - begin);
     for (kind = 0; kind < 2; ++kind)
         free(losses[kind]);
-    clReleaseMemObject(buffer);
-    clReleaseCommandQueue(queue);
-    ipt_context_destroy(context);
+    plans_close();
     return 0;
 }

@@ -1,0 +1,94 @@
+/* What the benchmarks that compare plans share: one device, one queue, one buffer with room for all matrices, and times
+ * of plans by the clock. Include ipt.h first. */
+#ifndef BENCH_PLANS_H_INCLUDED
+#define BENCH_PLANS_H_INCLUDED
+
+#include <stdint.h>
+#include <time.h>
+
+static ipt_context *context;
+static cl_command_queue queue;
+static cl_mem buffer;
+static uint64_t random_state;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void need(int good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "%s failed; the last error of ipt: %s\n", what, ipt_context_error(NULL));
+    exit(1);
+}
+
+static size_t random_between(size_t low, size_t high)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return low + (size_t)((random_state * 0x2545f4914f6cdd1du >> 16) % (high - low + 1));
+}
+
+static int compare_doubles(const void *first, const void *second)
+{
+    const double a = *(const double *)first, b = *(const double *)second;
+    return (a > b) - (a < b);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* Seconds for one of several executions back to back. */
+static double time_plan(ipt_plan *plan, int executions)
+{
+    double begin;
+    int i;
+    need(!clFinish(queue), "clFinish");
+    begin = now();
+    for (i = 0; i < executions; ++i)
+        need(!ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, NULL), "ipt_plan_execute");
+    need(!clFinish(queue), "clFinish");
+    return (now() - begin) / executions;
+}
+
+/* Enough executions that a round takes about 20 ms; warms the plan up. */
+static int executions_for(ipt_plan *plan)
+{
+    const double once = (time_plan(plan, 1), time_plan(plan, 1));
+    return once > 0.01 ? 2 : once < 0.0005 ? 40 : (int)(0.02 / once);
+}
+
+static unsigned long argument(int count, char **arguments, int index, unsigned long otherwise)
+{
+    const unsigned long value = count > index ? strtoul(arguments[index], NULL, 0) : 0;
+    return value ? value : otherwise;
+}
+
+/* The context is made; the buffer gets so many bytes. */
+static void plans_open(size_t bytes)
+{
+    const cl_uint pattern = 0x3f8ccccd; /* a float, 1.1: devices compress zeros */
+    cl_int error;
+    queue = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context), 0, &error);
+    need(!error, "clCreateCommandQueue");
+    buffer = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, bytes, NULL, &error);
+    need(!error && !clEnqueueFillBuffer(queue, buffer, &pattern, sizeof pattern, 0, bytes, 0, NULL, NULL),
+         "the buffer");
+}
+
+static void plans_close(void)
+{
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(queue);
+    ipt_context_destroy(context);
+}
+
+#endif /* BENCH_PLANS_H_INCLUDED */
