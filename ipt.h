@@ -77,16 +77,17 @@
  * them in the same launches, as far as the workspace allows. Column-major matrices: swap rows and cols.
  *
  * >>promises
- * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, with no padding. Bytes outside
- *   are never read or written, those between the matrices of a batch included.
+ * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, with no padding (but for plans
+ *   with IPT_PAD). Bytes outside are never read or written, those between the matrices of a batch included.
  * - ipt_plan_execute only enqueues and flushes: it allocates nothing, compiles nothing and never blocks. All memory is
  *   taken, and written to once, when the plan is made. (An OpenCL implementation may finish compiling a kernel at its
  *   first launch: PoCL does.)
  * - A failure before the first command is enqueued leaves the buffer as it was.
  * - ipt prints nothing, has no global state but each thread's error text (and, with IPT_OPENCL_DYNAMIC, the table of
  *   OpenCL's functions), and writes no files.
- * - Nothing hangs. Kernels whose work-groups wait for one another run on GPUs only, each wait is bounded, and what is
- *   given up is done by the launch's last work-group alone: slowly, but right. IPT_NO_COOPERATIVE does without them.
+ * - Nothing hangs. Kernels whose work-groups wait for others that must run at the same time run on GPUs only, each wait
+ *   is bounded, and what is given up is done by the launch's last work-group alone: slowly, but right.
+ *   IPT_NO_COOPERATIVE does without them. (Those of IPT_PAD wait for work-groups that have started before them only.)
  *
  * >>errors
  * Every function that can fail returns an ipt_result. ipt_context_error tells what went wrong in a sentence that names
@@ -384,14 +385,14 @@ typedef struct ipt_plan_desc {
     size_t max_workspace; /* bytes of device memory the plan may hold; 0: the larger of 1 % of the matrices and 1 MiB;
                              1: as little as possible */
     ipt_sequence sequence;   /* IPT_SEQUENCE_AUTO or the one to force */
-    size_t tile_m, tile_n;   /* elements; 0: chosen. tile_m divides rows and tile_n divides cols, but for TWO_PASS */
+    size_t tile_m, tile_n;   /* elements; 0: chosen. tile_m divides rows, tile_n cols, but for TWO_PASS and IPT_PAD */
     cl_mem measure_buffer;   /* IPT_MEASURE may use it (its content is lost): at least as large as the batch; NULL: a
                                 temporary one. Not retained */
     ipt_variant variant_010; /* for the stages of a sequence from 1 to 4.3: kernel of those that move single elements */
     ipt_variant variant_100; /* and of those that move super-elements, and of sequence 1 */
     ipt_variant variant_pad; /* IPT_PAD: IPT_VARIANT_PAD_CHAINED, or AUTO for a faster kernel */
-    size_t flag_spread; /* words that PTTWAC kernels spread the flags of one word over: 1, 2 ... 32, one flag to a word;
-                           0: 1 */
+    size_t flag_spread;  /* words that forced PTTWAC kernels spread the flags of one word over: 1, 2 ... 32, one flag to
+                            a word;  0: 1 */
     ipt_format from, to; /* other than a transposition: tile_m and tile_n are the blocks' sides; AUTO only */
 } ipt_plan_desc;         /* zero-initialised but for rows, cols and elem_size means defaults */
 
@@ -411,15 +412,16 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
 
 /* The same from one place into another, which must not overlap it; source is only read. Both hold the batch with the
  * plan's batch_stride. The first call for an element size builds its program (a plan with IPT_CACHE_ONLY does not), so
- * it may block; later ones only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS. */
+ * it may block; later ones only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and UNSUPPORTED for plans
+ * with IPT_PAD or formats. */
 IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
 /* Transposes host memory in place: uploads, executes, downloads, and returns when data holds the result. data needs no
- * alignment. Bytes between the matrices of a batch are neither read nor written. A failure before the download leaves
- * data as it was; IPT_ERROR_INCOMPLETE says that it happened later. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL,
- * UNSUPPORTED, INCOMPLETE. */
+ * alignment. With IPT_PAD data has room for the padding, which is overwritten. Bytes between the matrices of a batch
+ * are neither read nor written. A failure before the download leaves data as it was; IPT_ERROR_INCOMPLETE says that it
+ * happened later. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
 /* Bytes of device memory that the plan holds beside the matrix. 0 for NULL. */
@@ -1594,6 +1596,7 @@ struct ipt_context {
     IPT_LOCK_TYPE probe_lock; /* held while a kernel class is tried on the device: two at once would count wrong */
     size_t chunk_bytes;       /* local memory of a panel's chunk; 0: not found out yet, IPT__NO_CHUNKS: none works */
     int sub_groups_refused;   /* a program that uses the device's sub-groups did not build */
+    size_t refused_bytes;     /* the least local memory that a program did not build with; 0: none did not */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
     cl_event cooperative_last; /* of the last launch whose work-groups wait for one another: the next waits for it */
 };
@@ -1697,8 +1700,8 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
 /* How work-groups and work-items of the device can work together. */
 static void ipt__read_model(cl_device_id device, const char *extensions, unsigned version, ipt__limits *limits)
 {
-    cl_ulong atomics = 0;   /* a cl_bitfield */
-    size_t sizes[16] = {0}; /* of sub-groups */
+    cl_ulong atomics = 0, fences = 0; /* each a cl_bitfield */
+    size_t sizes[16] = {0};           /* of sub-groups */
     size_t i;
     limits->standard = version >= 30 ? 30 : version >= 20 ? 20 : 12;
     limits->lanes = 32;
@@ -1707,10 +1710,11 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
         limits->sub_group = 1;
         return;
     }
-    /* OpenCL 2 has all orders and scopes; 3.0 tells (CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES) whether it has acquire and
-     * release (2) and the scope of the device (32). */
+    /* OpenCL 2 has all orders and scopes; 3.0 tells (CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and _FENCE_CAPABILITIES)
+     * whether it has acquire and release (2) and the scope of the device (32). */
     if (version >= 20 && (version < 30 || (!ipt__cl.clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
-                                           (atomics & 34) == 34)))
+                                           !ipt__cl.clGetDeviceInfo(device, 0x1064, sizeof fences, &fences, NULL) &&
+                                           (atomics & fences & 34) == 34)))
         limits->memory_model = 3;
     if (ipt__contains(extensions, "cl_intel_subgroups ")) {
         limits->sub_group = 3;
@@ -2157,6 +2161,23 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
         params->lanes = params->group_size = 32;
     }
     return result;
+}
+
+/* Whether so much local memory has been seen not to build, and remembering that. */
+static int ipt__local_refused(ipt_context *context, size_t bytes)
+{
+    int refused;
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    refused = context->refused_bytes && bytes >= context->refused_bytes;
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    return refused;
+}
+static void ipt__refuse_local(ipt_context *context, size_t bytes)
+{
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    if (!context->refused_bytes || bytes < context->refused_bytes)
+        context->refused_bytes = bytes;
+    IPT_LOCK_RELEASE(&context->probe_lock);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -3990,9 +4011,13 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         params.local_bytes = (cl_uint)stage->tile_bytes;
         if (stage->tile_side > 32) {
             params.group_size = (cl_uint)stage->tile_group;
-            result = ipt__plan_kernel_get(plan, id, params, index);
-            if (result != IPT_ERROR_BUILD)
-                return result;
+            if (!ipt__local_refused(plan->context, stage->tile_bytes)) {
+                result = ipt__plan_kernel_get(plan, id, params, index);
+                if (result != IPT_ERROR_BUILD)
+                    return result;
+                result = IPT_SUCCESS;
+                ipt__refuse_local(plan->context, stage->tile_bytes);
+            }
             ipt__swap_tile(plan, stage, 1);
             params.group_size = (cl_uint)stage->tile_group;
             params.tile = (cl_uint)stage->tile_side;
@@ -4254,26 +4279,29 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
     ipt_plan_desc *const desc = &plan->desc;
     const ipt__limits *const limits = &plan->context->limits;
     ipt_heuristic_device device;
-    size_t tile_m = 1, tile_n = 1;
+    /* The sides whose factors the sequence uses: the others stay as they are. */
+    const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
+    const int uses_n = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1;
+    size_t side, ignored, more;
+    ipt_result result = IPT_SUCCESS;
     memset(&device, 0, sizeof device);
     device.local_bytes = limits->local_memory;
     device.max_group = limits->largest_group;
     device.simd_width = limits->cpu ? 1 : 32;
-    if (!desc->tile_m || !desc->tile_n) {
-        const ipt_result result =
-            ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, desc->rows, desc->cols, desc->elem_size, &tile_m,
-                                &tile_n, &plan->pad_rows, &plan->pad_cols);
-        if (result)
-            return result;
-    }
-    if (desc->tile_m)
-        plan->pad_rows = (desc->tile_m - desc->rows % desc->tile_m) % desc->tile_m;
-    else
-        desc->tile_m = tile_m;
-    if (desc->tile_n)
-        plan->pad_cols = (desc->tile_n - desc->cols % desc->tile_n) % desc->tile_n;
-    else
-        desc->tile_n = tile_n;
+    side = desc->rows; /* the heuristic treats both sides alike, each for itself */
+    if (uses_m && desc->tile_m)
+        plan->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
+    else if (uses_m)
+        result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_m,
+                                     &ignored, &plan->pad_rows, &more);
+    side = desc->cols;
+    if (uses_n && desc->tile_n)
+        plan->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
+    else if (uses_n && !result)
+        result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_n,
+                                     &ignored, &plan->pad_cols, &more);
+    if (result)
+        return result;
     if (desc->rows + plan->pad_rows < desc->rows || desc->cols + plan->pad_cols < desc->cols)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
                          (unsigned long)desc->rows, (unsigned long)desc->cols);
@@ -4715,7 +4743,7 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->desc.elem_size <= 256; ++i) {
         ipt__params params = ipt__plan_params(plan, plan->element_units, 1);
         ipt_result result;
-        if (tries[i] < 2048)
+        if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
         params.local_bytes = (cl_uint)tries[i];
         if (tries[i] == IPT__CHUNK_BYTES_LARGE)
@@ -4723,6 +4751,7 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
         result = ipt__plan_kernel_get(plan, IPT__KERNEL_out_of_place, params, &plan->out_of_place_kernel);
         if (result != IPT_ERROR_BUILD)
             return result;
+        ipt__refuse_local(plan->context, tries[i]);
     }
     return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, ipt__plan_params(plan, plan->element_units, 1),
                                 &plan->out_of_place_kernel);

@@ -1579,7 +1579,7 @@ static const char *const ipt__text_panel[] = {
     "#if IPT_TALL && !IPT_NARROW\n",
     "    const uint runs = go && y != 0 ? x : 0, units = y * element_units;\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
-    "    const ulong slots_apart = begins[0].x | (tail ? tail_length : row_slots == 1 ? row_stride : row_stride | length);\n",
+    "    const ulong slots_apart = (runs != 0 ? begins[0].x : 0) | (tail ? tail_length : row_slots == 1 ? row_stride : row_stride | length);\n",
     "    if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n",
     "        ipt_store_cut_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,\n",
     "                            (uint)rows_begin, (uint)row_units);\n",
@@ -1658,7 +1658,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "5515db4ce8ce4b44"
+#define IPT__HASH_panel "55db2a1ebda0c956"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is\n",

@@ -16,6 +16,7 @@ typedef struct told_device {
     unsigned size;                    /* as they are; 0: there are none, so that nothing that uses them builds */
     int broken;                       /* lanes do not see the value that another one hands out */
     cl_ulong atomics;                 /* the capabilities; ~0: the truth */
+    int refuses;                      /* programs that take much local memory do not build */
 } told_device;
 
 static const told_device *told; /* NULL: the truth */
@@ -91,6 +92,12 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
     char *text;
     const char *handed;
     cl_program program;
+    if (told && told->refuses &&
+        ((strstr(strings[0], "ipt_k_swap(") && !strstr(strings[0], "#define IPT_TILE 32\n")) ||
+         strstr(strings[0], "ipt_k_out_of_place("))) {
+        handed = "#error too much local memory";
+        return clCreateProgramWithSource(context, 1, &handed, NULL, error);
+    }
     if (!told || !told->size || !asked || !at || count != 1)
         return clCreateProgramWithSource(context, count, strings, lengths, error);
     text = (char *)malloc(capacity);
@@ -184,10 +191,10 @@ static const char khr[] = "cl_khr_fp64 cl_khr_subgroups",
 
 static void device_classes_sub_groups(void **state)
 {
-    static const told_device khr_32 = {khr, NULL, {0}, 32, 0, ~(cl_ulong)0},
-                             khr_16 = {khr, NULL, {0}, 16, 0, ~(cl_ulong)0},
-                             intel_16 = {intel, NULL, {8, 16}, 16, 0, ~(cl_ulong)0},
-                             intel_8 = {intel_any, NULL, {8, 16}, 8, 0, ~(cl_ulong)0};
+    static const told_device khr_32 = {khr, NULL, {0}, 32, 0, ~(cl_ulong)0, 0},
+                             khr_16 = {khr, NULL, {0}, 16, 0, ~(cl_ulong)0, 0},
+                             intel_16 = {intel, NULL, {8, 16}, 16, 0, ~(cl_ulong)0, 0},
+                             intel_8 = {intel_any, NULL, {8, 16}, 8, 0, ~(cl_ulong)0, 0};
     (void)state;
     check_chains(&khr_32, 2, 32, 4);
     check_chains(&khr_16, 2, 16, 1);
@@ -198,14 +205,14 @@ static void device_classes_sub_groups(void **state)
 /* Sub-groups that are not there, too large or wrong: work-groups take their place. */
 static void device_classes_no_sub_groups(void **state)
 {
-    static const told_device none = {"cl_khr_fp64", NULL, {0}, 0, 0, ~(cl_ulong)0},
-                             other = {"cl_khr_subgroups_and_more", NULL, {0}, 32, 0, ~(cl_ulong)0},
-                             refused = {khr, NULL, {0}, 0, 0, ~(cl_ulong)0},
-                             intel_refused = {intel, NULL, {8, 16, 32}, 0, 0, ~(cl_ulong)0},
-                             old = {khr, "OpenCL 1.2 told", {0}, 32, 0, ~(cl_ulong)0},
-                             large = {khr, NULL, {0}, 64, 0, ~(cl_ulong)0},
-                             broken = {khr, NULL, {0}, 32, 1, ~(cl_ulong)0},
-                             intel_broken = {intel, NULL, {8, 16}, 16, 1, ~(cl_ulong)0};
+    static const told_device none = {"cl_khr_fp64", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
+                             other = {"cl_khr_subgroups_and_more", NULL, {0}, 32, 0, ~(cl_ulong)0, 0},
+                             refused = {khr, NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
+                             intel_refused = {intel, NULL, {8, 16, 32}, 0, 0, ~(cl_ulong)0, 0},
+                             old = {khr, "OpenCL 1.2 told", {0}, 32, 0, ~(cl_ulong)0, 0},
+                             large = {khr, NULL, {0}, 64, 0, ~(cl_ulong)0, 0},
+                             broken = {khr, NULL, {0}, 32, 1, ~(cl_ulong)0, 0},
+                             intel_broken = {intel, NULL, {8, 16}, 16, 1, ~(cl_ulong)0, 0};
     (void)state;
     check_chains(&none, 0, 32, 1);
     check_chains(&other, 0, 32, 1);
@@ -224,10 +231,10 @@ static void device_classes_memory_model(void **state)
         told_device device;
         int model;
     } cases[] = {
-        {{"", "OpenCL 1.2 told", {0}, 0, 0, ~(cl_ulong)0}, 0},    {{"", "OpenCL 3.0 told", {0}, 0, 0, 0}, 0},
-        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 2 | 16}, 0},  /* no scope of the device */
-        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 16 | 32}, 0}, /* no acquire and release */
-        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 2 | 16 | 32}, 3}, {{"", "OpenCL 2.1 told", {0}, 0, 0, 0}, 3},
+        {{"", "OpenCL 1.2 told", {0}, 0, 0, ~(cl_ulong)0, 0}, 0},    {{"", "OpenCL 3.0 told", {0}, 0, 0, 0, 0}, 0},
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 2 | 16, 0}, 0},  /* no scope of the device */
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 16 | 32, 0}, 0}, /* no acquire and release */
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 2 | 16 | 32, 0}, 3}, {{"", "OpenCL 2.1 told", {0}, 0, 0, 0, 0}, 3},
     };
     size_t i;
     (void)state;
@@ -244,9 +251,55 @@ static void device_classes_memory_model(void **state)
     }
 }
 
+/* Kernels that take more local memory than builds give way to smaller ones, also for plans that must not compile. */
+static void device_classes_refused_memory(void **state)
+{
+    static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 1};
+    ipt_context_desc context_desc = {0};
+    ipt_context *context;
+    test_job job = {.size = 0};
+    int pass;
+    (void)state;
+    context_desc.context = test_cl_context;
+    context_desc.device = test_device;
+    told = &device;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (pass = 0; pass < 2; ++pass) {
+        ipt_plan_desc desc = {0};
+        ipt_plan *plan;
+        cl_int error;
+        cl_mem other;
+        desc.rows = desc.cols = 700;
+        desc.elem_size = 4;
+        desc.sequence = IPT_SEQUENCE_SQUARE;
+        desc.flags = pass ? IPT_CACHE_ONLY : 0;
+        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+        assert_true(source_says(plan, "ipt_k_swap(", "#define IPT_TILE 32\n"));
+        test_job_prepare(&job, test_cl_context, &desc, 0);
+        assert_true(test_job_run(&job, plan, test_queue));
+
+        other = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, job.size, NULL, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        assert_true(test_job_upload(&job, test_queue));
+        assert_int_equal(ipt_plan_execute_out_of_place(plan, test_queue, job.buffer, 0, other, 0, 0, NULL, NULL),
+                         IPT_SUCCESS);
+        assert_true(source_says(plan, "ipt_k_transpose(", "IPT_TILE"));
+        assert_int_equal(
+            clEnqueueReadBuffer(test_queue, other, CL_TRUE, 0, test_matrix_bytes(&desc), job.result, 0, NULL, NULL),
+            CL_SUCCESS);
+        assert_memory_equal(job.result, job.expected, test_matrix_bytes(&desc));
+        clReleaseMemObject(other);
+        ipt_plan_destroy(plan);
+    }
+    test_job_end(&job);
+    ipt_context_destroy(context);
+    told = NULL;
+}
+
 const struct CMUnitTest test_device_classes[] = {
     TEST_CASE(device_classes_sub_groups),
     TEST_CASE(device_classes_no_sub_groups),
     TEST_CASE(device_classes_memory_model),
+    TEST_CASE(device_classes_refused_memory),
 };
 const size_t test_device_classes_count = TEST_COUNT(test_device_classes);

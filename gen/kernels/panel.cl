@@ -485,7 +485,9 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #if IPT_TALL && !IPT_NARROW
     const uint runs = go && y != 0 ? x : 0, units = y * element_units;
 #if IPT_ELEMENT_UNITS == 1
-    const ulong slots_apart = begins[0].x | (tail ? tail_length : row_slots == 1 ? row_stride : row_stride | length);
+    const ulong slots_apart = (runs != 0 ? begins[0].x : 0) | (tail             ? tail_length
+                                                               : row_slots == 1 ? row_stride
+                                                                                : row_stride | length);
     if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)
         ipt_store_cut_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,
                             (uint)rows_begin, (uint)row_units);
