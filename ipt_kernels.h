@@ -1579,7 +1579,9 @@ static const char *const ipt__text_panel[] = {
     "#if IPT_TALL && !IPT_NARROW\n",
     "    const uint runs = go && y != 0 ? x : 0, units = y * element_units;\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
-    "    const ulong slots_apart = (runs != 0 ? begins[0].x : 0) | (tail ? tail_length : row_slots == 1 ? row_stride : row_stride | length);\n",
+    "    const ulong slots_apart = (runs != 0 ? begins[0].x : 0) | (tail             ? tail_length\n",
+    "                                                               : row_slots == 1 ? row_stride\n",
+    "                                                                                : row_stride | length);\n",
     "    if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n",
     "        ipt_store_cut_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,\n",
     "                            (uint)rows_begin, (uint)row_units);\n",
@@ -1658,7 +1660,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "55db2a1ebda0c956"
+#define IPT__HASH_panel "1f7c00cf51ac945e"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is\n",
