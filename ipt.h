@@ -2147,7 +2147,7 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
         }
         if (program && !program->lanes) {
             program->lanes = ipt__find_lanes(context, program);
-            ipt__log(context, "sub-groups of %lu work-items instead of %lu in %s", (unsigned long)program->lanes,
+            ipt__log(context, "sub-groups of %lu work-items, %lu were expected, in %s", (unsigned long)program->lanes,
                      (unsigned long)lanes, ipt__kernels[program->id].name);
         }
         if (program && program->lanes == lanes)
@@ -2314,7 +2314,8 @@ enum {
     IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
     IPT__PIECE_QUANTA = 128,
     IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's unit, which chains fill */
-    IPT__CHUNK_RUNS = 512,    /* as in panel.cl */
+    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
+    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
     IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
     IPT__BLOCKS_WIDE = 4,
@@ -2562,7 +2563,8 @@ static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
 /* Chunks of a matrix that the pad kernel moves, and what it needs of the workspace for all matrices. */
 static size_t ipt__pad_chunks(const ipt_plan *plan, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * ipt__stage_units(plan, stage), 16 * plan->context->limits.group_size);
+    return ipt__ceil_divide(stage->rows * ipt__stage_units(plan, stage),
+                            IPT__PAD_HELD * plan->context->limits.group_size);
 }
 static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {

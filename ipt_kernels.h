@@ -890,10 +890,10 @@ static const char *const ipt__text_chains[] = {
     "    __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];\n",
     "    const uint lane = IPT_LANE;\n",
     "#if IPT_SUB_GROUP >= 2\n",
-    "    /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. */\n",
-    "    const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n",
-    "               last = IPT_SHUFFLE(lane, size - 1);\n",
     "    if (probe) {\n",
+    "        /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. */\n",
+    "        const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n",
+    "                   last = IPT_SHUFFLE(lane, size - 1);\n",
     "        if (get_global_id(0) == 0)\n",
     "            workspace[0] = size;\n",
     "        if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)\n",
@@ -1021,7 +1021,7 @@ static const char *const ipt__text_chains[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_chains "a58849943c4f2761"
+#define IPT__HASH_chains "fb8fc31a97760a7f"
 
 static const char *const ipt__text_copy[] = {
     "/* Copies rows between two slot grids: slabs to and from the slots of a panel, the saved remainder to its gaps.\n",

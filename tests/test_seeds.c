@@ -715,6 +715,25 @@ static void seeds_padding_by_tiles(void **state)
         assert_int_equal(pad_rows, 0);
         assert_int_equal(pad_cols, 0);
     }
+    /* A side whose factors the sequence does not use is not padded, nor can it be too long for algorithm 5. */
+    static const struct {
+        ipt_sequence sequence;
+        size_t tile_m, tile_n, pad_rows, pad_cols;
+    } one_sided[] = {{IPT_SEQUENCE_1, 0, 0, 0, 0}, {IPT_SEQUENCE_2_1, 8, 0, 3, 0}, {IPT_SEQUENCE_2_2, 0, 8, 0, 5}};
+    ipt_context_desc little = {.context = test_cl_context, .device = test_device, .max_local_memory = 2048};
+    ipt_context *little_context;
+    assert_int_equal(ipt_context_create(&little, &little_context), IPT_SUCCESS);
+    for (size_t i = 0; i < TEST_COUNT(one_sided); ++i) {
+        ipt_plan_desc desc = {.rows = 101, .cols = 99, .elem_size = 4, .batch = 1};
+        desc.sequence = one_sided[i].sequence;
+        desc.tile_m = one_sided[i].tile_m;
+        desc.tile_n = one_sided[i].tile_n;
+        assert_true(try_padded(little_context, &desc, &pad_rows, &pad_cols));
+        assert_int_equal(pad_rows, one_sided[i].pad_rows);
+        assert_int_equal(pad_cols, one_sided[i].pad_cols);
+    }
+    ipt_context_destroy(little_context);
+
     ipt_plan_desc desc = {.rows = 67, .cols = 71, .elem_size = 4};
     ipt_plan *plan = test_make_plan(context, &desc);
     pad_rows = pad_cols = 1;

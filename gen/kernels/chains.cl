@@ -170,10 +170,10 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];
     const uint lane = IPT_LANE;
 #if IPT_SUB_GROUP >= 2
-    /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. */
-    const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),
-               last = IPT_SHUFFLE(lane, size - 1);
     if (probe) {
+        /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. */
+        const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),
+                   last = IPT_SHUFFLE(lane, size - 1);
         if (get_global_id(0) == 0)
             workspace[0] = size;
         if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)
