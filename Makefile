@@ -6,7 +6,7 @@ PYTHON = /usr/bin/python3
 LDLIBS = -lOpenCL -lpthread
 B = build
 
-KERNELS = common chains copy out_of_place panel shuffle swap tile transpose
+KERNELS = common chains copy out_of_place pack panel shuffle swap tile transpose
 SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h

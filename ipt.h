@@ -309,36 +309,44 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
     X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* tile_m (rows >= cols) or tile_n (rows < cols): super-element length */     \
     X(IPT_SEQUENCE_SQUARE, "square")     /* tile pairs swapped; rows == cols only */
 
-/* The seeds' kernels, for ipt_plan_desc.variant_010 (BS, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT) and
- * variant_pad. X(enumerator, name, family, work-items that share an instance or super-element (0: a work-group), bank
- * padding, units held in registers by a work-item (0: local memory holds them), layout of flags). A SIMD unit is 32
- * work-items here, a virtual one 16 or 8 (seed 002, section 5.2). */
+/* The seeds' kernels, for ipt_plan_desc.variant_010 (BS, SWAP, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT)
+ * and variant_pad. X(enumerator, name, family, work-items that share an instance or super-element (0: a work-group),
+ * bank padding, units held in registers by a work-item (0: local memory holds them), layout of flags, interleaved). A
+ * SIMD unit is 32 work-items here, a virtual one 16 or 8 (seed 002, section 5.2). Interleaved: neighbouring work-items
+ * belong to different instances; SWAP: a work-group has one pair of tiles in every matrix, not every pair in one (seed
+ * 004, sections III.C and III.E). */
 #define IPT_VARIANT_LIST(X)                                                                                            \
-    X(IPT_VARIANT_AUTO, "auto", AUTO, 0, 0, 0, 0)                                                                      \
-    X(IPT_VARIANT_BS_GROUP, "bs-group", BS, 0, 0, 0, 0)                                                                \
-    X(IPT_VARIANT_BS_SIMD, "bs-simd", BS, 32, 0, 0, 0)                                                                 \
-    X(IPT_VARIANT_BS_VIRTUAL_16, "bs-virtual-16", BS, 16, 0, 0, 0)                                                     \
-    X(IPT_VARIANT_BS_VIRTUAL_8, "bs-virtual-8", BS, 8, 0, 0, 0)                                                        \
-    X(IPT_VARIANT_BS_GROUP_PADDED, "bs-group-padded", BS, 0, 1, 0, 0)                                                  \
-    X(IPT_VARIANT_BS_SIMD_PADDED, "bs-simd-padded", BS, 32, 1, 0, 0)                                                   \
-    X(IPT_VARIANT_BS_VIRTUAL_16_PADDED, "bs-virtual-16-padded", BS, 16, 1, 0, 0)                                       \
-    X(IPT_VARIANT_BS_VIRTUAL_8_PADDED, "bs-virtual-8-padded", BS, 8, 1, 0, 0)                                          \
-    X(IPT_VARIANT_PTTWAC_010, "pttwac-010", PTTWAC_010, 0, 0, 0, 0)                                                    \
-    X(IPT_VARIANT_PTTWAC_010_PADDED, "pttwac-010-padded", PTTWAC_010, 0, 0, 0, 1)                                      \
-    X(IPT_VARIANT_PTTWAC_010_REMAPPED, "pttwac-010-remapped", PTTWAC_010, 0, 0, 0, 2)                                  \
-    X(IPT_VARIANT_PTTWAC_100_GROUP, "pttwac-100-group", PTTWAC_100, 0, 0, 0, 0)                                        \
-    X(IPT_VARIANT_PTTWAC_100_SIMD, "pttwac-100-simd", PTTWAC_100, 32, 0, 0, 0)                                         \
-    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_16, "pttwac-100-virtual-16", PTTWAC_100, 16, 0, 0, 0)                             \
-    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_8, "pttwac-100-virtual-8", PTTWAC_100, 8, 0, 0, 0)                                \
-    X(IPT_VARIANT_PTTWAC_100_GROUP_REGISTERS, "pttwac-100-group-registers", PTTWAC_100, 0, 0, 8, 0)                    \
-    X(IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, "pttwac-100-simd-registers", PTTWAC_100, 32, 0, 8, 0)                     \
-    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_16_REGISTERS, "pttwac-100-virtual-16-registers", PTTWAC_100, 16, 0, 8, 0)         \
-    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_8_REGISTERS, "pttwac-100-virtual-8-registers", PTTWAC_100, 8, 0, 8, 0)            \
-    X(IPT_VARIANT_P_IPT_ITEM, "p-ipt-item", P_IPT, 1, 0, 0, 0)                                                         \
-    X(IPT_VARIANT_P_IPT_GROUP, "p-ipt-group", P_IPT, 0, 0, 0, 0)                                                       \
-    X(IPT_VARIANT_PAD_CHAINED, "pad-chained", PAD, 0, 0, 0, 0)
+    X(IPT_VARIANT_AUTO, "auto", AUTO, 0, 0, 0, 0, 0)                                                                   \
+    X(IPT_VARIANT_BS_GROUP, "bs-group", BS, 0, 0, 0, 0, 0)                                                             \
+    X(IPT_VARIANT_BS_SIMD, "bs-simd", BS, 32, 0, 0, 0, 0)                                                              \
+    X(IPT_VARIANT_BS_VIRTUAL_16, "bs-virtual-16", BS, 16, 0, 0, 0, 0)                                                  \
+    X(IPT_VARIANT_BS_VIRTUAL_8, "bs-virtual-8", BS, 8, 0, 0, 0, 0)                                                     \
+    X(IPT_VARIANT_BS_GROUP_PADDED, "bs-group-padded", BS, 0, 1, 0, 0, 0)                                               \
+    X(IPT_VARIANT_BS_SIMD_PADDED, "bs-simd-padded", BS, 32, 1, 0, 0, 0)                                                \
+    X(IPT_VARIANT_BS_VIRTUAL_16_PADDED, "bs-virtual-16-padded", BS, 16, 1, 0, 0, 0)                                    \
+    X(IPT_VARIANT_BS_VIRTUAL_8_PADDED, "bs-virtual-8-padded", BS, 8, 1, 0, 0, 0)                                       \
+    X(IPT_VARIANT_PTTWAC_010, "pttwac-010", PTTWAC_010, 0, 0, 0, 0, 0)                                                 \
+    X(IPT_VARIANT_PTTWAC_010_PADDED, "pttwac-010-padded", PTTWAC_010, 0, 0, 0, 1, 0)                                   \
+    X(IPT_VARIANT_PTTWAC_010_REMAPPED, "pttwac-010-remapped", PTTWAC_010, 0, 0, 0, 2, 0)                               \
+    X(IPT_VARIANT_PTTWAC_100_GROUP, "pttwac-100-group", PTTWAC_100, 0, 0, 0, 0, 0)                                     \
+    X(IPT_VARIANT_PTTWAC_100_SIMD, "pttwac-100-simd", PTTWAC_100, 32, 0, 0, 0, 0)                                      \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_16, "pttwac-100-virtual-16", PTTWAC_100, 16, 0, 0, 0, 0)                          \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_8, "pttwac-100-virtual-8", PTTWAC_100, 8, 0, 0, 0, 0)                             \
+    X(IPT_VARIANT_PTTWAC_100_GROUP_REGISTERS, "pttwac-100-group-registers", PTTWAC_100, 0, 0, 8, 0, 0)                 \
+    X(IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, "pttwac-100-simd-registers", PTTWAC_100, 32, 0, 8, 0, 0)                  \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_16_REGISTERS, "pttwac-100-virtual-16-registers", PTTWAC_100, 16, 0, 8, 0, 0)      \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_8_REGISTERS, "pttwac-100-virtual-8-registers", PTTWAC_100, 8, 0, 8, 0, 0)         \
+    X(IPT_VARIANT_P_IPT_ITEM, "p-ipt-item", P_IPT, 1, 0, 0, 0, 0)                                                      \
+    X(IPT_VARIANT_P_IPT_GROUP, "p-ipt-group", P_IPT, 0, 0, 0, 0, 0)                                                    \
+    X(IPT_VARIANT_PAD_CHAINED, "pad-chained", PAD, 0, 0, 0, 0, 0)                                                      \
+    X(IPT_VARIANT_BS_ITEM, "bs-item", BS, 1, 0, 0, 0, 0)                                                               \
+    X(IPT_VARIANT_BS_INTERLEAVED_SIMD, "bs-interleaved-simd", BS, 32, 0, 0, 0, 1)                                      \
+    X(IPT_VARIANT_BS_INTERLEAVED_16, "bs-interleaved-16", BS, 16, 0, 0, 0, 1)                                          \
+    X(IPT_VARIANT_BS_INTERLEAVED_8, "bs-interleaved-8", BS, 8, 0, 0, 0, 1)                                             \
+    X(IPT_VARIANT_SWAP_BY_BLOCK, "swap-by-block", SWAP, 0, 0, 0, 0, 1)                                                 \
+    X(IPT_VARIANT_SWAP_BY_ELEMENT, "swap-by-element", SWAP, 0, 0, 0, 0, 0)
 
-#define IPT__VARIANT_ENUMERATOR(name, text, family, lanes, padding, registers, layout) name,
+#define IPT__VARIANT_ENUMERATOR(name, text, family, lanes, padding, registers, layout, interleaved) name,
 typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIANT_COUNT } ipt_variant;
 
 /* The name in IPT_VARIANT_LIST, or "unknown". Never NULL. */
@@ -388,7 +396,8 @@ typedef struct ipt_plan_desc {
     size_t tile_m, tile_n;   /* elements; 0: chosen. tile_m divides rows, tile_n cols, but for TWO_PASS and IPT_PAD */
     cl_mem measure_buffer;   /* IPT_MEASURE may use it (its content is lost): at least as large as the batch; NULL: a
                                 temporary one. Not retained */
-    ipt_variant variant_010; /* for the stages of a sequence from 1 to 4.3: kernel of those that move single elements */
+    ipt_variant variant_010; /* for the stages of a sequence from 1 to 4.3: kernel of those that move single elements;
+                                with AUTO one of BS for whole matrices, with SQUARE one of SWAP */
     ipt_variant variant_100; /* and of those that move super-elements, and of sequence 1 */
     ipt_variant variant_pad; /* IPT_PAD: IPT_VARIANT_PAD_CHAINED, or AUTO for a faster kernel */
     size_t flag_spread;  /* words that forced PTTWAC kernels spread the flags of one word over: 1, 2 ... 32, one flag to
@@ -639,7 +648,7 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
 
 IPT_API const char *ipt_variant_string(ipt_variant variant)
 {
-#define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout)                                       \
+#define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout, interleaved)                          \
     case name:                                                                                                         \
         return text;
     switch (variant) {
@@ -1416,7 +1425,9 @@ enum {
     IPT__CHUNK_BYTES = 32768,
     IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
     IPT__SWAP_SIDE_LARGE = 120, /* with what rows cut of a sector, a whole number of lines of work-items */
-    IPT__SWAP_GROUP_LARGE = 512
+    IPT__SWAP_GROUP_LARGE = 512,
+    IPT__PACK_BYTES = 32768, /* of small instances; of NVIDIA's GPUs see ipt__pack_choose */
+    IPT__PACK_RUN = 4096     /* the shortest run of them that is worth it */
 };
 
 /* What the planner needs to know of a device. */
@@ -2202,6 +2213,7 @@ typedef enum ipt__stage_kind {
 typedef enum ipt__family {
     IPT__FAMILY_AUTO,
     IPT__FAMILY_BS,
+    IPT__FAMILY_SWAP,
     IPT__FAMILY_PTTWAC_010,
     IPT__FAMILY_PTTWAC_100,
     IPT__FAMILY_P_IPT,
@@ -2212,11 +2224,11 @@ typedef enum ipt__family {
 typedef struct ipt__variant {
     const char *name;
     ipt__family family;
-    cl_uint lanes, bank_padding, registers, flag_layout;
+    cl_uint lanes, bank_padding, registers, flag_layout, interleaved;
 } ipt__variant;
 static const ipt__variant ipt__variants[] = {
-#define IPT__VARIANT_ROW(enumerator, name, family, lanes, padding, registers, layout)                                  \
-    {name, IPT__FAMILY_##family, lanes, padding, registers, layout},
+#define IPT__VARIANT_ROW(enumerator, name, family, lanes, padding, registers, layout, interleaved)                     \
+    {name, IPT__FAMILY_##family, lanes, padding, registers, layout, interleaved},
     IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
 
 /* How the rows of a tile lie in local memory: see ipt_fetch_rows in common.cl. */
@@ -2251,6 +2263,7 @@ typedef struct ipt__stage {
     int kernels[2];                             /* in the plan; WAVE has two: transpose and copy */
     size_t tile_side, tile_bytes, tile_group;   /* SWAP: side of a tile, elements; local memory, work-items of two */
     ipt__tile_layout tile;                      /* of it, if larger than 32 */
+    size_t pack_bytes, pack_group;              /* TILE: local memory and work-items of kernel pack; 0: kernel tile */
     ipt__chunks chunks;                         /* PANEL */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves the gaps: rows or columns left over */
     int chains;                                 /* SHUFFLE by sub-groups */
@@ -2458,6 +2471,67 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     return stage;
 }
 
+/* Whether so many bytes of local memory hold so many units of kernel pack. */
+static int ipt__pack_fits(const ipt_plan *plan, size_t units, size_t local_bytes)
+{
+    const size_t quanta = units * plan->unit_bytes / 16 + 2;
+    return quanta + quanta / 8 + quanta / 64 + 1 <= local_bytes / 16;
+}
+
+/* The local memory and the work-items with which kernel pack serves a TILE stage on a GPU, as little as possible.
+ * NVIDIA has more than it reports: eight, four, two or one of these work-groups fill a large GPU's unit. pack_bytes is
+ * 0 where kernel tile has to serve, which takes short runs far apart as well. */
+static void ipt__pack_choose(const ipt_plan *plan, ipt__stage *stage)
+{
+    static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
+    const ipt__limits *const limits = &plan->context->limits;
+    const size_t instance = ipt__instance_units(plan, stage), bytes = stage->instances * instance * plan->unit_bytes;
+    const int large = limits->nvidia && !limits->local_is_limited;
+    int i;
+    stage->pack_bytes = 0;
+    if (limits->cpu || limits->group_size < 64 ||
+        (plan->desc.batch > 1 && plan->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
+        return;
+    for (i = 0; i < (large ? 4 : 1) && !stage->pack_bytes; ++i) {
+        const size_t most =
+            large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
+        stage->pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
+        if (most >= 2048 && ipt__pack_fits(plan, instance, most) && !ipt__local_refused(plan->context, most))
+            stage->pack_bytes = most;
+    }
+}
+
+static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+    params.unit_bytes = (cl_uint)plan->unit_bytes;
+    params.element_units = ipt__stage_units(plan, stage) == 1;
+    params.group_size = (cl_uint)stage->pack_group;
+    params.memory_model = (cl_uint)plan->context->limits.memory_model;
+    params.local_bytes = (cl_uint)stage->pack_bytes;
+    return params;
+}
+
+/* Whether kernel pack builds with more local memory than is reported, which no other kernel would have for the stage.
+ */
+static int ipt__pack_builds(const ipt_plan *plan, ipt__stage *stage)
+{
+    while (stage->pack_bytes) {
+        ipt__params params = ipt__pack_params(plan, stage);
+        ipt__program *program;
+        ipt_result result = IPT_ERROR_BUILD;
+        if (ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
+            result = ipt__program_get(plan->context, IPT__KERNEL_pack, &params,
+                                      (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
+        if (result != IPT_ERROR_BUILD)
+            return !result;
+        ipt__refuse_local(plan->context, stage->pack_bytes);
+        ipt__pack_choose(plan, stage);
+    }
+    return 0;
+}
+
 /* Appends a stage on a dense grid with the kernel that serves it best within `budget` bytes of workspace; with none
  * that fits, the one that needs the least. A grid with one row or one column is in order already and needs no stage. */
 static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size_t budget, size_t instances,
@@ -2468,7 +2542,10 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
     if (rows == 1 || cols == 1)
         return;
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
+    ipt__pack_choose(plan, stage);
     if (ipt__instance_units(plan, stage) * plan->unit_bytes <= ipt__local_budget(&plan->context->limits))
+        return;
+    if (stage->pack_bytes && ipt__pack_builds(plan, stage))
         return;
     if (rows == cols) {
         stage->kind = IPT__STAGE_SWAP;
@@ -2916,8 +2993,11 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
                          "without",
                          variant->name, (unsigned long)stage->lanes, (unsigned long)group);
     switch (variant->family) {
+    case IPT__FAMILY_SWAP:
+        break;
     case IPT__FAMILY_BS:
         stage->kind = IPT__STAGE_TILE;
+        stage->pack_bytes = 0;
         stage->workers = group / stage->lanes;
         holds = limits->local_memory / plan->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
@@ -3165,6 +3245,12 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
             ipt__layout_finish(plan, layout, budget);
             return IPT_SUCCESS;
         }
+        if (desc->variant_010) {
+            const ipt_result result =
+                ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
+            ipt__layout_finish(plan, layout, budget);
+            return result;
+        }
         ipt__stage_add_dense(plan, layout, budget, 1, desc->rows, desc->cols, 1);
         ipt__layout_finish(plan, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
@@ -3175,11 +3261,13 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
                 return IPT_SUCCESS;
         }
         break;
-    case IPT_SEQUENCE_SQUARE:
+    case IPT_SEQUENCE_SQUARE: {
+        ipt_result result = IPT_SUCCESS;
         if (desc->rows > 1)
-            ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
+            result = ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
         ipt__layout_finish(plan, layout, budget);
-        return IPT_SUCCESS;
+        return result;
+    }
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
@@ -3386,6 +3474,43 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
 }
 
+static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const int back_to_back =
+        plan->desc.batch == 1 || plan->desc.batch_stride == stage->instances * instance * plan->unit_bytes;
+    const size_t instances = stage->instances * (back_to_back ? plan->desc.batch : 1);
+    const size_t matrices = back_to_back ? 1 : plan->desc.batch;
+    /* A few work-groups for each compute unit, and whole lines of memory for each work-group, if possible. */
+    const size_t enough =
+        ipt__max(1, ipt__ceil_divide(instances * matrices, 8 * ipt__max(1, plan->context->limits.compute_units)));
+    size_t pack = 1, whole = 1;
+    ipt__pack_arguments a;
+    while (whole < 128 && whole * instance * plan->unit_bytes % 128 != 0)
+        whole *= 2;
+    while (pack < enough && ipt__pack_fits(plan, 2 * pack * instance, stage->pack_bytes))
+        pack *= 2;
+    while (pack > whole && pack < enough && ipt__pack_fits(plan, (pack + whole) * instance, stage->pack_bytes))
+        pack += whole;
+    memset(&a, 0, sizeof a);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.instances = instances;
+    a.pack = (cl_uint)pack;
+    a.packs = (cl_uint)ipt__ceil_divide(instances, pack);
+    a.rows = (cl_uint)stage->cols;
+    a.run_elements = (cl_uint)stage->rows;
+    a.along = (cl_int)(stage->cols * units);
+    a.next = (cl_int)units;
+    a.instance_units = (cl_uint)instance;
+    ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
+    ipt__divider32((cl_uint)(stage->rows * units), &a.row_units_magic, &a.row_units_shift);
+    a.element_units = (cl_uint)units;
+    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.packs * matrices);
+}
+
 static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
@@ -3398,6 +3523,8 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     /* Enough units for every work-item to have a few, but no more: small matrices need work-groups, too. */
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
     ipt__tile_arguments a;
+    if (stage->pack_bytes)
+        return ipt__run_pack(run, stage, place);
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
@@ -3407,6 +3534,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
     a.instance_units = (cl_uint)instance;
     a.lanes = stage->variant ? (cl_uint)stage->lanes : 1;
+    a.interleaved = stage->variant ? stage->variant->interleaved : 0;
     while (!stage->variant && a.lanes < a.instance_units &&
            a.lanes < plan->kernels[stage->kernels[0]].program->params.group_size)
         a.lanes *= 2;
@@ -3426,6 +3554,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     const size_t units = ipt__stage_units(plan, stage);
     const size_t side = stage->tile_side;
     size_t small, chunk = 1;
+    cl_ulong parts, groups; /* of a matrix; of all */
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
     if (side <= 32)
@@ -3444,8 +3573,20 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     a.element_units = (cl_uint)units;
     a.chunk_units = (cl_uint)chunk;
     a.chunks = (cl_uint)ipt__ceil_divide(units, chunk);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
-                           (cl_ulong)a.tiles * (a.tiles + 1) / 2 * a.chunks * stage->instances * plan->desc.batch);
+    parts = (cl_ulong)a.tiles * (a.tiles + 1) / 2 * a.chunks;
+    groups = parts * stage->instances * plan->desc.batch;
+    a.turns = a.group_step = a.turn_step = 1;
+    if (stage->variant) {
+        const int by_block = (int)stage->variant->interleaved;
+        if (groups >> 32)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
+                             stage->variant->name);
+        a.turns = (cl_uint)(by_block ? groups / parts : parts);
+        groups /= a.turns;
+        a.group_step = by_block ? 1 : a.turns;
+        a.turn_step = by_block ? (cl_uint)groups : 1;
+    }
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, groups);
 }
 
 /* Instances `first` to first + count - 1 of `matrices` matrices through slabs: transposed on the way in if the target
@@ -3976,6 +4117,14 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
     case IPT__STAGE_SAVE:
         break;
     case IPT__STAGE_TILE:
+        while (stage->pack_bytes) {
+            result = ipt__plan_kernel_get(plan, IPT__KERNEL_pack, ipt__pack_params(plan, stage), index);
+            if (result != IPT_ERROR_BUILD)
+                return result;
+            result = IPT_SUCCESS;
+            ipt__refuse_local(plan->context, stage->pack_bytes);
+            ipt__pack_choose(plan, stage);
+        }
         id = IPT__KERNEL_tile;
         if (stage->variant) {
             params.group_size = (cl_uint)(stage->lanes * stage->workers);
@@ -4008,7 +4157,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
 #endif
     case IPT__STAGE_SWAP:
         id = IPT__KERNEL_swap;
-        ipt__swap_tile(plan, stage, 0);
+        ipt__swap_tile(plan, stage, stage->variant != NULL);
         params.tile = (cl_uint)stage->tile_side;
         params.local_bytes = (cl_uint)stage->tile_bytes;
         if (stage->tile_side > 32) {
@@ -4132,6 +4281,8 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
         return;
     case IPT__STAGE_TILE:
         ipt__text_add(out, "tile: %lu x (%lu x %lu of %lu bytes), whole in local memory", instances, rows, cols, bytes);
+        if (stage->pack_bytes)
+            ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->pack_bytes);
         break;
     case IPT__STAGE_PTTWAC_010:
     case IPT__STAGE_P_IPT:
@@ -4142,9 +4293,9 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
                       (unsigned long)stage->origin, (unsigned long)stage->row_stride);
         return;
     case IPT__STAGE_SWAP:
-        ipt__text_add(out, "swap: %lu x (%lu x %lu of %lu bytes), pairs of tiles through local memory\n", instances,
-                      rows, cols, bytes);
-        return;
+        ipt__text_add(out, "swap: %lu x (%lu x %lu of %lu bytes), pairs of tiles through local memory", instances, rows,
+                      cols, bytes);
+        break;
     case IPT__STAGE_WAVE:
         ipt__text_add(out, "panels in waves: %lu x (%lu x %lu of %lu bytes), %lu panels of %lu matrices at once",
                       instances, rows, cols, bytes, at_once, (unsigned long)stage->matrices_at_once);
@@ -4223,9 +4374,9 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
     const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
                        desc->sequence != IPT_SEQUENCE_SQUARE;
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
-    ipt_result result =
-        ipt__check_variant("variant_010", desc->variant_010,
-                           1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_PTTWAC_010 | 1u << IPT__FAMILY_P_IPT);
+    ipt_result result = ipt__check_variant("variant_010", desc->variant_010,
+                                           1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_SWAP |
+                                               1u << IPT__FAMILY_PTTWAC_010 | 1u << IPT__FAMILY_P_IPT);
     if (!result)
         result = ipt__check_variant("variant_100", desc->variant_100,
                                     1u << IPT__FAMILY_PTTWAC_100 | 1u << IPT__FAMILY_P_IPT);
@@ -4233,10 +4384,17 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
         result = ipt__check_variant("variant_pad", desc->variant_pad, 1u << IPT__FAMILY_PAD);
     if (result)
         return result;
+    if (!forced && !formats && !(desc->flags & IPT_PAD) && !desc->variant_100 &&
+        ((desc->sequence == IPT_SEQUENCE_AUTO && ipt__variants[desc->variant_010].family == IPT__FAMILY_BS) ||
+         (desc->sequence == IPT_SEQUENCE_SQUARE && ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)))
+        return IPT_SUCCESS; /* the other fields of the seeds have no meaning there */
+    if (ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "variant_010 is %s, but sequence is %s: it serves sequence square",
+                         ipt_variant_string(desc->variant_010), ipt_sequence_string(desc->sequence));
     if ((desc->variant_010 || desc->variant_100) && !forced && !formats && !(desc->flags & IPT_PAD))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s is %s, but sequence is %s: it serves stages of the sequences 1 to 4.3, of formats and of "
-                         "IPT_PAD",
+                         "IPT_PAD; auto takes a variant_010 of BS for whole matrices, square one of SWAP",
                          desc->variant_010 ? "variant_010" : "variant_100",
                          ipt_variant_string(desc->variant_010 ? desc->variant_010 : desc->variant_100),
                          ipt_sequence_string(desc->sequence));

@@ -33,6 +33,9 @@
 #define IPT_OWN_KERNEL_LIST(X)                                                                                             \
     X(tile, 1, 1,                                                                                                      \
       IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_bank_padding)                  \
+    X(pack, 1, 0,                                                                                                      \
+      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
+          IPT__USES_local_bytes)                                                                                       \
     X(transpose, 2, 1, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile)         \
     X(swap, 1, 0,                                                                                                      \
       IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
@@ -78,11 +81,34 @@
     X(uint, instances_per_matrix_shift)                                                                                \
     X(uint, pack)                                                                                                      \
     X(uint, lanes) /* work-items that share an instance: a power of two */                                             \
+    X(uint, interleaved) /* 1: neighbouring work-items have different instances; 0: the same */                        \
     X(uint, instance_units)                                                                                            \
     X(uint, row_units)    /* cols elements */                                                                          \
     X(uint, column_units) /* rows elements */                                                                          \
     X(uint, column_units_magic)                                                                                        \
     X(uint, column_units_shift)                                                                                        \
+    X(uint, element_units)                                                                                             \
+    X(uint, element_units_magic)                                                                                       \
+    X(uint, element_units_shift)
+
+/* Matrices of `instances` back-to-back instances each; a work-group takes `pack` of one. An instance becomes `rows` rows
+ * of run_elements elements. */
+#define IPT_pack_ARGUMENTS(X)                                                                                          \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, instances)                                                                                                \
+    X(uint, pack)                                                                                                      \
+    X(uint, packs) /* of a matrix */                                                                                   \
+    X(uint, rows)                                                                                                      \
+    X(uint, run_elements)                                                                                              \
+    X(int, origin)                                                                                                     \
+    X(int, along)                                                                                                      \
+    X(int, next)                                                                                                       \
+    X(uint, instance_units)                                                                                            \
+    X(uint, instance_units_magic)                                                                                      \
+    X(uint, instance_units_shift)                                                                                      \
+    X(uint, row_units_magic)                                                                                           \
+    X(uint, row_units_shift)                                                                                           \
     X(uint, element_units)                                                                                             \
     X(uint, element_units_magic)                                                                                       \
     X(uint, element_units_shift)
@@ -121,7 +147,10 @@
     X(uint, tile_quanta) /* local memory of a large tile; see common.cl for these */                                   \
     X(uint, pitch)                                                                                                     \
     X(uint, skew)                                                                                                      \
-    X(uint, run_lanes)
+    X(uint, run_lanes) \
+    X(uint, turns) /* pairs of tiles that a work-group takes one after the other, of small tiles: */ \
+    X(uint, group_step) /* from its first one to that of the next work-group */ \
+    X(uint, turn_step)  /* from one to the next */
 
 /* Rows of row_units units, from one slot grid to another: row j of a matrix goes from slot source_first + j to slot
  * target_first + j. A grid has row_slots slots in a row; slot t begins at
@@ -1091,6 +1120,89 @@ static const char *const ipt__text_out_of_place[] = {
     NULL};
 #define IPT__HASH_out_of_place "de33a672d278f660"
 
+static const char *const ipt__text_pack[] = {
+    "/* 010! of small instances: a work-group fetches `pack` of them, back to back, into local memory, and writes them by\n",
+    " * quanta that work-items put together from where their units lie. No matter how small an instance is, memory is read\n",
+    " * and written in runs as long as the pack. An instance of the result has rows of `run_elements` elements, `along` units\n",
+    " * apart in the original; its rows begin `next` units apart, the first one at unit `origin`. */\n",
+    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n",
+    "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n",
+    "#endif\n",
+    "\n",
+    "/* Where quantum q lies in local memory: quanta are left out so that columns of instances whose sides are powers of two\n",
+    " * do not lie in one bank. The host counts on at most a fifth more. */\n",
+    "#define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))\n",
+    "\n",
+    "/* A quantum, and the units that it is put together from. */\n",
+    "typedef union ipt_parts {\n",
+    "    uint4 quantum;\n",
+    "    ipt_unit units[IPT_QUANTUM_UNITS];\n",
+    "} ipt_parts;\n",
+    "\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
+    "{\n",
+    "    __local uint4 quanta[IPT_LOCAL_BYTES / 16];\n",
+    "    __local ipt_unit *held = (__local ipt_unit *)quanta;\n",
+    "    const uint id = get_local_id(0), m = get_group_id(0) / packs;\n",
+    "    const ulong first = (ulong)(get_group_id(0) - m * packs) * pack;\n",
+    "    const uint units = (uint)min((ulong)pack, instances - first) * instance_units;\n",
+    "    const ulong low = base + m * matrix_stride, high = low + instances * instance_units;\n",
+    "    const ulong begin = low + first * instance_units;\n",
+    "    const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n",
+    "    const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n",
+    "    const uint row_units = run_elements * element_units; /* of the result */\n",
+    "    __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));\n",
+    "\n",
+    "    for (uint q = id; q < end; q += IPT_GROUP_SIZE)\n",
+    "        ipt_fetch(quanta + IPT_PLACE(q), matrix, begin / IPT_QUANTUM_UNITS + q, low, high);\n",
+    "    ipt_fetch_wait();\n",
+    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
+    "\n",
+    "    for (uint q = id; q < end; q += IPT_GROUP_SIZE) {\n",
+    "        /* The first unit of the quantum that belongs to the pack: its instance, row, element and part of that. */\n",
+    "        const uint skipped = q == 0 ? shift : 0, k = q * IPT_QUANTUM_UNITS + skipped - shift;\n",
+    "        const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);\n",
+    "        uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);\n",
+    "        const uint within = k - instance * instance_units - row * row_units;\n",
+    "        IPT_ELEMENT_OF(within, first_element, first_part);\n",
+    "        uint element = first_element, part = first_part;\n",
+    "        uint instance_begin = shift + instance * instance_units;\n",
+    "        ipt_parts parts;\n",
+    "#pragma unroll\n",
+    "        for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u) {\n",
+    "            const uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;\n",
+    "            if (u >= skipped && k + u - skipped < units) {\n",
+    "                parts.units[u] =\n",
+    "                    held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS];\n",
+    "#if IPT_ELEMENT_UNITS != 1\n",
+    "                if (++part < element_units)\n",
+    "                    continue;\n",
+    "                part = 0;\n",
+    "#endif\n",
+    "                if (++element == run_elements) {\n",
+    "                    element = 0;\n",
+    "                    if (++row == rows) {\n",
+    "                        row = 0;\n",
+    "                        instance_begin += instance_units;\n",
+    "                    }\n",
+    "                }\n",
+    "            }\n",
+    "        }\n",
+    "        if (skipped == 0 && k + IPT_QUANTUM_UNITS <= units) {\n",
+    "            target[q] = parts.quantum;\n",
+    "        } else {\n",
+    "            __global ipt_unit *one = (__global ipt_unit *)(target + q);\n",
+    "#pragma unroll\n",
+    "            for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u)\n",
+    "                if (u >= skipped && k + u - skipped < units)\n",
+    "                    one[u] = parts.units[u];\n",
+    "        }\n",
+    "    }\n",
+    "}\n",
+    NULL};
+#define IPT__HASH_pack "56ea41bf08ec5fb3"
+
 static const char *const ipt__text_panel[] = {
     "/* 010!, cooperative: panels are transposed in place by work-groups that hold one chunk of a panel each and wait for one\n",
     " * another.\n",
@@ -1828,63 +1940,75 @@ static const char *const ipt__text_swap[] = {
     "ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
     "{\n",
     "    __local uint4 quanta[IPT_LOCAL_BYTES / 16]; /* both tiles */\n",
+    "#if IPT_TILE > 32\n",
+    "    __local uint starts[2][IPT_TILE];\n",
+    "#endif\n",
     "    /* The tiles on and above the diagonal, folded into a rectangle `width` wide: its row y holds the tiles of matrix\n",
     "     * row y and those of the matrix row that completes it. */\n",
     "    const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);\n",
-    "    uint group = get_group_id(0);\n",
-    "    const uint pair = group % pairs;\n",
-    "    group /= pairs;\n",
-    "    const uint first_part = group % chunks * chunk_units;\n",
-    "    group /= chunks;\n",
-    "    const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;\n",
-    "\n",
-    "    const uint y = pair / width, x = pair % width;\n",
-    "    const uint even = 1 - (tiles & 1);\n",
-    "    const bool direct = x >= y + even;\n",
-    "    const ulong upper = direct ? y : tiles - even - y;\n",
-    "    const ulong right = direct ? x - even : tiles - 1 - x;\n",
-    "\n",
-    "    const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);\n",
-    "    const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);\n",
-    "#if IPT_TILE > 32\n",
-    "    /* Large tiles, of elements of one unit, are fetched by quanta: see common.cl. */\n",
-    "    (void)first_part;\n",
-    "    __local uint starts[2][IPT_TILE];\n",
-    "    const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;\n",
-    "    const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,\n",
-    "                             low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};\n",
-    "#pragma unroll 2\n",
-    "    for (uint side_of = 0; side_of < 2; ++side_of) {\n",
-    "        const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;\n",
-    "        ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,\n",
-    "                       tile_rows, run_lanes, pitch, skew, low, high);\n",
-    "        ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);\n",
-    "    }\n",
-    "    ipt_fetch_wait();\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "#pragma unroll 2\n",
-    "    for (uint side_of = 0; side_of < 2; ++side_of)\n",
-    "        ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,\n",
-    "                       begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,\n",
-    "                       ((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);\n",
+    "#if IPT_TILE <= 32\n",
+    "    for (uint turn = 0; turn < turns; ++turn) {\n",
+    "        uint work = get_group_id(0) * group_step + turn * turn_step;\n",
     "#else\n",
-    "    const uint parts = min(chunk_units, element_units - first_part);\n",
-    "    const uint tile_pitch = IPT_TILE * chunk_units + 1;\n",
-    "    __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;\n",
-    "    __global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;\n",
-    "    __global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;\n",
-    "    __global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;\n",
-    "\n",
-    "    /* On the diagonal both are the same tile, read and written twice with the same values. */\n",
-    "    ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);\n",
-    "    ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "    ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);\n",
-    "    ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);\n",
+    "    {\n",
+    "        uint work = get_group_id(0);\n",
+    "        (void)turns, (void)group_step, (void)turn_step;\n",
     "#endif\n",
+    "        const uint pair = work % pairs;\n",
+    "        work /= pairs;\n",
+    "        const uint first_part = work % chunks * chunk_units;\n",
+    "        work /= chunks;\n",
+    "        const uint m = work / instances_per_matrix, instance = work % instances_per_matrix;\n",
+    "\n",
+    "        const uint y = pair / width, x = pair % width;\n",
+    "        const uint even = 1 - (tiles & 1);\n",
+    "        const bool direct = x >= y + even;\n",
+    "        const ulong upper = direct ? y : tiles - even - y;\n",
+    "        const ulong right = direct ? x - even : tiles - 1 - x;\n",
+    "\n",
+    "        const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);\n",
+    "        const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);\n",
+    "#if IPT_TILE > 32\n",
+    "        /* Large tiles, of elements of one unit, are fetched by quanta: see common.cl. */\n",
+    "        (void)first_part;\n",
+    "        const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;\n",
+    "        const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,\n",
+    "                                 low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};\n",
+    "#pragma unroll 2\n",
+    "        for (uint side_of = 0; side_of < 2; ++side_of) {\n",
+    "            const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;\n",
+    "            ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,\n",
+    "                           tile_rows, run_lanes, pitch, skew, low, high);\n",
+    "            ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);\n",
+    "        }\n",
+    "        ipt_fetch_wait();\n",
+    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
+    "#pragma unroll 2\n",
+    "        for (uint side_of = 0; side_of < 2; ++side_of)\n",
+    "            ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,\n",
+    "                           begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,\n",
+    "                           ((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);\n",
+    "#else\n",
+    "        const uint parts = min(chunk_units, element_units - first_part);\n",
+    "        const uint tile_pitch = IPT_TILE * chunk_units + 1;\n",
+    "        __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;\n",
+    "        __global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;\n",
+    "        __global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;\n",
+    "        __global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;\n",
+    "\n",
+    "        /* On the diagonal both are the same tile, read and written twice with the same values. */\n",
+    "        ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);\n",
+    "        ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);\n",
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n",
+    "        ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);\n",
+    "        ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);\n",
+    "        if (turn + 1 < turns)\n",
+    "            barrier(CLK_LOCAL_MEM_FENCE);\n",
+    "#endif\n",
+    "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_swap "ef09458e95724a55"
+#define IPT__HASH_swap "1fb3907802e8adb5"
 
 static const char *const ipt__text_tile[] = {
     "/* BS, 010! in local memory: a work-group holds `pack` whole instances and writes them back transposed. */\n",
@@ -1905,7 +2029,8 @@ static const char *const ipt__text_tile[] = {
     "    const ulong first = (ulong)get_group_id(0) * pack;\n",
     "    const ulong left = instances - first;\n",
     "    const uint count = left < pack ? (uint)left : pack;\n",
-    "    const uint lane = get_local_id(0) & (lanes - 1), line = get_local_id(0) / lanes, lines = IPT_GROUP_SIZE / lanes;\n",
+    "    const uint id = get_local_id(0), lines = IPT_GROUP_SIZE / lanes;\n",
+    "    const uint lane = interleaved ? id / lines : id & (lanes - 1), line = interleaved ? id & (lines - 1) : id / lanes;\n",
     "\n",
     "    for (uint packed = line; packed < count; packed += lines) {\n",
     "        const ulong instance = first + packed;\n",
@@ -1935,7 +2060,7 @@ static const char *const ipt__text_tile[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_tile "7842a1a17c19e6d8"
+#define IPT__HASH_tile "80954646bb174329"
 
 static const char *const ipt__text_transpose[] = {
     "/* Tiled transposition from one place into another: panels into slabs, rows to save, whole matrices out of place. One\n",

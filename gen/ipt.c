@@ -248,7 +248,7 @@ static void show_options(unsigned shown)
 #define SHOW_SEQUENCE(enumerator, name) " " name
         puts("sequences:" IPT_SEQUENCE_LIST(SHOW_SEQUENCE));
 #undef SHOW_SEQUENCE
-#define SHOW_VARIANT(enumerator, name, family, lanes, padding, registers, layout) " " name
+#define SHOW_VARIANT(enumerator, name, family, lanes, padding, registers, layout, interleaved) " " name
         puts("kernels:" IPT_VARIANT_LIST(SHOW_VARIANT));
 #undef SHOW_VARIANT
     }
@@ -346,7 +346,8 @@ static bool read_sequence(const char *text, ipt_sequence *found)
 
 static bool read_variant(const char *text, ipt_variant *found)
 {
-#define COMPARE_VARIANT(enumerator, name, family, lanes, padding, registers, layout) COMPARE_NAME(enumerator, name)
+#define COMPARE_VARIANT(enumerator, name, family, lanes, padding, registers, layout, interleaved)                      \
+    COMPARE_NAME(enumerator, name)
     IPT_VARIANT_LIST(COMPARE_VARIANT)
 #undef COMPARE_VARIANT
     return false;

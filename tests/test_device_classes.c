@@ -94,7 +94,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
     cl_program program;
     if (told && told->refuses &&
         ((strstr(strings[0], "ipt_k_swap(") && !strstr(strings[0], "#define IPT_TILE 32\n")) ||
-         strstr(strings[0], "ipt_k_out_of_place("))) {
+         strstr(strings[0], "ipt_k_out_of_place(") || strstr(strings[0], "ipt_k_pack("))) {
         handed = "#error too much local memory";
         return clCreateProgramWithSource(context, 1, &handed, NULL, error);
     }
@@ -296,10 +296,52 @@ static void device_classes_refused_memory(void **state)
     told = NULL;
 }
 
+/* Batches of small matrices, back to back and with gaps, of all kinds of elements, at odd offsets, on a GPU; and on one
+ * that refuses the kernel for them. */
+static void device_classes_small_matrices(void **state)
+{
+    static const told_device devices[2] = {{"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
+                                           {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 1}};
+    static const size_t sides[][2] = {{2, 2}, {3, 5}, {8, 8}, {32, 32}, {17, 29}, {1, 40}, {64, 48}},
+                        sizes[] = {1, 2, 3, 4, 8, 12, 16, 20}, batches[] = {1, 3, 1000};
+    size_t refused, side, size, batch, gap;
+    (void)state;
+    for (refused = 0; refused < 2; ++refused) {
+        ipt_context_desc context_desc = {0};
+        ipt_context *context;
+        context_desc.context = test_cl_context;
+        context_desc.device = test_device;
+        told = &devices[refused];
+        assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+        for (side = 0; side < sizeof sides / sizeof *sides; ++side)
+            for (size = 0; size < sizeof sizes / sizeof *sizes; ++size)
+                for (batch = 0; batch < 3; ++batch)
+                    for (gap = 0; gap < 2; ++gap) {
+                        ipt_plan_desc desc = {0};
+                        ipt_plan *plan;
+                        test_job job = {.size = 0};
+                        desc.rows = sides[side][0];
+                        desc.cols = sides[side][1];
+                        desc.elem_size = sizes[size];
+                        desc.batch = batches[batch];
+                        desc.batch_stride = gap ? (desc.rows * desc.cols + 1) * desc.elem_size : 0;
+                        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+                        if (desc.rows > 1 && desc.rows * desc.cols * desc.elem_size < 4096)
+                            assert_int_equal(source_says(plan, "ipt_k_pack(", "IPT_LOCAL_BYTES"),
+                                             !refused && (!gap || desc.batch == 1));
+                        test_job_prepare(&job, test_cl_context, &desc, 3 * desc.elem_size);
+                        assert_true(test_job_run(&job, plan, test_queue));
+                        test_job_end(&job);
+                        ipt_plan_destroy(plan);
+                    }
+        ipt_context_destroy(context);
+    }
+    told = NULL;
+}
+
 const struct CMUnitTest test_device_classes[] = {
-    TEST_CASE(device_classes_sub_groups),
-    TEST_CASE(device_classes_no_sub_groups),
-    TEST_CASE(device_classes_memory_model),
-    TEST_CASE(device_classes_refused_memory),
+    TEST_CASE(device_classes_sub_groups),     TEST_CASE(device_classes_no_sub_groups),
+    TEST_CASE(device_classes_memory_model),   TEST_CASE(device_classes_refused_memory),
+    TEST_CASE(device_classes_small_matrices),
 };
 const size_t test_device_classes_count = TEST_COUNT(test_device_classes);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAMILY_AUTO, FAMILY_BS, FAMILY_PTTWAC_010, FAMILY_PTTWAC_100, FAMILY_P_IPT, FAMILY_PAD };
+enum { FAMILY_AUTO, FAMILY_BS, FAMILY_SWAP, FAMILY_PTTWAC_010, FAMILY_PTTWAC_100, FAMILY_P_IPT, FAMILY_PAD };
 
-#define VARIANT_ROW(name, text, family, lanes, padding, registers, layout)                                             \
+#define VARIANT_ROW(name, text, family, lanes, padding, registers, layout, interleaved)                                \
     {text, FAMILY_##family, lanes, padding, registers, layout},
 static const struct {
     const char *name;
@@ -137,7 +137,7 @@ static void try_variant(ipt_variant variant, ipt_sequence sequence, size_t shape
 static void seeds_variants(void **state)
 {
     (void)state;
-    for (int v = IPT_VARIANT_AUTO + 1; v < IPT_VARIANT_PAD_CHAINED; ++v)
+    for (int v = IPT_VARIANT_AUTO + 1; v < IPT__VARIANT_COUNT; ++v)
         for (int sequence = IPT_SEQUENCE_1; sequence <= IPT_SEQUENCE_4_3; ++sequence)
             for (size_t shape = 0; shape < TEST_COUNT(shapes); ++shape)
                 for (int is_100 = 0; is_100 < 2; ++is_100) {
@@ -148,6 +148,32 @@ static void seeds_variants(void **state)
                         sizes = 7;
                     try_variant((ipt_variant)v, (ipt_sequence)sequence, shape, is_100, sizes);
                 }
+}
+
+/* Seed 004's models: batches of whole matrices, by work-items, parts of sub-groups and work-groups; pairs of tiles by
+ * block and by element. */
+static void seeds_batches(void **state)
+{
+    (void)state;
+    static const size_t sides[][2] = {{2, 2}, {3, 5},   {8, 8},     {13, 29}, {32, 32},
+                                      {1, 9}, {77, 33}, {100, 100}, {67, 67}};
+    static const size_t sizes[] = {4, 8, 3}, batches[] = {1, 5, 300};
+    for (int v = IPT_VARIANT_AUTO + 1; v < IPT__VARIANT_COUNT; ++v)
+        for (size_t s = 0; s < TEST_COUNT(sides); ++s)
+            for (size_t b = 0; b < TEST_COUNT(batches); ++b) {
+                const int swap = variants[v].family == FAMILY_SWAP;
+                ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = sizes[(s + b) % 3]};
+                if ((!swap && variants[v].family != FAMILY_BS) || (swap && desc.rows != desc.cols))
+                    continue;
+                desc.batch = batches[b];
+                desc.batch_stride = b == 1 ? desc.rows * desc.cols * desc.elem_size + 4 * desc.elem_size : 0;
+                desc.variant_010 = (ipt_variant)v;
+                desc.sequence = swap ? IPT_SEQUENCE_SQUARE : IPT_SEQUENCE_AUTO;
+                test_transposes(test_context, &desc);
+                ipt_plan *plan = test_make_plan(test_context, &desc);
+                assert_int_equal(is_served_by(plan, variants[v].name), desc.rows > 1);
+                ipt_plan_destroy(plan);
+            }
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -332,7 +358,7 @@ static void seeds_in_the_plan(void **state)
     (void)state;
     char *sources[2][IPT__VARIANT_COUNT] = {{NULL}};
     for (int is_100 = 0; is_100 < 2; ++is_100)
-        for (int v = IPT_VARIANT_AUTO + 1; v < IPT_VARIANT_PAD_CHAINED; ++v) {
+        for (int v = IPT_VARIANT_AUTO + 1; v < IPT__VARIANT_COUNT; ++v) {
             if (!(is_100 ? serves_super_elements : serves_elements)((ipt_variant)v))
                 continue;
             for (size_t flag_spread = 0; flag_spread <= 8; flag_spread += 8) {
@@ -775,7 +801,9 @@ static void seeds_combined(void **state)
     (void)state;
     test_job job = {.size = 0};
     size_t pad_rows, pad_cols;
-    for (int v = IPT_VARIANT_AUTO + 1; v < IPT_VARIANT_PAD_CHAINED; ++v) {
+    for (int v = IPT_VARIANT_AUTO + 1; v < IPT__VARIANT_COUNT; ++v) {
+        if (!serves_elements((ipt_variant)v) && !serves_super_elements((ipt_variant)v))
+            continue;
         ipt_plan_desc desc = {.rows = 48, .cols = 60, .elem_size = 4, .batch = 2, .tile_m = 6, .tile_n = 10};
         *(serves_elements((ipt_variant)v) ? &desc.variant_010 : &desc.variant_100) = (ipt_variant)v;
         desc.flag_spread = spreads[(size_t)v % TEST_COUNT(spreads)];
@@ -865,7 +893,12 @@ static void seeds_bad_input(void **state)
         {0, IPT_VARIANT_PAD_CHAINED, 0, IPT_SEQUENCE_3_1, 0, "variant_100", "pad-chained"},
         {0, 0, IPT_VARIANT_BS_SIMD, IPT_SEQUENCE_3_1, 0, "variant_pad", "bs-simd"},
         {0, 0, IPT_VARIANT_P_IPT_ITEM, IPT_SEQUENCE_3_1, 0, "variant_pad", "p-ipt-item"},
-        {IPT_VARIANT_BS_SIMD, 0, 0, IPT_SEQUENCE_AUTO, 0, "variant_010", "bs-simd"},
+        {IPT_VARIANT_PTTWAC_010, 0, 0, IPT_SEQUENCE_AUTO, 0, "variant_010", "pttwac-010"},
+        {IPT_VARIANT_BS_SIMD, 0, 0, IPT_SEQUENCE_TWO_PASS, 0, "variant_010", "bs-simd"},
+        {IPT_VARIANT_BS_SIMD, IPT_VARIANT_PTTWAC_100_SIMD, 0, IPT_SEQUENCE_AUTO, 0, "variant_010", "bs-simd"},
+        {IPT_VARIANT_BS_GROUP, 0, 0, IPT_SEQUENCE_SQUARE, 0, "variant_010", "bs-group"},
+        {IPT_VARIANT_SWAP_BY_BLOCK, 0, 0, IPT_SEQUENCE_AUTO, 0, "variant_010", "swap-by-block"},
+        {IPT_VARIANT_SWAP_BY_ELEMENT, 0, 0, IPT_SEQUENCE_3_1, 0, "variant_010", "swap-by-element"},
         {IPT_VARIANT_P_IPT_ITEM, 0, 0, IPT_SEQUENCE_TWO_PASS, 0, "variant_010", "p-ipt-item"},
         {IPT_VARIANT_PTTWAC_010, 0, 0, IPT_SEQUENCE_SQUARE, 0, "variant_010", "pttwac-010"},
         {0, IPT_VARIANT_PTTWAC_100_SIMD, 0, IPT_SEQUENCE_AUTO, 0, "variant_100", "pttwac-100-simd"},
@@ -941,10 +974,19 @@ static void seeds_repeated(void **state)
 }
 
 const struct CMUnitTest test_seeds[] = {
-    TEST_CASE(seeds_variants),       TEST_CASE(seeds_cycles),           TEST_CASE(seeds_flag_spread),
-    TEST_CASE(seeds_in_the_plan),    TEST_CASE(seeds_formats),          TEST_CASE(seeds_formats_errors),
-    TEST_CASE(seeds_padding),        TEST_CASE(seeds_padding_by_tiles), TEST_CASE(seeds_combined),
-    TEST_CASE(seeds_padding_errors), TEST_CASE(seeds_bad_input),        TEST_CASE(seeds_little_local_memory),
+    TEST_CASE(seeds_variants),
+    TEST_CASE(seeds_batches),
+    TEST_CASE(seeds_cycles),
+    TEST_CASE(seeds_flag_spread),
+    TEST_CASE(seeds_in_the_plan),
+    TEST_CASE(seeds_formats),
+    TEST_CASE(seeds_formats_errors),
+    TEST_CASE(seeds_padding),
+    TEST_CASE(seeds_padding_by_tiles),
+    TEST_CASE(seeds_combined),
+    TEST_CASE(seeds_padding_errors),
+    TEST_CASE(seeds_bad_input),
+    TEST_CASE(seeds_little_local_memory),
     TEST_CASE(seeds_repeated),
 };
 const size_t test_seeds_count = TEST_COUNT(test_seeds);

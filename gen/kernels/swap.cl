@@ -8,58 +8,70 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
     __local uint4 quanta[IPT_LOCAL_BYTES / 16]; /* both tiles */
+#if IPT_TILE > 32
+    __local uint starts[2][IPT_TILE];
+#endif
     /* The tiles on and above the diagonal, folded into a rectangle `width` wide: its row y holds the tiles of matrix
      * row y and those of the matrix row that completes it. */
     const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);
-    uint group = get_group_id(0);
-    const uint pair = group % pairs;
-    group /= pairs;
-    const uint first_part = group % chunks * chunk_units;
-    group /= chunks;
-    const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;
-
-    const uint y = pair / width, x = pair % width;
-    const uint even = 1 - (tiles & 1);
-    const bool direct = x >= y + even;
-    const ulong upper = direct ? y : tiles - even - y;
-    const ulong right = direct ? x - even : tiles - 1 - x;
-
-    const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);
-    const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);
-#if IPT_TILE > 32
-    /* Large tiles, of elements of one unit, are fetched by quanta: see common.cl. */
-    (void)first_part;
-    __local uint starts[2][IPT_TILE];
-    const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;
-    const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,
-                             low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};
-#pragma unroll 2
-    for (uint side_of = 0; side_of < 2; ++side_of) {
-        const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
-        ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,
-                       tile_rows, run_lanes, pitch, skew, low, high);
-        ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);
-    }
-    ipt_fetch_wait();
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#pragma unroll 2
-    for (uint side_of = 0; side_of < 2; ++side_of)
-        ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,
-                       begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,
-                       ((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);
+#if IPT_TILE <= 32
+    for (uint turn = 0; turn < turns; ++turn) {
+        uint work = get_group_id(0) * group_step + turn * turn_step;
 #else
-    const uint parts = min(chunk_units, element_units - first_part);
-    const uint tile_pitch = IPT_TILE * chunk_units + 1;
-    __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
-    __global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;
-    __global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;
-    __global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;
-
-    /* On the diagonal both are the same tile, read and written twice with the same values. */
-    ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
-    ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);
-    ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);
+    {
+        uint work = get_group_id(0);
+        (void)turns, (void)group_step, (void)turn_step;
 #endif
+        const uint pair = work % pairs;
+        work /= pairs;
+        const uint first_part = work % chunks * chunk_units;
+        work /= chunks;
+        const uint m = work / instances_per_matrix, instance = work % instances_per_matrix;
+
+        const uint y = pair / width, x = pair % width;
+        const uint even = 1 - (tiles & 1);
+        const bool direct = x >= y + even;
+        const ulong upper = direct ? y : tiles - even - y;
+        const ulong right = direct ? x - even : tiles - 1 - x;
+
+        const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);
+        const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);
+#if IPT_TILE > 32
+        /* Large tiles, of elements of one unit, are fetched by quanta: see common.cl. */
+        (void)first_part;
+        const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;
+        const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,
+                                 low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};
+#pragma unroll 2
+        for (uint side_of = 0; side_of < 2; ++side_of) {
+            const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
+            ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,
+                           tile_rows, run_lanes, pitch, skew, low, high);
+            ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);
+        }
+        ipt_fetch_wait();
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#pragma unroll 2
+        for (uint side_of = 0; side_of < 2; ++side_of)
+            ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,
+                           begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,
+                           ((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);
+#else
+        const uint parts = min(chunk_units, element_units - first_part);
+        const uint tile_pitch = IPT_TILE * chunk_units + 1;
+        __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
+        __global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;
+        __global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;
+        __global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;
+
+        /* On the diagonal both are the same tile, read and written twice with the same values. */
+        ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
+        ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);
+        ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);
+        if (turn + 1 < turns)
+            barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    }
 }

@@ -16,7 +16,8 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
     const ulong first = (ulong)get_group_id(0) * pack;
     const ulong left = instances - first;
     const uint count = left < pack ? (uint)left : pack;
-    const uint lane = get_local_id(0) & (lanes - 1), line = get_local_id(0) / lanes, lines = IPT_GROUP_SIZE / lanes;
+    const uint id = get_local_id(0), lines = IPT_GROUP_SIZE / lanes;
+    const uint lane = interleaved ? id / lines : id & (lanes - 1), line = interleaved ? id & (lines - 1) : id / lanes;
 
     for (uint packed = line; packed < count; packed += lines) {
         const ulong instance = first + packed;

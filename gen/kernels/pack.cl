@@ -1,0 +1,79 @@
+/* 010! of small instances: a work-group fetches `pack` of them, back to back, into local memory, and writes them by
+ * quanta that work-items put together from where their units lie. No matter how small an instance is, memory is read
+ * and written in runs as long as the pack. An instance of the result has rows of `run_elements` elements, `along` units
+ * apart in the original; its rows begin `next` units apart, the first one at unit `origin`. */
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)
+#error "IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined"
+#endif
+
+/* Where quantum q lies in local memory: quanta are left out so that columns of instances whose sides are powers of two
+ * do not lie in one bank. The host counts on at most a fifth more. */
+#define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))
+
+/* A quantum, and the units that it is put together from. */
+typedef union ipt_parts {
+    uint4 quantum;
+    ipt_unit units[IPT_QUANTUM_UNITS];
+} ipt_parts;
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
+{
+    __local uint4 quanta[IPT_LOCAL_BYTES / 16];
+    __local ipt_unit *held = (__local ipt_unit *)quanta;
+    const uint id = get_local_id(0), m = get_group_id(0) / packs;
+    const ulong first = (ulong)(get_group_id(0) - m * packs) * pack;
+    const uint units = (uint)min((ulong)pack, instances - first) * instance_units;
+    const ulong low = base + m * matrix_stride, high = low + instances * instance_units;
+    const ulong begin = low + first * instance_units;
+    const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);
+    const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+    const uint row_units = run_elements * element_units; /* of the result */
+    __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));
+
+    for (uint q = id; q < end; q += IPT_GROUP_SIZE)
+        ipt_fetch(quanta + IPT_PLACE(q), matrix, begin / IPT_QUANTUM_UNITS + q, low, high);
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+
+    for (uint q = id; q < end; q += IPT_GROUP_SIZE) {
+        /* The first unit of the quantum that belongs to the pack: its instance, row, element and part of that. */
+        const uint skipped = q == 0 ? shift : 0, k = q * IPT_QUANTUM_UNITS + skipped - shift;
+        const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);
+        uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);
+        const uint within = k - instance * instance_units - row * row_units;
+        IPT_ELEMENT_OF(within, first_element, first_part);
+        uint element = first_element, part = first_part;
+        uint instance_begin = shift + instance * instance_units;
+        ipt_parts parts;
+#pragma unroll
+        for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u) {
+            const uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;
+            if (u >= skipped && k + u - skipped < units) {
+                parts.units[u] =
+                    held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS];
+#if IPT_ELEMENT_UNITS != 1
+                if (++part < element_units)
+                    continue;
+                part = 0;
+#endif
+                if (++element == run_elements) {
+                    element = 0;
+                    if (++row == rows) {
+                        row = 0;
+                        instance_begin += instance_units;
+                    }
+                }
+            }
+        }
+        if (skipped == 0 && k + IPT_QUANTUM_UNITS <= units) {
+            target[q] = parts.quantum;
+        } else {
+            __global ipt_unit *one = (__global ipt_unit *)(target + q);
+#pragma unroll
+            for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u)
+                if (u >= skipped && k + u - skipped < units)
+                    one[u] = parts.units[u];
+        }
+    }
+}
