@@ -6,12 +6,12 @@ PYTHON = /usr/bin/python3
 LDLIBS = -lOpenCL -lpthread
 B = build
 
-KERNELS = common chains copy out_of_place pack panel shuffle swap tile transpose
+KERNELS = common chains copy flip map out_of_place pack panel shuffle swap tile transpose
 SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_picture
-TESTS = test main test_maths test_heuristics test_seeds test_shapes test_sequences test_execution test_bad_input test_host test_plan \
+TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_device_classes test_stress test_tool
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h

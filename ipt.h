@@ -369,6 +369,24 @@ typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_CO
 /* The name in IPT_FORMAT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_format_string(ipt_format format);
 
+/* What becomes of each matrix, for ipt_plan_desc.move. X(enumerator, name, transposed, rows of the result in reverse
+ * sequence, each row of it turned round). Rotations are clockwise; those by 90 and 270 degrees, like transpositions,
+ * make cols x rows matrices. */
+#define IPT_MOVE_LIST(X)                                                                                               \
+    X(IPT_MOVE_TRANSPOSE, "transpose", 1, 0, 0)                                                                        \
+    X(IPT_MOVE_ROTATE_90, "rotate-90", 1, 0, 1)                                                                        \
+    X(IPT_MOVE_ROTATE_180, "rotate-180", 0, 1, 1)                                                                      \
+    X(IPT_MOVE_ROTATE_270, "rotate-270", 1, 1, 0)                                                                      \
+    X(IPT_MOVE_FLIP_HORIZONTAL, "flip-horizontal", 0, 0, 1)                                                            \
+    X(IPT_MOVE_FLIP_VERTICAL, "flip-vertical", 0, 1, 0)                                                                \
+    X(IPT_MOVE_ANTITRANSPOSE, "antitranspose", 1, 1, 1)
+
+#define IPT__MOVE_ENUMERATOR(name, text, transposed, rows, cols) name,
+typedef enum ipt_move { IPT_MOVE_LIST(IPT__MOVE_ENUMERATOR) IPT__MOVE_COUNT } ipt_move;
+
+/* The name in IPT_MOVE_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_move_string(ipt_move move);
+
 #define IPT__SEQUENCE_ENUMERATOR(name, text) name,
 typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
 
@@ -403,7 +421,12 @@ typedef struct ipt_plan_desc {
     size_t flag_spread;  /* words that forced PTTWAC kernels spread the flags of one word over: 1, 2 ... 32, one flag to
                             a word;  0: 1 */
     ipt_format from, to; /* other than a transposition: tile_m and tile_n are the blocks' sides; AUTO only */
-} ipt_plan_desc;         /* zero-initialised but for rows, cols and elem_size means defaults */
+    ipt_move move;       /* other than a transposition, a rotation or a reflection; in place only */
+    const char *expression;      /* OpenCL C: what becomes of the element x on the way, such as "x * x"; NULL: nothing.
+                                    Copied. Elements of 1, 2, 4, 8 or 16 bytes only */
+    const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
+                                    "uchar4" */
+} ipt_plan_desc;                 /* zero-initialised but for rows, cols and elem_size means defaults */
 
 /* Makes a plan: chooses its stages, builds the programs it needs (none if the context has them already), takes and
  * touches its workspace. On failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED,
@@ -656,6 +679,20 @@ IPT_API const char *ipt_variant_string(ipt_variant variant)
     default:
         return "unknown";
     }
+}
+
+/* The columns of IPT_MOVE_LIST. */
+typedef struct ipt__move {
+    const char *name;
+    int transposed, reversed_rows, reversed_cols;
+} ipt__move;
+static const ipt__move ipt__moves[] = {
+#define IPT__MOVE_ROW(enumerator, name, transposed, rows, cols) {name, transposed, rows, cols},
+    IPT_MOVE_LIST(IPT__MOVE_ROW)};
+
+IPT_API const char *ipt_move_string(ipt_move move)
+{
+    return (int)move < 0 || move >= IPT__MOVE_COUNT ? "unknown" : ipt__moves[move].name;
 }
 
 IPT_API const char *ipt_format_string(ipt_format format)
@@ -1293,6 +1330,7 @@ enum {
 typedef struct ipt__params {
 #define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
+    const char *expression, *expression_type; /* where apply is 1 */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -1356,7 +1394,8 @@ static int ipt__params_reduce(ipt__params *params, unsigned uses)
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 {
 #define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
-    return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL);
+    return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
+           (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type)));
 }
 
 /* A text that grows into memory of fixed size; a NULL text only counts. */
@@ -1386,6 +1425,8 @@ static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigne
         space = " ";                                                                                                   \
     }
     IPT_PARAM_LIST(IPT__PARAM_PRINT)
+    if ((uses & IPT__USES_apply) && params->apply)
+        ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
 /* The specialised text of one program. */
@@ -1401,6 +1442,9 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
     if (kernel->uses & IPT__USES_##field)                                                                              \
         ipt__text_add(out, "#define %s %u\n", #macro, (unsigned)params->field);
     IPT_PARAM_LIST(IPT__PARAM_DEFINE)
+    if (params->apply && (kernel->uses & IPT__USES_apply))
+        ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
+                      params->expression);
     ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
     for (line = ipt__text_common; *line; ++line)
         ipt__text_add(out, "%s", *line);
@@ -1589,6 +1633,7 @@ typedef struct ipt__program {
     ipt__params params;
     cl_program program;
     char *source;
+    char *expression; /* what params points to; NULL: nothing */
     /* Found out by running the program, 0: not yet or none. Guarded by probe_lock. */
     size_t resident; /* panel: work-groups that run at the same time */
     size_t lanes;    /* chains: work-items of one of the device's sub-groups; 1: they do not do what they should */
@@ -1796,6 +1841,7 @@ static void ipt__context_free(ipt_context *context)
         context->programs = program->next;
         ipt__cl.clReleaseProgram(program->program);
         ipt__release(&allocator, program->source);
+        ipt__release(&allocator, program->expression);
         ipt__release(&allocator, program);
     }
     if (context->cooperative_last)
@@ -1963,6 +2009,21 @@ static ipt_result ipt__program_build(ipt_context *context, ipt__program *program
     return IPT_SUCCESS;
 }
 
+/* Copies an expression and its type into one allocation; NULL if there is no memory. */
+static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
+                                  const char **copied_expression, const char **copied_type)
+{
+    const size_t bytes = strlen(expression) + 1, type_bytes = strlen(type) + 1;
+    char *const copy = (char *)ipt__allocate(allocator, bytes + type_bytes);
+    if (copy) {
+        memcpy(copy, expression, bytes);
+        memcpy(copy + bytes, type, type_bytes);
+        *copied_expression = copy;
+        *copied_type = copy + bytes;
+    }
+    return copy;
+}
+
 /* The program of a kernel for params, built unless the context has it. */
 static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
                                    ipt__program **found)
@@ -1985,7 +2046,12 @@ static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, cons
         else {
             program->id = id;
             program->params = *params;
-            result = ipt__program_build(context, program);
+            if (params->apply)
+                program->expression =
+                    ipt__copy_expression(&context->allocator, params->expression, params->expression_type,
+                                         &program->params.expression, &program->params.expression_type);
+            result =
+                params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_build(context, program);
             if (!result) {
                 program->next = context->programs;
                 context->programs = program;
@@ -1993,6 +2059,7 @@ static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, cons
                 if (program->program)
                     ipt__cl.clReleaseProgram(program->program);
                 ipt__release(&context->allocator, program->source);
+                ipt__release(&context->allocator, program->expression);
                 ipt__release(&context->allocator, program);
                 program = NULL;
             }
@@ -2204,6 +2271,9 @@ typedef enum ipt__stage_kind {
     IPT__STAGE_WAVE,    /* instances through slabs of global memory, as many at once as there are slabs */
     IPT__STAGE_PANEL,   /* instances by work-groups that hold a chunk each and wait for one another */
     IPT__STAGE_SHUFFLE, /* instances by cycle following with one flag bit per slot */
+    /* What a plan does beside: */
+    IPT__STAGE_FLIP, /* rows x cols elements: the sequence of rows, or each row, or both, reversed */
+    IPT__STAGE_MAP,  /* the plan's expression, applied to every element */
     /* Only for the seeds' sake: */
     IPT__STAGE_PTTWAC_010, /* instances where they lie, by work-groups with flags in local memory */
     IPT__STAGE_P_IPT,      /* instances by cycle following without flags */
@@ -2267,12 +2337,15 @@ typedef struct ipt__stage {
     ipt__chunks chunks;                         /* PANEL */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves the gaps: rows or columns left over */
     int chains;                                 /* SHUFFLE by sub-groups */
-    size_t piece_quanta;         /* of it: quanta of 16 bytes that a piece touches, rounded up to classes */
-    int gap_restore;             /* SHUFFLE: the gaps are filled from the save area, else saved there */
-    int by_words;                /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
-    int word_kernel;             /* copy or shuffle that does */
-    const ipt__variant *variant; /* a seed's kernel that is forced; NULL: none */
-    size_t lanes, workers;       /* of it: work-items that work together, and how many times so many a work-group has */
+    size_t piece_quanta;              /* of it: quanta of 16 bytes that a piece touches, rounded up to classes */
+    int gap_restore;                  /* SHUFFLE: the gaps are filled from the save area, else saved there */
+    int straight;                     /* TILE: not transposed */
+    int reversed_rows, reversed_cols; /* FLIP; TILE: of the result */
+    int apply;                        /* the plan's expression is applied on the way */
+    int by_words;                     /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
+    int word_kernel;                  /* copy or shuffle that does */
+    const ipt__variant *variant;      /* a seed's kernel that is forced; NULL: none */
+    size_t lanes, workers; /* of it: work-items that work together, and how many times so many a work-group has */
 } ipt__stage;
 
 /* A plan before it holds anything of OpenCL: what the planner compares. */
@@ -2281,6 +2354,7 @@ typedef struct ipt__layout {
     int stage_count;
     size_t saved_elements;    /* of each matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
+    int dressed;              /* FLIP and MAP are there if they must be */
     int cooperative;          /* a PANEL stage and what it shares with the shuffle follow in the workspace: */
     size_t control_words;     /* of a control block; there are two, the first at saved_bytes, taken in turns */
     size_t flags_offset;      /* bytes */
@@ -2302,6 +2376,7 @@ struct ipt_plan {
     size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
     size_t unit_bytes, element_units;
     size_t pad_rows, pad_cols; /* in desc.rows and desc.cols */
+    char *expression;          /* what desc points to */
     ipt__layout layout;
     IPT_LOCK_TYPE lock; /* guards all below */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
@@ -2317,6 +2392,8 @@ struct ipt_plan {
 
 /* The planner's constants. */
 enum {
+    IPT__RUN_CPU = 8192, /* elements or pairs of them that a work-group takes; IPT__RUN_GPU: each work-item */
+    IPT__RUN_GPU = 16,
     IPT__WORD_BYTES = 4,         /* shorter units are moved by words where everything is aligned to them */
     IPT__PIECE_BYTES_GPU = 1024, /* of a super-element that a work-group carries: short, for many chains */
     IPT__PIECE_BYTES_CPU = 16384,
@@ -2510,6 +2587,9 @@ static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stag
     params.group_size = (cl_uint)stage->pack_group;
     params.memory_model = (cl_uint)plan->context->limits.memory_model;
     params.local_bytes = (cl_uint)stage->pack_bytes;
+    params.apply = (cl_uint)stage->apply;
+    params.expression = plan->desc.expression;
+    params.expression_type = plan->desc.expression_type;
     return params;
 }
 
@@ -2691,6 +2771,9 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
             break;
         case IPT__STAGE_TILE:
             factor = model->tile;
+            break;
+        case IPT__STAGE_FLIP: /* come when all else is chosen */
+        case IPT__STAGE_MAP:
             break;
         case IPT__STAGE_PAD:
             largest = ipt__max(largest, ipt__pad_bytes(plan, stage));
@@ -3231,6 +3314,15 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     const int tall = desc->rows >= desc->cols;
     const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
     memset(layout, 0, sizeof *layout);
+    if (!ipt__moves[desc->move].transposed) {
+        ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1);
+        stage->straight = 1;
+        ipt__pack_choose(plan, stage);
+        if (desc->batch == 1 || plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
+            layout->stage_count = 0; /* ipt__layout_dress adds another */
+        ipt__layout_finish(plan, layout, budget);
+        return IPT_SUCCESS;
+    }
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
         return ipt__fail(
             IPT_ERROR_INVALID_ARGUMENT,
@@ -3311,6 +3403,51 @@ static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, 
         ipt__stage_add_pad(layout, cols, rows, desc->rows, rows);
     ipt__layout_finish(plan, layout, budget);
     return IPT_SUCCESS;
+}
+
+/* Pairs of elements of a matrix that a FLIP stage exchanges. */
+static size_t ipt__flip_pairs(const ipt__stage *stage)
+{
+    if (!stage->reversed_cols)
+        return stage->rows / 2 * stage->cols;
+    return stage->reversed_rows ? stage->rows * stage->cols / 2 : stage->rows * (stage->cols / 2);
+}
+
+/* Adds to the stages that transpose what the plan's move and expression need beside. An expression is applied by the
+ * first stage that has every element in hand just once, by one of its own where there is none. What waves leave out is
+ * saved. */
+static void ipt__layout_dress(const ipt_plan *plan, ipt__layout *layout)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt__move *const move = &ipt__moves[desc->move];
+    ipt__stage *const first = &layout->stages[0];
+    int i, by;
+    if (layout->dressed)
+        return;
+    layout->dressed = 1;
+    if (layout->stage_count == 1 && first->kind == IPT__STAGE_TILE && first->instances == 1) {
+        first->reversed_rows = move->reversed_rows;
+        first->reversed_cols = move->reversed_cols;
+    } else if (move->reversed_rows || move->reversed_cols) {
+        ipt__stage *const flip = ipt__stage_add(layout, IPT__STAGE_FLIP, 1, move->transposed ? desc->cols : desc->rows,
+                                                move->transposed ? desc->rows : desc->cols, 1);
+        flip->reversed_rows = move->reversed_rows;
+        flip->reversed_cols = move->reversed_cols;
+        if (!ipt__flip_pairs(flip))
+            --layout->stage_count;
+    }
+    if (!desc->expression)
+        return;
+    for (by = 0; by < layout->stage_count; ++by)
+        if (layout->stages[by].kind == IPT__STAGE_TILE || layout->stages[by].kind == IPT__STAGE_SWAP ||
+            layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE)
+            break;
+    if (by == layout->stage_count)
+        ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
+    layout->stages[by].apply = 1;
+    for (i = 0; i < layout->stage_count; ++i)
+        if (layout->stages[i].kind == IPT__STAGE_SAVE)
+            layout->stages[i].apply = 1;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -3474,6 +3611,32 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
 }
 
+/* Where the elements of a TILE stage's result come from: see pack.cl. Lengths in units. */
+typedef struct ipt__tile_steps {
+    size_t rows, run; /* of the result: elements */
+    cl_int origin, along, next;
+} ipt__tile_steps;
+
+static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage *stage)
+{
+    const cl_int units = (cl_int)ipt__stage_units(plan, stage), row = (cl_int)stage->cols * units;
+    ipt__tile_steps steps;
+    steps.rows = stage->straight ? stage->rows : stage->cols;
+    steps.run = stage->straight ? stage->cols : stage->rows;
+    steps.along = stage->straight ? units : row;
+    steps.next = stage->straight ? row : units;
+    steps.origin = 0;
+    if (stage->reversed_cols) {
+        steps.origin += (cl_int)(steps.run - 1) * steps.along;
+        steps.along = -steps.along;
+    }
+    if (stage->reversed_rows) {
+        steps.origin += (cl_int)(steps.rows - 1) * steps.next;
+        steps.next = -steps.next;
+    }
+    return steps;
+}
+
 static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
@@ -3485,6 +3648,7 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     /* A few work-groups for each compute unit, and whole lines of memory for each work-group, if possible. */
     const size_t enough =
         ipt__max(1, ipt__ceil_divide(instances * matrices, 8 * ipt__max(1, plan->context->limits.compute_units)));
+    const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     size_t pack = 1, whole = 1;
     ipt__pack_arguments a;
     while (whole < 128 && whole * instance * plan->unit_bytes % 128 != 0)
@@ -3499,13 +3663,14 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     a.instances = instances;
     a.pack = (cl_uint)pack;
     a.packs = (cl_uint)ipt__ceil_divide(instances, pack);
-    a.rows = (cl_uint)stage->cols;
-    a.run_elements = (cl_uint)stage->rows;
-    a.along = (cl_int)(stage->cols * units);
-    a.next = (cl_int)units;
+    a.rows = (cl_uint)steps.rows;
+    a.run_elements = (cl_uint)steps.run;
+    a.origin = steps.origin;
+    a.along = steps.along;
+    a.next = steps.next;
     a.instance_units = (cl_uint)instance;
     ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
-    ipt__divider32((cl_uint)(stage->rows * units), &a.row_units_magic, &a.row_units_shift);
+    ipt__divider32((cl_uint)(steps.run * units), &a.row_units_magic, &a.row_units_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.packs * matrices);
@@ -3522,6 +3687,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Enough units for every work-item to have a few, but no more: small matrices need work-groups, too. */
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
+    const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     ipt__tile_arguments a;
     if (stage->pack_bytes)
         return ipt__run_pack(run, stage, place);
@@ -3538,8 +3704,10 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     while (!stage->variant && a.lanes < a.instance_units &&
            a.lanes < plan->kernels[stage->kernels[0]].program->params.group_size)
         a.lanes *= 2;
-    a.row_units = (cl_uint)(stage->cols * units);
-    a.column_units = (cl_uint)(stage->rows * units);
+    a.origin = steps.origin;
+    a.along = steps.along;
+    a.next = steps.next;
+    a.column_units = (cl_uint)(steps.run * units);
     ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
@@ -3587,6 +3755,52 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
         a.turn_step = by_block ? (cl_uint)groups : 1;
     }
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, groups);
+}
+
+static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    const cl_long units = (cl_long)plan->element_units, row = (cl_long)stage->cols * units;
+    ipt__flip_arguments a;
+    memset(&a, 0, sizeof a);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.pairs = ipt__flip_pairs(stage);
+    a.element_units = (cl_uint)units;
+    a.line_units = (cl_ulong)row;
+    if (stage->reversed_rows && stage->reversed_cols) { /* one long row */
+        a.line_pairs = a.pairs;
+        a.partner = (cl_long)stage->rows * row - units;
+        a.partner_step = -units;
+    } else if (stage->reversed_cols) {
+        a.line_pairs = stage->cols / 2;
+        a.partner = row - units;
+        a.partner_line = row;
+        a.partner_step = -units;
+    } else {
+        a.line_pairs = stage->cols;
+        a.partner = (cl_long)(stage->rows - 1) * row;
+        a.partner_line = -row;
+        a.partner_step = units;
+    }
+    ipt__divider(a.line_pairs, plan->kernels[stage->kernels[0]].program->params.index_bits, &a.line_pairs_magic,
+                 &a.line_pairs_shift);
+    a.group_pairs = plan->context->limits.cpu ? IPT__RUN_CPU : IPT__RUN_GPU * plan->context->limits.group_size;
+    a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
+}
+
+static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    const ipt_plan *const plan = run->plan;
+    ipt__map_arguments a;
+    memset(&a, 0, sizeof a);
+    a.base = place->base;
+    a.matrix_stride = place->matrix_stride;
+    a.units = ipt__instance_units(plan, stage);
+    a.group_units = plan->context->limits.cpu ? IPT__RUN_CPU : IPT__RUN_GPU * plan->context->limits.group_size;
+    a.groups = (cl_uint)ipt__ceil_divide((size_t)a.units, (size_t)a.group_units);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
 }
 
 /* Instances `first` to first + count - 1 of `matrices` matrices through slabs: transposed on the way in if the target
@@ -4002,6 +4216,12 @@ static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
         case IPT__STAGE_SWAP:
             result = ipt__run_swap(run, stage, place);
             break;
+        case IPT__STAGE_FLIP:
+            result = ipt__run_flip(run, stage, place);
+            break;
+        case IPT__STAGE_MAP:
+            result = ipt__run_map(run, stage, place);
+            break;
 #ifndef IPT_NO_SEED_KERNELS
         case IPT__STAGE_PTTWAC_010:
             result = ipt__run_pttwac_010(run, stage, place);
@@ -4103,6 +4323,8 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
     params.memory_model = (cl_uint)plan->context->limits.memory_model;
+    params.expression = plan->desc.expression;
+    params.expression_type = plan->desc.expression_type;
     return params;
 }
 
@@ -4113,8 +4335,16 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
     ipt__kernel_id id = IPT__KERNEL_transpose;
     int *index = &stage->kernels[0];
     ipt_result result = IPT_SUCCESS;
+    params.apply = (cl_uint)stage->apply;
     switch (stage->kind) {
     case IPT__STAGE_SAVE:
+        break;
+    case IPT__STAGE_FLIP:
+        id = IPT__KERNEL_flip;
+        params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
+        break;
+    case IPT__STAGE_MAP:
+        id = IPT__KERNEL_map;
         break;
     case IPT__STAGE_TILE:
         while (stage->pack_bytes) {
@@ -4283,10 +4513,21 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
         ipt__text_add(out, "tile: %lu x (%lu x %lu of %lu bytes), whole in local memory", instances, rows, cols, bytes);
         if (stage->pack_bytes)
             ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->pack_bytes);
+        if (stage->reversed_rows || stage->reversed_cols)
+            ipt__text_add(out, ", %s", ipt_move_string(plan->desc.move));
         break;
     case IPT__STAGE_PTTWAC_010:
     case IPT__STAGE_P_IPT:
         ipt__text_add(out, "cycles: %lu x (%lu x %lu of %lu bytes), where they lie", instances, rows, cols, bytes);
+        break;
+    case IPT__STAGE_FLIP:
+        ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", rows, cols,
+                      !stage->reversed_cols   ? "the sequence of rows"
+                      : !stage->reversed_rows ? "each row"
+                                              : "all");
+        break;
+    case IPT__STAGE_MAP:
+        ipt__text_add(out, "map: every element where it lies");
         break;
     case IPT__STAGE_PAD:
         ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", rows, length,
@@ -4319,6 +4560,8 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
     }
     if (stage->variant)
         ipt__text_add(out, ", by %s", stage->variant->name);
+    if (stage->apply)
+        ipt__text_add(out, ", each element as the expression says");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
         ipt__text_add(out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
                       (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
@@ -4331,11 +4574,11 @@ static void ipt__plan_write_description(ipt_plan *plan)
     ipt__text out = {NULL, sizeof plan->description, 0};
     int i;
     out.text = plan->description;
-    ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, sequence %s, in place: %d %s\n",
+    ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, %s, sequence %s, in place: %d %s\n",
                   (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
                   (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
-                  ipt_sequence_string(desc->sequence), plan->layout.stage_count,
-                  plan->layout.stage_count == 1 ? "stage" : "stages");
+                  desc->from || desc->to ? "convert" : ipt_move_string(desc->move), ipt_sequence_string(desc->sequence),
+                  plan->layout.stage_count, plan->layout.stage_count == 1 ? "stage" : "stages");
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(&out, "  %d. ", i + 1);
         ipt__stage_describe(&out, plan, &plan->layout.stages[i]);
@@ -4474,6 +4717,44 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
 }
 #endif
 
+/* Checks the fields of a desc that say what else than a transposition is wanted. */
+static ipt_result ipt__check_move(const ipt_plan_desc *desc)
+{
+    const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
+    const char *at;
+    if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
+    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s: it cannot be had with %s",
+                         ipt_move_string(desc->move), formats ? "formats" : "IPT_PAD");
+    if (!ipt__moves[desc->move].transposed &&
+        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || desc->variant_010 || desc->variant_100))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "move is %s, which transposes nothing: sequence, tiles and kernels cannot be forced",
+                         ipt_move_string(desc->move));
+    if (!desc->expression != !desc->expression_type)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL: set expression and expression_type both or neither",
+                         desc->expression ? "expression_type" : "expression");
+    if (!desc->expression)
+        return IPT_SUCCESS;
+    if (desc->elem_size > 16 || (desc->elem_size & (desc->elem_size - 1)))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression: elem_size is %lu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
+                         (unsigned long)desc->elem_size);
+    for (at = desc->expression_type; *at; ++at)
+        if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9' && at != desc->expression_type)))
+            break;
+    if (*at || at == desc->expression_type)
+        return ipt__fail(
+            IPT_ERROR_INVALID_ARGUMENT,
+            "expression_type is '%s': the name of one of OpenCL C's types is needed, such as float or uchar4",
+            desc->expression_type);
+    if (!*desc->expression || strpbrk(desc->expression, "\r\n\\#"))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression is '%s': one line of OpenCL C without '\\' and '#' is needed", desc->expression);
+    return IPT_SUCCESS;
+}
+
 /* Checks the desc and fills in what follows from it: padding, batch, stride, sizes, unit. */
 static ipt_result ipt__plan_check(ipt_plan *plan)
 {
@@ -4492,6 +4773,8 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     result = ipt__check_seeds(desc);
+    if (!result)
+        result = ipt__check_move(desc);
 #ifndef IPT_NO_SEED_KERNELS
     if (!result && (desc->flags & IPT_PAD))
         result = ipt__plan_choose_padding(plan);
@@ -4532,6 +4815,7 @@ static ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
+    ipt__layout_dress(plan, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
         result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
@@ -4568,13 +4852,14 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     ipt__params params;
     ipt_result result;
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
-        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) ||
+        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed ||
         (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
         return IPT_SUCCESS;
     if (desc->sequence == IPT_SEQUENCE_AUTO &&
         (desc->rows == desc->cols || plan->matrix_bytes <= ipt__local_budget(limits)))
         return IPT_SUCCESS;
     params = ipt__plan_params(plan, plan->element_units, 1);
+    params.apply = desc->expression != NULL;
     params.index_bits = 32;
     /* One pass, if the matrix fits on the chip; it takes the tall kernel. */
     if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && plan->matrix_bytes <= IPT__ON_CHIP_BYTES) {
@@ -4591,6 +4876,23 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 }
 
 static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget);
+
+/* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
+static ipt_result ipt__plan_take_expression(ipt_plan *plan)
+{
+    ipt__params params;
+    ipt__program *program;
+    plan->expression =
+        ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
+                             &plan->desc.expression, &plan->desc.expression_type);
+    if (!plan->expression)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    params = ipt__plan_params(plan, 1, 1);
+    params.apply = 1;
+    ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
+    return ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0,
+                            &program);
+}
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
@@ -4613,6 +4915,8 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
     made->desc = *desc;
     made->out_of_place_kernel = -1;
     result = ipt__plan_check(made);
+    if (!result && desc->expression)
+        result = ipt__plan_take_expression(made);
     if (!result)
         result = ipt__plan_find_panel(made);
     if (!result) {
@@ -4677,6 +4981,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
     allocator = context->allocator;
     ipt__plan_close(plan);
     IPT_LOCK_DESTROY(&plan->lock);
+    ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan);
     ipt_context_destroy(context);
 }
@@ -4895,14 +5200,16 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
 {
     const ipt__limits *const limits = &plan->context->limits;
     size_t tries[2] = {0, 0};
+    ipt__params params;
     int i;
     if (limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE)
         tries[0] = IPT__CHUNK_BYTES_LARGE;
     if (limits->local_memory >= 8192)
         tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->desc.elem_size <= 256; ++i) {
-        ipt__params params = ipt__plan_params(plan, plan->element_units, 1);
         ipt_result result;
+        params = ipt__plan_params(plan, plan->element_units, 1);
+        params.apply = plan->desc.expression != NULL;
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
         params.local_bytes = (cl_uint)tries[i];
@@ -4913,8 +5220,9 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, ipt__plan_params(plan, plan->element_units, 1),
-                                &plan->out_of_place_kernel);
+    params = ipt__plan_params(plan, plan->element_units, 1);
+    params.apply = plan->desc.expression != NULL;
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &plan->out_of_place_kernel);
 }
 
 static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
@@ -4975,8 +5283,9 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         *event = NULL;
     if (!plan)
         return ipt__fail_null("plan");
-    if (plan->desc.from || plan->desc.to || (plan->desc.flags & IPT_PAD))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans for formats or with IPT_PAD only work in place");
+    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
         result = ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY);

@@ -26,19 +26,22 @@
     X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words that the flags of one word are spread over: a power of two")             \
     X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags 0: one after the other; 1: with gaps; 2: neighbours apart")      \
     X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                                  \
+    X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                            \
     X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a panel's chunk, of two tiles")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
 #define IPT_OWN_KERNEL_LIST(X)                                                                                             \
     X(tile, 1, 1,                                                                                                      \
-      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_bank_padding)                  \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_bank_padding)                  \
+    X(flip, 1, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits) \
+    X(map, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_apply) \
     X(pack, 1, 0,                                                                                                      \
-      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
           IPT__USES_local_bytes)                                                                                       \
-    X(transpose, 2, 1, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile)         \
+    X(transpose, 2, 1, IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile)         \
     X(swap, 1, 0,                                                                                                      \
-      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
           IPT__USES_local_bytes)                                                                                       \
     X(copy, 2, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes)                                       \
     X(shuffle, 2, 1,                                                                                                   \
@@ -48,10 +51,10 @@
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_lanes | IPT__USES_memory_model |           \
           IPT__USES_sub_group | IPT__USES_piece_quanta | IPT__USES_chains)                                             \
     X(out_of_place, 2, 0,                                                                                              \
-      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
           IPT__USES_local_bytes)                                                                                       \
     X(panel, 2, 0,                                                                                                     \
-      IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes)
 
 /* Kernels that only reproduce the seeds: IPT_NO_SEED_KERNELS leaves them out. */
@@ -83,13 +86,38 @@
     X(uint, lanes) /* work-items that share an instance: a power of two */                                             \
     X(uint, interleaved) /* 1: neighbouring work-items have different instances; 0: the same */                        \
     X(uint, instance_units)                                                                                            \
-    X(uint, row_units)    /* cols elements */                                                                          \
+    X(int, origin) /* see IPT_pack_ARGUMENTS */                                                                        \
+    X(int, along)                                                                                                      \
+    X(int, next)                                                                                                       \
     X(uint, column_units) /* rows elements */                                                                          \
     X(uint, column_units_magic)                                                                                        \
     X(uint, column_units_shift)                                                                                        \
     X(uint, element_units)                                                                                             \
     X(uint, element_units_magic)                                                                                       \
     X(uint, element_units_shift)
+
+/* A work-group has group_pairs of a matrix's pairs, group_units of its units. */
+#define IPT_flip_ARGUMENTS(X) \
+    X(ulong, base) \
+    X(ulong, matrix_stride) \
+    X(ulong, pairs) \
+    X(ulong, line_pairs) \
+    X(ulong, line_pairs_magic) \
+    X(uint, line_pairs_shift) \
+    X(uint, groups) /* for a matrix */ \
+    X(ulong, group_pairs) \
+    X(ulong, line_units) \
+    X(long, partner) \
+    X(long, partner_line) \
+    X(long, partner_step) \
+    X(uint, element_units)
+
+#define IPT_map_ARGUMENTS(X) \
+    X(ulong, base) \
+    X(ulong, matrix_stride) \
+    X(ulong, units) \
+    X(ulong, group_units) \
+    X(uint, groups)
 
 /* Matrices of `instances` back-to-back instances each; a work-group takes `pack` of one. An instance becomes `rows` rows
  * of run_elements elements. */
@@ -379,6 +407,33 @@ static const char *const ipt__text_common[] = {
     "typedef uint4 ipt_unit;\n",
     "#else\n",
     "#error \"IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16\"\n",
+    "#endif\n",
+    "\n",
+    "/* What becomes of an element, which is one unit then, where a kernel has each in hand just once. The plan's expression\n",
+    " * computes it from x. */\n",
+    "#if defined(IPT_APPLY) && IPT_APPLY\n",
+    "#define IPT_PASTE(a, b) a##b\n",
+    "#define IPT_AS(type) IPT_PASTE(as_, type)\n",
+    "#if IPT_UNIT_BYTES == 1\n",
+    "#define IPT_AS_UNIT as_uchar\n",
+    "#elif IPT_UNIT_BYTES == 2\n",
+    "#define IPT_AS_UNIT as_ushort\n",
+    "#elif IPT_UNIT_BYTES == 4\n",
+    "#define IPT_AS_UNIT as_uint\n",
+    "#elif IPT_UNIT_BYTES == 8\n",
+    "#define IPT_AS_UNIT as_ulong\n",
+    "#else\n",
+    "#define IPT_AS_UNIT as_uint4\n",
+    "#endif\n",
+    "ipt_unit ipt_apply(ipt_unit unit)\n",
+    "{\n",
+    "    const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);\n",
+    "    const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;\n",
+    "    return IPT_AS_UNIT(result);\n",
+    "}\n",
+    "#define IPT_APPLIED(unit) ipt_apply(unit)\n",
+    "#else\n",
+    "#define IPT_APPLIED(unit) (unit)\n",
     "#endif\n",
     "\n",
     "/* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d), exact for n < 2^31. A\n",
@@ -672,7 +727,7 @@ static const char *const ipt__text_common[] = {
     "#pragma unroll 4\n",
     "            for (uint u = 0; u < 4; ++u)\n",
     "                if (u < count)\n",
-    "                    sectors[u][at] = values[u];\n",
+    "                    sectors[u][at] = IPT_APPLIED(values[u]);\n",
     "        }\n",
     "    }\n",
     "}\n",
@@ -738,13 +793,13 @@ static const char *const ipt__text_common[] = {
     "    for (uint col = line; col < cols; col += IPT_LINES)\n",
     "        for (uint k = lane; k < rows * parts; k += IPT_LINE_LANES) {\n",
     "            IPT_SPLIT(k, parts, row, part);\n",
-    "            target[col * row_stride + row * element_units + part] = tile[row * pitch + col * parts + part];\n",
+    "            target[col * row_stride + row * element_units + part] = IPT_APPLIED(tile[row * pitch + col * parts + part]);\n",
     "        }\n",
     "}\n",
     "\n",
     "#endif\n",
     NULL};
-#define IPT__HASH_common "9bf7d21e4260ad54"
+#define IPT__HASH_common "a09564d14773a410"
 
 static const char *const ipt__text_chains[] = {
     "/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group and the load of a slot under way\n",
@@ -1083,6 +1138,56 @@ static const char *const ipt__text_copy[] = {
     NULL};
 #define IPT__HASH_copy "dd2198aa489a2349"
 
+static const char *const ipt__text_flip[] = {
+    "/* Turns rows round, or the sequence of rows, or both, where they lie: elements change places in pairs. Pair j of line l\n",
+    " * is element j of the line, line_units apart from one to the next, and the one at partner + l * partner_line + j *\n",
+    " * partner_step units. */\n",
+    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n",
+    "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n",
+    "#endif\n",
+    "\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
+    "{\n",
+    "    const uint m = get_group_id(0) / groups;\n",
+    "    const ulong first = (ulong)(get_group_id(0) - m * groups) * group_pairs, end = min(pairs, first + group_pairs);\n",
+    "    __global ipt_unit *origin = matrix + base + m * matrix_stride;\n",
+    "    for (ulong pair = first + get_local_id(0); pair < end; pair += IPT_GROUP_SIZE) {\n",
+    "        const ulong line = IPT_DIVIDE((ipt_index)pair, line_pairs_magic, line_pairs_shift),\n",
+    "                    j = pair - line * line_pairs;\n",
+    "        __global ipt_unit *one = origin + line * line_units + j * element_units;\n",
+    "        __global ipt_unit *other = origin + (partner + (long)line * partner_line + (long)j * partner_step);\n",
+    "#if IPT_ELEMENT_UNITS == 1\n",
+    "        const ipt_unit held = *one;\n",
+    "        *one = *other;\n",
+    "        *other = held;\n",
+    "#else\n",
+    "        for (uint part = 0; part < element_units; ++part) {\n",
+    "            const ipt_unit held = one[part];\n",
+    "            one[part] = other[part];\n",
+    "            other[part] = held;\n",
+    "        }\n",
+    "#endif\n",
+    "    }\n",
+    "}\n",
+    NULL};
+#define IPT__HASH_flip "0d99a5974811e6b2"
+
+static const char *const ipt__text_map[] = {
+    "/* Applies the plan's expression to every element where it lies, for plans none of whose other stages has every element\n",
+    " * in hand just once. */\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
+    "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
+    "{\n",
+    "    const uint m = get_group_id(0) / groups;\n",
+    "    const ulong first = (ulong)(get_group_id(0) - m * groups) * group_units, end = min(units, first + group_units);\n",
+    "    __global ipt_unit *origin = matrix + base + m * matrix_stride;\n",
+    "    for (ulong i = first + get_local_id(0); i < end; i += IPT_GROUP_SIZE)\n",
+    "        origin[i] = IPT_APPLIED(origin[i]);\n",
+    "}\n",
+    NULL};
+#define IPT__HASH_map "6efd71f3267257d4"
+
 static const char *const ipt__text_out_of_place[] = {
     "/* Each matrix from one place to another, transposed: a work-group reads a tile by rows and writes its columns. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n",
@@ -1173,8 +1278,8 @@ static const char *const ipt__text_pack[] = {
     "        for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u) {\n",
     "            const uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;\n",
     "            if (u >= skipped && k + u - skipped < units) {\n",
-    "                parts.units[u] =\n",
-    "                    held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS];\n",
+    "                parts.units[u] = IPT_APPLIED(\n",
+    "                    held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS]);\n",
     "#if IPT_ELEMENT_UNITS != 1\n",
     "                if (++part < element_units)\n",
     "                    continue;\n",
@@ -1201,7 +1306,7 @@ static const char *const ipt__text_pack[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_pack "56ea41bf08ec5fb3"
+#define IPT__HASH_pack "ff403c29cc01c709"
 
 static const char *const ipt__text_panel[] = {
     "/* 010!, cooperative: panels are transposed in place by work-groups that hold one chunk of a panel each and wait for one\n",
@@ -1306,7 +1411,7 @@ static const char *const ipt__text_panel[] = {
     "            IPT_FENCE_DEVICE();\n",
     "            going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n",
     "            IPT_FENCE_DEVICE();\n",
-    "            grid[at] = held;\n",
+    "            grid[at] = IPT_APPLIED(held);\n",
     "            held = next;\n",
     "        }\n",
     "    }\n",
@@ -1331,10 +1436,10 @@ static const char *const ipt__text_panel[] = {
     "        if (done != 0) {\n",
     "#pragma unroll 4\n",
     "            for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n",
-    "                sectors[done] = tile[at];\n",
+    "                sectors[done] = IPT_APPLIED(tile[at]);\n",
     "        }\n",
     "        if (i + done < units)\n",
-    "            sectors[done] = tile[at];\n",
+    "            sectors[done] = IPT_APPLIED(tile[at]);\n",
     "        done += IPT_LINE_LANES;\n",
     "        at += step;\n",
     "    }\n",
@@ -1344,7 +1449,7 @@ static const char *const ipt__text_panel[] = {
     "        if (i < units) {\n",
     "            IPT_ELEMENT_OF(i, element, part);\n",
     "            const uint at = from + element * row_units + part;\n",
-    "            sectors[k - lane] = tile[IPT_SKIP(at)];\n",
+    "            sectors[k - lane] = IPT_APPLIED(tile[IPT_SKIP(at)]);\n",
     "        }\n",
     "    }\n",
     "#endif\n",
@@ -1369,9 +1474,9 @@ static const char *const ipt__text_panel[] = {
     "        uint at = first + run, done = 0;\n",
     "#pragma unroll 4\n",
     "        for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n",
-    "            to[done] = tile[at];\n",
+    "            to[done] = IPT_APPLIED(tile[at]);\n",
     "        if (lane + done < units)\n",
-    "            to[done] = tile[at];\n",
+    "            to[done] = IPT_APPLIED(tile[at]);\n",
     "    }\n",
     "}\n",
     "\n",
@@ -1387,15 +1492,15 @@ static const char *const ipt__text_panel[] = {
     "        uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +\n",
     "                  ((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;\n",
     "        if (i < units)\n",
-    "            to[0] = tile[at];\n",
+    "            to[0] = IPT_APPLIED(tile[at]);\n",
     "        at += step;\n",
     "        uint done = IPT_LINE_LANES;\n",
     "#pragma unroll 4\n",
     "        for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n",
-    "            to[done] = tile[at];\n",
+    "            to[done] = IPT_APPLIED(tile[at]);\n",
     "        for (; done < units + before; done += IPT_LINE_LANES, at += step)\n",
     "            if (i + done < units)\n",
-    "                to[done] = tile[at];\n",
+    "                to[done] = IPT_APPLIED(tile[at]);\n",
     "    }\n",
     "}\n",
     "#else\n",
@@ -1429,7 +1534,7 @@ static const char *const ipt__text_panel[] = {
     "#pragma unroll 4\n",
     "        for (uint u = 0; u < 4; ++u)\n",
     "            if (i[u] + done < runs[u])\n",
-    "                sectors[u][done] = values[u];\n",
+    "                sectors[u][done] = IPT_APPLIED(values[u]);\n",
     "    }\n",
     "}\n",
     "#endif\n",
@@ -1607,7 +1712,7 @@ static const char *const ipt__text_panel[] = {
     "            for (; row >= (int)y && p + 1 < count; row -= (int)y)\n",
     "                begin = starts[++p * x + column];\n",
     "            if (at - sector < units)\n",
-    "                target[at] = tile[begin + (uint)row];\n",
+    "                target[at] = IPT_APPLIED(tile[begin + (uint)row]);\n",
     "        }\n",
     "#else\n",
     "        for (uint at = id; at < units + sector; at += IPT_GROUP_SIZE) {\n",
@@ -1616,7 +1721,8 @@ static const char *const ipt__text_panel[] = {
     "                IPT_ELEMENT_OF(i, element, part);\n",
     "                const uint row = ipt_divide32(element, short_side_magic, short_side_shift);\n",
     "                const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;\n",
-    "                target[at] = tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part];\n",
+    "                target[at] = IPT_APPLIED(\n",
+    "                    tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part]);\n",
     "            }\n",
     "        }\n",
     "#endif\n",
@@ -1731,9 +1837,9 @@ static const char *const ipt__text_panel[] = {
     "                const uint element = i / element_units, part = i % element_units;\n",
     "                const uint to = (element % short_side * tail_length + element / short_side) * element_units + part;\n",
     "                if (IPT_TALL)\n",
-    "                    saved[to] = rows[i];\n",
+    "                    saved[to] = IPT_APPLIED(rows[i]);\n",
     "                else\n",
-    "                    rows[i] = saved[to];\n",
+    "                    rows[i] = IPT_APPLIED(saved[to]);\n",
     "            }\n",
     "        } else {\n",
     "            const uint end = min((left_k + 1) * pack, panels), all = short_side * length * element_units;\n",
@@ -1772,7 +1878,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "1f7c00cf51ac945e"
+#define IPT__HASH_panel "16b588dd30b934c6"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is\n",
@@ -2035,9 +2141,9 @@ static const char *const ipt__text_tile[] = {
     "    for (uint packed = line; packed < count; packed += lines) {\n",
     "        const ulong instance = first + packed;\n",
     "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
-    "        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
+    "        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
     "        for (uint k = lane; k < instance_units; k += lanes)\n",
-    "            tile[IPT_PLACE(packed * instance_units + k)] = matrix[origin + k];\n",
+    "            tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];\n",
     "    }\n",
     "\n",
     "    barrier(CLK_LOCAL_MEM_FENCE);\n",
@@ -2045,22 +2151,22 @@ static const char *const ipt__text_tile[] = {
     "    for (uint packed = line; packed < count; packed += lines) {\n",
     "        const ulong instance = first + packed;\n",
     "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
-    "        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
+    "        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
     "        for (uint k = lane; k < instance_units; k += lanes) {\n",
     "            const uint col = ipt_divide32(k, column_units_magic, column_units_shift);\n",
     "            const uint within = k - col * column_units;\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
-    "            const uint from = within * row_units + col;\n",
+    "            const uint from = (uint)(origin + (int)within * along + (int)col * next);\n",
     "#else\n",
     "            const uint row = ipt_divide32(within, element_units_magic, element_units_shift);\n",
-    "            const uint from = row * row_units + col * element_units + (within - row * element_units);\n",
+    "            const uint from = (uint)(origin + (int)row * along + (int)col * next) + (within - row * element_units);\n",
     "#endif\n",
-    "            matrix[origin + k] = tile[IPT_PLACE(packed * instance_units + from)];\n",
+    "            matrix[begin + k] = IPT_APPLIED(tile[IPT_PLACE(packed * instance_units + from)]);\n",
     "        }\n",
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_tile "80954646bb174329"
+#define IPT__HASH_tile "3ab52640adb625d3"
 
 static const char *const ipt__text_transpose[] = {
     "/* Tiled transposition from one place into another: panels into slabs, rows to save, whole matrices out of place. One\n",
@@ -2070,7 +2176,8 @@ static const char *const ipt__text_transpose[] = {
     "#endif\n",
     "\n",
     "/* A work-item alone, as on CPUs, transposes blocks in vector registers and needs no tile. */\n",
-    "#define IPT_VECTORS (IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8))\n",
+    "#define IPT_VECTORS                                                                                                    \\\n",
+    "    (IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY)\n",
     "\n",
     "#if IPT_VECTORS\n",
     "#if IPT_UNIT_BYTES == 4\n",
@@ -2177,7 +2284,7 @@ static const char *const ipt__text_transpose[] = {
     "#endif\n",
     "}\n",
     NULL};
-#define IPT__HASH_transpose "ede45dd6883e356d"
+#define IPT__HASH_transpose "f33365ead6c1bc84"
 
 #ifndef IPT_NO_SEED_KERNELS
 static const char *const ipt__text_pttwac_010[] = {

@@ -46,8 +46,10 @@ int main(int count, char **arguments)
         [IPT__PARAM_sub_group] = {{1, 0, 2, 3}},
         [IPT__PARAM_piece_quanta] = {{32, 64}},
         [IPT__PARAM_chains] = {{1, 4}},
+        [IPT__PARAM_apply] = {{1, 0}},
         [IPT__PARAM_local_bytes] = {{4096, 65536}},
     };
+    static const char *const types[] = {"uchar", "ushort", "uint", "ulong", "uint4"};
     int id, number, written = 0;
     if (count != 2) {
         fprintf(stderr, "usage: lint_sources FOLDER\n");
@@ -65,6 +67,17 @@ int main(int count, char **arguments)
     if (!(ipt__kernels[id].uses & IPT__USES_##name) && wheel[IPT__PARAM_##name])                                       \
         first = 0;
             IPT_PARAM_LIST(LINT_PICK)
+            /* Expressions are for elements of one unit; the classes that do not matter to them are left out. */
+            if ((ipt__kernels[id].uses & IPT__USES_apply) && params.apply &&
+                (wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_tile] ||
+                 params.group_size == 1))
+                first = 0;
+            if (params.apply && (ipt__kernels[id].uses & IPT__USES_element_units) && !params.element_units)
+                first = 0;
+            params.expression = "x + x";
+            params.expression_type = types[params.unit_bytes > 8   ? 4
+                                           : params.unit_bytes > 4 ? 3
+                                                                   : params.unit_bytes / 2];
             /* PTX serves both or neither. */
             if ((ipt__kernels[id].uses & IPT__USES_sub_group) &&
                 (params.sub_group == 1) != (params.memory_model == 1 || params.memory_model == 2))

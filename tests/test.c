@@ -123,13 +123,35 @@ size_t test_span(const ipt_plan_desc *desc)
     return (desc->batch ? desc->batch - 1 : 0) * test_stride(desc) + test_matrix_bytes(desc);
 }
 
+/* Where the element at row and col of the input lies in the result, in elements. */
+static size_t place_in_result(const ipt_plan_desc *desc, size_t row, size_t col)
+{
+    const size_t rows = desc->rows, cols = desc->cols;
+    switch (desc->move) {
+    case IPT_MOVE_ROTATE_90: /* the first row becomes the last column */
+        return col * rows + (rows - 1 - row);
+    case IPT_MOVE_ROTATE_180:
+        return (rows - 1 - row) * cols + (cols - 1 - col);
+    case IPT_MOVE_ROTATE_270: /* the first row becomes the first column, from below */
+        return (cols - 1 - col) * rows + row;
+    case IPT_MOVE_FLIP_HORIZONTAL: /* left and right change sides */
+        return row * cols + (cols - 1 - col);
+    case IPT_MOVE_FLIP_VERTICAL:
+        return (rows - 1 - row) * cols + col;
+    case IPT_MOVE_ANTITRANSPOSE: /* along the other diagonal */
+        return (cols - 1 - col) * rows + (rows - 1 - row);
+    default:
+        return col * rows + row;
+    }
+}
+
 void test_reference(unsigned char *output, const unsigned char *input, const ipt_plan_desc *desc)
 {
     for (size_t matrix = 0; matrix < (desc->batch ? desc->batch : 1); ++matrix) {
         const unsigned char *next = input + matrix * test_stride(desc);
         for (size_t row = 0; row < desc->rows; ++row)
             for (size_t col = 0; col < desc->cols; ++col, next += desc->elem_size)
-                memcpy(output + matrix * test_stride(desc) + (col * desc->rows + row) * desc->elem_size, next,
+                memcpy(output + matrix * test_stride(desc) + place_in_result(desc, row, col) * desc->elem_size, next,
                        desc->elem_size);
     }
 }
@@ -138,9 +160,10 @@ void test_print_case(const ipt_plan_desc *desc, size_t byte_offset)
 {
     print_error(
         "IPT_TEST_SEED=%llu: rows %zu cols %zu elem_size %zu batch %zu batch_stride %zu byte_offset %zu flags %u "
-        "max_workspace %zu sequence %s tile_m %zu tile_n %zu\n",
+        "max_workspace %zu sequence %s tile_m %zu tile_n %zu move %s expression %s\n",
         (unsigned long long)seed, desc->rows, desc->cols, desc->elem_size, desc->batch, desc->batch_stride, byte_offset,
-        desc->flags, desc->max_workspace, ipt_sequence_string(desc->sequence), desc->tile_m, desc->tile_n);
+        desc->flags, desc->max_workspace, ipt_sequence_string(desc->sequence), desc->tile_m, desc->tile_n,
+        ipt_move_string(desc->move), desc->expression ? desc->expression : "none");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

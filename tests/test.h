@@ -25,6 +25,7 @@
     X(bad_input)                                                                                                       \
     X(host)                                                                                                            \
     X(execution)                                                                                                       \
+    X(moves)                                                                                                           \
     X(shapes)                                                                                                          \
     X(sequences)                                                                                                       \
     X(seeds)                                                                                                           \

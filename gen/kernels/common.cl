@@ -17,6 +17,33 @@ typedef uint4 ipt_unit;
 #error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
 #endif
 
+/* What becomes of an element, which is one unit then, where a kernel has each in hand just once. The plan's expression
+ * computes it from x. */
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+ipt_unit ipt_apply(ipt_unit unit)
+{
+    const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+    const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+    return IPT_AS_UNIT(result);
+}
+#define IPT_APPLIED(unit) ipt_apply(unit)
+#else
+#define IPT_APPLIED(unit) (unit)
+#endif
+
 /* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d), exact for n < 2^31. A
  * magic of 0 stands for d = 1. */
 uint ipt_divide32(uint n, uint magic, uint shift)
@@ -308,7 +335,7 @@ void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_u
 #pragma unroll 4
             for (uint u = 0; u < 4; ++u)
                 if (u < count)
-                    sectors[u][at] = values[u];
+                    sectors[u][at] = IPT_APPLIED(values[u]);
         }
     }
 }
@@ -374,7 +401,7 @@ void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *targe
     for (uint col = line; col < cols; col += IPT_LINES)
         for (uint k = lane; k < rows * parts; k += IPT_LINE_LANES) {
             IPT_SPLIT(k, parts, row, part);
-            target[col * row_stride + row * element_units + part] = tile[row * pitch + col * parts + part];
+            target[col * row_stride + row * element_units + part] = IPT_APPLIED(tile[row * pitch + col * parts + part]);
         }
 }
 

@@ -50,8 +50,8 @@ ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
         for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u) {
             const uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;
             if (u >= skipped && k + u - skipped < units) {
-                parts.units[u] =
-                    held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS];
+                parts.units[u] = IPT_APPLIED(
+                    held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS]);
 #if IPT_ELEMENT_UNITS != 1
                 if (++part < element_units)
                     continue;

@@ -22,9 +22,9 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
     for (uint packed = line; packed < count; packed += lines) {
         const ulong instance = first + packed;
         const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
-        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
+        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
         for (uint k = lane; k < instance_units; k += lanes)
-            tile[IPT_PLACE(packed * instance_units + k)] = matrix[origin + k];
+            tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];
     }
 
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -32,17 +32,17 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
     for (uint packed = line; packed < count; packed += lines) {
         const ulong instance = first + packed;
         const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
-        const ulong origin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
+        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
         for (uint k = lane; k < instance_units; k += lanes) {
             const uint col = ipt_divide32(k, column_units_magic, column_units_shift);
             const uint within = k - col * column_units;
 #if IPT_ELEMENT_UNITS == 1
-            const uint from = within * row_units + col;
+            const uint from = (uint)(origin + (int)within * along + (int)col * next);
 #else
             const uint row = ipt_divide32(within, element_units_magic, element_units_shift);
-            const uint from = row * row_units + col * element_units + (within - row * element_units);
+            const uint from = (uint)(origin + (int)row * along + (int)col * next) + (within - row * element_units);
 #endif
-            matrix[origin + k] = tile[IPT_PLACE(packed * instance_units + from)];
+            matrix[begin + k] = IPT_APPLIED(tile[IPT_PLACE(packed * instance_units + from)]);
         }
     }
 }

@@ -5,7 +5,8 @@
 #endif
 
 /* A work-item alone, as on CPUs, transposes blocks in vector registers and needs no tile. */
-#define IPT_VECTORS (IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8))
+#define IPT_VECTORS                                                                                                    \
+    (IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY)
 
 #if IPT_VECTORS
 #if IPT_UNIT_BYTES == 4
