@@ -14,6 +14,7 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_p
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_device_classes test_stress test_tool
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h
+BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h
 PACKAGES = gcc g++ clang clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
@@ -112,6 +113,9 @@ $(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/walk: $(B)/%: tests
 
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+
+$(B)/ladder $(B)/sweep $(B)/batches: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests
 	$(CC) $(CFLAGS) -I. -c -o $@ $<

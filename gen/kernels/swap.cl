@@ -4,10 +4,40 @@
 #error "IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined"
 #endif
 
+#if IPT_VECTORS
+/* Exchanges the rows x cols units at `place`, transposed, with the cols x rows units at `mirror`, in vector registers.
+ * The two may be one square on the diagonal. */
+void ipt_swap_by_vectors(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)
+{
+    for (uint row = 0; row < rows; row += IPT_BLOCK)
+        for (uint col = place == mirror ? row : 0; col < cols; col += IPT_BLOCK) {
+            __global ipt_unit *one = place + row * stride + col, *other = mirror + col * stride + row;
+            if (row + IPT_BLOCK <= rows && col + IPT_BLOCK <= cols) {
+                ipt_vector v[IPT_BLOCK], w[IPT_BLOCK];
+                ipt_load_block(v, one, stride);
+                ipt_load_block(w, other, stride);
+                ipt_transpose_block(v);
+                ipt_transpose_block(w);
+                ipt_store_block(v, other, stride);
+                ipt_store_block(w, one, stride);
+            } else {
+                for (uint i = 0; i < min(rows - row, (uint)IPT_BLOCK); ++i)
+                    for (uint j = one == other ? i + 1 : 0; j < min(cols - col, (uint)IPT_BLOCK); ++j) {
+                        const ipt_unit held = one[i * stride + j];
+                        one[i * stride + j] = other[j * stride + i];
+                        other[j * stride + i] = held;
+                    }
+            }
+        }
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
+#if !IPT_VECTORS || IPT_TILE > 32
     __local uint4 quanta[IPT_LOCAL_BYTES / 16]; /* both tiles */
+#endif
 #if IPT_TILE > 32
     __local uint starts[2][IPT_TILE];
 #endif
@@ -57,12 +87,16 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
                            begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,
                            ((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);
 #else
-        const uint parts = min(chunk_units, element_units - first_part);
-        const uint tile_pitch = IPT_TILE * chunk_units + 1;
-        __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
         __global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;
         __global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;
         __global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;
+
+#if IPT_VECTORS
+        ipt_swap_by_vectors(place, mirror, row_stride, rows, cols);
+#else
+        const uint parts = min(chunk_units, element_units - first_part);
+        const uint tile_pitch = IPT_TILE * chunk_units + 1;
+        __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
 
         /* On the diagonal both are the same tile, read and written twice with the same values. */
         ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
@@ -72,6 +106,7 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
         ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);
         if (turn + 1 < turns)
             barrier(CLK_LOCAL_MEM_FENCE);
+#endif
 #endif
     }
 }

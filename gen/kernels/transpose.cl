@@ -4,52 +4,7 @@
 #error "IPT_ELEMENT_UNITS and IPT_TILE must be defined"
 #endif
 
-/* A work-item alone, as on CPUs, transposes blocks in vector registers and needs no tile. */
-#define IPT_VECTORS                                                                                                    \
-    (IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY)
-
 #if IPT_VECTORS
-#if IPT_UNIT_BYTES == 4
-#define IPT_BLOCK 8
-typedef uint8 ipt_vector;
-#define IPT_LOAD_VECTOR(from) vload8(0, from)
-#define IPT_STORE_VECTOR(vector, to) vstore8(vector, 0, to)
-#else
-#define IPT_BLOCK 4
-typedef ulong4 ipt_vector;
-#define IPT_LOAD_VECTOR(from) vload4(0, from)
-#define IPT_STORE_VECTOR(vector, to) vstore4(vector, 0, to)
-#endif
-
-/* Exchanges the upper right with the lower left quarters of 2 x 2 (ones), 4 x 4 (twos) and 8 x 8 (halves) units. */
-void ipt_exchange_halves(ipt_vector *a, ipt_vector *b)
-{
-    const ipt_vector both = (ipt_vector)(a->lo, b->lo);
-    *b = (ipt_vector)(a->hi, b->hi);
-    *a = both;
-}
-#if IPT_BLOCK == 8
-void ipt_exchange_twos(ipt_vector *a, ipt_vector *b)
-{
-    const ipt_vector both = (ipt_vector)(a->s01, b->s01, a->s45, b->s45);
-    *b = (ipt_vector)(a->s23, b->s23, a->s67, b->s67);
-    *a = both;
-}
-void ipt_exchange_ones(ipt_vector *a, ipt_vector *b)
-{
-    const ipt_vector both = (ipt_vector)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6);
-    *b = (ipt_vector)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7);
-    *a = both;
-}
-#else
-void ipt_exchange_ones(ipt_vector *a, ipt_vector *b)
-{
-    const ipt_vector both = (ipt_vector)(a->s0, b->s0, a->s2, b->s2);
-    *b = (ipt_vector)(a->s1, b->s1, a->s3, b->s3);
-    *a = both;
-}
-#endif
-
 /* Transposes rows x cols units from one place into another, both of `*_stride` units from one row to the next. */
 void ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,
                               ulong target_stride, uint rows, uint cols)
@@ -58,23 +13,9 @@ void ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __
     for (uint col = 0; col < block_cols; col += IPT_BLOCK)
         for (uint row = 0; row < block_rows; row += IPT_BLOCK) {
             ipt_vector v[IPT_BLOCK];
-#pragma unroll
-            for (uint i = 0; i < IPT_BLOCK; ++i)
-                v[i] = IPT_LOAD_VECTOR(source + (row + i) * source_stride + col);
-#pragma unroll
-            for (uint i = 0; i < IPT_BLOCK / 2; ++i)
-                ipt_exchange_halves(&v[i], &v[i + IPT_BLOCK / 2]);
-#if IPT_BLOCK == 8
-#pragma unroll
-            for (uint i = 0; i < IPT_BLOCK; i += i % 4 == 1 ? 3 : 1)
-                ipt_exchange_twos(&v[i], &v[i + 2]);
-#endif
-#pragma unroll
-            for (uint i = 0; i < IPT_BLOCK; i += 2)
-                ipt_exchange_ones(&v[i], &v[i + 1]);
-#pragma unroll
-            for (uint i = 0; i < IPT_BLOCK; ++i)
-                IPT_STORE_VECTOR(v[i], target + (col + i) * target_stride + row);
+            ipt_load_block(v, source + row * source_stride + col, source_stride);
+            ipt_transpose_block(v);
+            ipt_store_block(v, target + col * target_stride + row, target_stride);
         }
     for (uint col = 0; col < cols; ++col)
         for (uint row = col < block_cols ? block_rows : 0; row < rows; ++row)

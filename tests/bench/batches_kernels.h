@@ -1,0 +1,129 @@
+/* OpenCL text of the benchmark of many small matrices. Sizes that a compiler should know are macros of the build. */
+#ifndef BENCH_BATCHES_KERNELS_H_INCLUDED
+#define BENCH_BATCHES_KERNELS_H_INCLUDED
+
+/* Every word of a filled buffer is another one, so that no two places look alike. Launched over more work-items than
+ * words, because groups are whole. */
+static const char batches_text_check[] =
+    "uint hash(uint k)\n"
+    "{\n"
+    "    k ^= k >> 16;\n"
+    "    k *= 0x7feb352du;\n"
+    "    k ^= k >> 15;\n"
+    "    k *= 0x846ca68bu;\n"
+    "    return k ^ k >> 16;\n"
+    "}\n"
+    "kernel void fill(global uint *words, uint first, uint count)\n"
+    "{\n"
+    "    const uint k = (uint)get_global_id(0);\n"
+    "    if (k < count)\n"
+    "        words[k] = hash(first + k);\n"
+    "}\n"
+    "/* Whole numbers from -8 to 8: their sums of products are exact in floats, whatever the order. */\n"
+    "kernel void fill_small(global float *numbers, uint first, uint count)\n"
+    "{\n"
+    "    const uint k = (uint)get_global_id(0);\n"
+    "    if (k < count)\n"
+    "        numbers[k] = (float)(hash(first + k) % 17u) - 8.0f;\n"
+    "}\n"
+    "/* Counts the words that are not where they belong: the first `moved` matrices are transposed, the others not. "
+    "*/\n"
+    "kernel void check(global const uint *words, uint first, uint count, uint rows, uint cols, uint moved,\n"
+    "                  global uint *errors)\n"
+    "{\n"
+    "    const uint k = (uint)get_global_id(0);\n"
+    "    const uint matrix = k / (rows * cols), place = k % (rows * cols);\n"
+    "    const uint source = matrix < moved ? place % rows * cols + place / rows : place;\n"
+    "    if (k < count && words[k] != hash(first + k - place + source))\n"
+    "        atomic_inc(errors);\n"
+    "}\n";
+
+/* NUMBER: float or double. A work-item copies one element; the shape of its group is the launch's. */
+static const char batches_text_copy[] =
+    "#ifdef NEEDS_DOUBLE\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+    "#endif\n"
+    "kernel void copy_2d(global const NUMBER *from, global NUMBER *to)\n"
+    "{\n"
+    "    const uint width = (uint)get_global_size(0), height = (uint)get_global_size(1);\n"
+    "    const uint row = (uint)get_global_id(2) * height + (uint)get_global_id(1);\n"
+    "    const uint k = row * width + (uint)get_global_id(0);\n"
+    "    to[k] = from[k];\n"
+    "}\n";
+
+/* SIDE, GROUP: a work-group holds one matrix in local memory, and writes it back in the new order. Rows lie an odd
+ * number of words apart, so that columns are read without bank conflicts. */
+static const char batches_text_transpose[] =
+    "#define PITCH (SIDE | 1)\n"
+    "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void transpose_group(global uint *words)\n"
+    "{\n"
+    "    local uint tile[SIDE * PITCH];\n"
+    "    global uint *const matrix = words + (size_t)get_group_id(0) * (SIDE * SIDE);\n"
+    "    const uint item = (uint)get_local_id(0);\n"
+    "    for (uint k = item; k < SIDE * SIDE; k += GROUP)\n"
+    "        tile[k / SIDE * PITCH + k % SIDE] = matrix[k];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    for (uint k = item; k < SIDE * SIDE; k += GROUP)\n"
+    "        matrix[k] = tile[k % SIDE * PITCH + k / SIDE];\n"
+    "}\n";
+
+/* y = A x for every matrix of a batch. SIDE, GROUP; LANES: work-items that share a matrix; MEMBERS: matrices of a
+ * work-group, of which the number of matrices is a multiple. Neighbouring work-items belong to different matrices; each
+ * has rows of its own, so nobody waits. The strides tell arrays of structures from structures of arrays. */
+static const char batches_text_interleaved[] =
+    "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void product_interleaved(\n"
+    "    global const float *a, global const float *x, global float *y, uint matrix_stride, uint vector_stride,\n"
+    "    uint element_stride)\n"
+    "{\n"
+    "    const uint lane = (uint)get_local_id(0) / MEMBERS;\n"
+    "    const uint matrix = (uint)get_group_id(0) * MEMBERS + (uint)get_local_id(0) % MEMBERS;\n"
+    "    global const float *const numbers = a + (size_t)matrix * matrix_stride;\n"
+    "    global const float *const vector = x + (size_t)matrix * vector_stride;\n"
+    "#if SIDE <= 16\n"
+    "    float kept[SIDE];\n"
+    "    for (uint k = 0; k < SIDE; ++k)\n"
+    "        kept[k] = vector[(size_t)k * element_stride];\n"
+    "#define OF_VECTOR(k) kept[k]\n"
+    "#else\n"
+    "#define OF_VECTOR(k) vector[(size_t)(k)*element_stride]\n"
+    "#endif\n"
+    "    for (uint row = lane; row < SIDE; row += LANES) {\n"
+    "        float sum = 0.0f;\n"
+    "        for (uint k = 0; k < SIDE; ++k)\n"
+    "            sum += numbers[(size_t)(row * SIDE + k) * element_stride] * OF_VECTOR(k);\n"
+    "        y[(size_t)matrix * vector_stride + (size_t)row * element_stride] = sum;\n"
+    "    }\n"
+    "}\n";
+
+/* The same where neighbouring work-items share a matrix: they fetch blocks of its rows together, then each has a row.
+ * BLOCK: floats of the blocks of a work-group at most. */
+enum { BATCHES_BLOCK = 8192 };
+static const char batches_text_contiguous[] =
+    "#define PITCH (SIDE | 1)\n"
+    "#define LANE_ROWS (LANES < SIDE ? LANES : SIDE)\n"
+    "#define MOST_ROWS (BLOCK / (MEMBERS * PITCH) ? BLOCK / (MEMBERS * PITCH) : 1)\n"
+    "#define BLOCK_ROWS (LANE_ROWS < MOST_ROWS ? LANE_ROWS : MOST_ROWS)\n"
+    "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void product_contiguous(\n"
+    "    global const float *a, global const float *x, global float *y)\n"
+    "{\n"
+    "    local float block[MEMBERS * BLOCK_ROWS * PITCH], vector[MEMBERS * SIDE];\n"
+    "    const uint lane = (uint)get_local_id(0) % LANES, member = (uint)get_local_id(0) / LANES;\n"
+    "    const size_t matrix = get_group_id(0) * MEMBERS + member;\n"
+    "    for (uint k = lane; k < SIDE; k += LANES)\n"
+    "        vector[member * SIDE + k] = x[matrix * SIDE + k];\n"
+    "    for (uint first = 0; first < SIDE; first += BLOCK_ROWS) {\n"
+    "        const uint rows = min((uint)BLOCK_ROWS, SIDE - first);\n"
+    "        for (uint k = lane; k < rows * SIDE; k += LANES)\n"
+    "            block[(member * BLOCK_ROWS + k / SIDE) * PITCH + k % SIDE] = a[(matrix * SIDE + first) * SIDE + k];\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        for (uint row = lane; row < rows; row += LANES) {\n"
+    "            float sum = 0.0f;\n"
+    "            for (uint k = 0; k < SIDE; ++k)\n"
+    "                sum += block[(member * BLOCK_ROWS + row) * PITCH + k] * vector[member * SIDE + k];\n"
+    "            y[matrix * SIDE + first + row] = sum;\n"
+    "        }\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    }\n"
+    "}\n";
+
+#endif /* BENCH_BATCHES_KERNELS_H_INCLUDED */

@@ -1,0 +1,464 @@
+/* Seed 001's ladder of copies and transpositions out of place beside ipt's own, all on the same buffers and in turns.
+ * Usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--csv FILE]. GB/s count each byte twice: read and written; the ratio
+ * is to clEnqueueCopyBuffer. --transfers also times a matrix of the host: upload, what is measured, download. Every
+ * result is verified on fresh data, before the timing and after it; the exit status is 1 if one is wrong. */
+#define _POSIX_C_SOURCE 200809L
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function" /* the tool needs more of it */
+#include "../../gen/bench.h"
+#pragma GCC diagnostic pop
+#include "ladder_kernels.h"
+
+enum {
+    ROUNDS = 7,          /* the median counts */
+    TRANSFER_ROUNDS = 5, /* of upload, transposition and download */
+    MIN_REPEAT = 3,      /* executions in a round ... */
+    MAX_REPEAT = 500
+};
+
+static const double round_seconds = 0.02; /* ... which takes about so long, within those limits */
+
+typedef enum way { BY_COPY_BUFFER, BY_KERNEL, BY_IPT_OUT_OF_PLACE, BY_IPT_IN_PLACE } way;
+
+typedef struct method {
+    const char *name;
+    way by;
+    const char *kernel;
+    ladder_expectation expected;
+} method;
+
+static const method methods[] = {
+    {"copy-buffer", BY_COPY_BUFFER, NULL, LADDER_COPY},
+    {"copy", BY_KERNEL, "ladder_copy", LADDER_COPY},
+    {"local-copy", BY_KERNEL, "ladder_local_copy", LADDER_COPY},
+    {"naive", BY_KERNEL, "ladder_naive", LADDER_TRANSPOSED},
+    {"coalesced", BY_KERNEL, "ladder_coalesced", LADDER_TRANSPOSED},
+    {"conflict-free", BY_KERNEL, "ladder_conflict_free", LADDER_TRANSPOSED},
+    {"fine-grained", BY_KERNEL, "ladder_fine_grained", LADDER_FINE_GRAINED},
+    {"coarse-grained", BY_KERNEL, "ladder_coarse_grained", LADDER_COARSE_GRAINED},
+    {"diagonal", BY_KERNEL, "ladder_diagonal", LADDER_TRANSPOSED},
+    {"ipt-out-of-place", BY_IPT_OUT_OF_PLACE, NULL, LADDER_TRANSPOSED},
+    {"ipt-in-place", BY_IPT_IN_PLACE, NULL, LADDER_TRANSPOSED},
+};
+
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* One shape with what measures it. */
+typedef struct ladder {
+    size_t rows, cols, elem_size, bytes;
+    bench_device device;
+    ipt_plan *plan;
+    cl_program program;
+    cl_kernel check, kernels[METHODS];
+    cl_mem buffers[BENCH_MAX_BUFFERS]; /* as many as no cache holds, two at least */
+    size_t buffer_count;
+    size_t turn; /* of what is timed: rounds go on where the last one stopped */
+} ladder;
+
+/* Of one method; seconds of one execution, with transfers 0 where they are not measured. */
+typedef struct measurement {
+    double seconds, transfer_seconds;
+    bool verified;
+} measurement;
+
+static void need(bool good, const char *what)
+{
+    if (good) {
+        return;
+    }
+    fprintf(stderr, "ladder: %s failed; the last error of ipt: %s\n", what, ipt_context_error(NULL));
+    exit(1);
+}
+
+static double median(double *values, size_t count)
+{
+    return bench_quantile(values, count, 0.5);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Setting up */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static void build(ladder *work)
+{
+    static const char *const options[] = {"-DITEM=uchar -DELEMENT=uchar", "-DITEM=ushort -DELEMENT=ushort",
+                                          "-DITEM=uint -DELEMENT=uint", "-DITEM=ulong -DELEMENT=ulong",
+                                          "-DITEM=ulong -DELEMENT=uint4"};
+    const char *texts[] = {bench_checker, ladder_checker, ladder_tiles, ladder_steps};
+    const cl_device_id id = ipt_context_cl_device(work->device.context);
+    const cl_uint rows = (cl_uint)work->rows, cols = (cl_uint)work->cols;
+    size_t kind = 0;
+    cl_int status;
+    while ((size_t)1 << kind < work->elem_size) {
+        kind++;
+    }
+    work->program = clCreateProgramWithSource(ipt_context_cl_context(work->device.context), 4, texts, NULL, &status);
+    need(status == CL_SUCCESS && clBuildProgram(work->program, 1, &id, options[kind], NULL, NULL) == CL_SUCCESS,
+         "building the kernels");
+    work->check = clCreateKernel(work->program, "ladder_check", &status);
+    need(status == CL_SUCCESS, "clCreateKernel");
+    for (size_t i = 0; i < METHODS; i++) {
+        if (methods[i].by == BY_KERNEL) {
+            work->kernels[i] = clCreateKernel(work->program, methods[i].kernel, &status);
+            need(status == CL_SUCCESS, methods[i].kernel);
+            status = clSetKernelArg(work->kernels[i], 2, sizeof rows, &rows);
+            status |= clSetKernelArg(work->kernels[i], 3, sizeof cols, &cols);
+            need(status == CL_SUCCESS, "clSetKernelArg");
+        }
+    }
+}
+
+/* Fills a buffer with data never seen before; returns what tells which. */
+static cl_ulong fill(ladder *work, cl_mem buffer)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    cl_ulong seed;
+    need(bench_fill(&work->device, buffer, work->bytes, &seed, message), message);
+    return seed;
+}
+
+static void take_buffers(ladder *work)
+{
+    const size_t wanted = bench_larger(2, bench_wanted_buffers(&work->device, work->bytes));
+    for (size_t i = 0; i < wanted; i++) {
+        cl_int status;
+        work->buffers[i] =
+            clCreateBuffer(ipt_context_cl_context(work->device.context), CL_MEM_READ_WRITE, work->bytes, NULL, &status);
+        need(status == CL_SUCCESS, "clCreateBuffer for a matrix");
+        fill(work, work->buffers[i]); /* some devices take the memory now */
+    }
+    work->buffer_count = wanted;
+}
+
+/* The shape's fields are set, the others zero. */
+static void open_ladder(ladder *work, ipt_context *context)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    ipt_plan_desc desc = {0};
+    desc.rows = work->rows;
+    desc.cols = work->cols;
+    desc.elem_size = work->elem_size;
+    need(bench_device_open(&work->device, context, work->elem_size, message), message);
+    need(ipt_plan_create(context, &desc, &work->plan) == IPT_SUCCESS, "ipt_plan_create");
+    build(work);
+    take_buffers(work);
+}
+
+static void close_ladder(ladder *work)
+{
+    for (size_t i = 0; i < work->buffer_count; i++) {
+        clReleaseMemObject(work->buffers[i]);
+    }
+    for (size_t i = 0; i < METHODS; i++) {
+        if (work->kernels[i] != NULL) {
+            clReleaseKernel(work->kernels[i]);
+        }
+    }
+    clReleaseKernel(work->check);
+    clReleaseProgram(work->program);
+    ipt_plan_destroy(work->plan);
+    bench_device_close(&work->device);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Executing and verifying */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The buffer that is read in a turn; the one that is written is the farthest in the rotation. */
+static cl_mem source_of(const ladder *work, size_t turn)
+{
+    return work->buffers[turn % work->buffer_count];
+}
+
+static cl_mem destination_of(const ladder *work, size_t which, size_t turn)
+{
+    return source_of(work, methods[which].by == BY_IPT_IN_PLACE ? turn : turn + work->buffer_count / 2);
+}
+
+static bool enqueue_kernel(ladder *work, cl_kernel kernel, cl_mem source, cl_mem destination)
+{
+    const size_t local[2] = {32, 8};
+    const size_t global[2] = {(work->cols + 31) / 32 * 32, (work->rows + 31) / 32 * 8};
+    return clSetKernelArg(kernel, 0, sizeof destination, &destination) == CL_SUCCESS &&
+           clSetKernelArg(kernel, 1, sizeof source, &source) == CL_SUCCESS &&
+           clEnqueueNDRangeKernel(work->device.queue, kernel, 2, NULL, global, local, 0, NULL, NULL) == CL_SUCCESS;
+}
+
+static void enqueue(ladder *work, size_t which, size_t turn)
+{
+    const cl_mem source = source_of(work, turn), destination = destination_of(work, which, turn);
+    const cl_command_queue queue = work->device.queue;
+    bool good = false;
+    switch (methods[which].by) {
+    case BY_COPY_BUFFER:
+        good = clEnqueueCopyBuffer(queue, source, destination, 0, 0, work->bytes, 0, NULL, NULL) == CL_SUCCESS;
+        break;
+    case BY_KERNEL:
+        good = enqueue_kernel(work, work->kernels[which], source, destination);
+        break;
+    case BY_IPT_OUT_OF_PLACE:
+        good =
+            ipt_plan_execute_out_of_place(work->plan, queue, source, 0, destination, 0, 0, NULL, NULL) == IPT_SUCCESS;
+        break;
+    case BY_IPT_IN_PLACE:
+        good = ipt_plan_execute(work->plan, queue, source, 0, 0, NULL, NULL) == IPT_SUCCESS;
+        break;
+    }
+    need(good, methods[which].name);
+}
+
+static void finish(const ladder *work)
+{
+    need(clFinish(work->device.queue) == CL_SUCCESS, "clFinish");
+}
+
+/* How many elements of a buffer are not what is expected of the data of that seed. */
+static cl_uint count_wrong(const ladder *work, cl_mem buffer, cl_ulong seed, ladder_expectation expectation)
+{
+    const bench_device *device = &work->device;
+    const cl_ulong rows = work->rows, cols = work->cols, items = work->elem_size / device->item_size;
+    const cl_uint expected = (cl_uint)expectation;
+    cl_uint wrong = 0;
+    cl_int status =
+        clEnqueueWriteBuffer(device->queue, device->counter, CL_TRUE, 0, sizeof wrong, &wrong, 0, NULL, NULL);
+    status |= clSetKernelArg(work->check, 0, sizeof buffer, &buffer);
+    status |= clSetKernelArg(work->check, 1, sizeof seed, &seed);
+    status |= clSetKernelArg(work->check, 2, sizeof rows, &rows);
+    status |= clSetKernelArg(work->check, 3, sizeof cols, &cols);
+    status |= clSetKernelArg(work->check, 4, sizeof items, &items);
+    status |= clSetKernelArg(work->check, 5, sizeof expected, &expected);
+    status |= clSetKernelArg(work->check, 6, sizeof device->counter, &device->counter);
+    need(status == CL_SUCCESS && bench_launch(device, work->check, work->rows * work->cols) == CL_SUCCESS,
+         "checking a matrix");
+    status = clEnqueueReadBuffer(device->queue, device->counter, CL_TRUE, 0, sizeof wrong, &wrong, 0, NULL, NULL);
+    need(status == CL_SUCCESS, "reading what the check found");
+    return wrong;
+}
+
+static bool is_right(const ladder *work, size_t which, cl_mem buffer, cl_ulong seed, ladder_expectation expectation)
+{
+    const cl_uint wrong = count_wrong(work, buffer, seed, expectation);
+    if (wrong != 0) {
+        fprintf(stderr, "ladder: %s of %zux%zu:%zu: %lu of %zu elements are WRONG\n", methods[which].name, work->rows,
+                work->cols, work->elem_size, (unsigned long)wrong, work->rows * work->cols);
+    }
+    return wrong == 0;
+}
+
+/* Executes a method on fresh data in several turns, one right after the other, and checks what was written and that
+ * what was only to be read is what it was. */
+static bool verify(ladder *work, size_t which, size_t turns)
+{
+    cl_ulong seeds[BENCH_VERIFIED_BUFFERS];
+    bool good = true;
+    for (size_t i = 0; i < turns; i++) {
+        fill(work, destination_of(work, which, i));
+        seeds[i] = fill(work, source_of(work, i));
+    }
+    for (size_t i = 0; i < turns; i++) {
+        enqueue(work, which, i);
+    }
+    for (size_t i = 0; i < turns; i++) {
+        good &= is_right(work, which, destination_of(work, which, i), seeds[i], methods[which].expected);
+        if (destination_of(work, which, i) != source_of(work, i)) {
+            good &= is_right(work, which, source_of(work, i), seeds[i], LADDER_COPY);
+        }
+    }
+    return good;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Measuring */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Seconds for one of several executions back to back, between two moments at which the device is idle. */
+static double time_round(ladder *work, size_t which, size_t repeat)
+{
+    finish(work);
+    const double begin = bench_now();
+    for (size_t i = 0; i < repeat; i++) {
+        enqueue(work, which, work->turn++);
+    }
+    finish(work);
+    return (bench_now() - begin) / (double)repeat;
+}
+
+static size_t repeat_for(ladder *work, size_t which)
+{
+    const double wanted = round_seconds / time_round(work, which, MIN_REPEAT);
+    return wanted > MAX_REPEAT ? MAX_REPEAT : bench_larger(MIN_REPEAT, (size_t)wanted);
+}
+
+/* Rounds of all methods in turns, so that all of them see the device in the same state. */
+static void measure(ladder *work, measurement *results)
+{
+    double seconds[METHODS][ROUNDS];
+    size_t repeat[METHODS];
+    for (size_t m = 0; m < METHODS; m++) {
+        results[m].verified = verify(work, m, 1);
+        repeat[m] = repeat_for(work, m);
+    }
+    for (size_t i = 0; i < ROUNDS; i++) {
+        for (size_t m = 0; m < METHODS; m++) {
+            seconds[m][i] = time_round(work, m, repeat[m]);
+        }
+    }
+    for (size_t m = 0; m < METHODS; m++) {
+        results[m].seconds = median(seconds[m], ROUNDS);
+        results[m].verified &= verify(work, m, bench_smaller(work->buffer_count / 2, BENCH_VERIFIED_BUFFERS));
+    }
+}
+
+/* Seconds from a matrix of the host to its result there. */
+static double time_transfer(ladder *work, size_t which, const void *input, void *output)
+{
+    const cl_mem source = source_of(work, 0), destination = destination_of(work, which, 0);
+    const cl_command_queue queue = work->device.queue;
+    finish(work);
+    const double begin = bench_now();
+    cl_int status = clEnqueueWriteBuffer(queue, source, CL_FALSE, 0, work->bytes, input, 0, NULL, NULL);
+    need(status == CL_SUCCESS, "clEnqueueWriteBuffer");
+    enqueue(work, which, 0);
+    status = clEnqueueReadBuffer(queue, destination, CL_TRUE, 0, work->bytes, output, 0, NULL, NULL);
+    need(status == CL_SUCCESS, "clEnqueueReadBuffer");
+    return bench_now() - begin;
+}
+
+static void measure_transfers(ladder *work, measurement *results)
+{
+    const cl_command_queue queue = work->device.queue;
+    const cl_mem source = source_of(work, 0);
+    void *input = malloc(work->bytes), *output = malloc(work->bytes);
+    double seconds[METHODS][TRANSFER_ROUNDS];
+    need(input != NULL && output != NULL, "malloc");
+    for (size_t i = 0; i < TRANSFER_ROUNDS; i++) {
+        for (size_t m = 0; m < METHODS; m++) {
+            const cl_ulong seed = fill(work, source);
+            cl_int status = clEnqueueReadBuffer(queue, source, CL_TRUE, 0, work->bytes, input, 0, NULL, NULL);
+            need(status == CL_SUCCESS, "clEnqueueReadBuffer");
+            fill(work, source); /* so that nothing right is there already */
+            fill(work, destination_of(work, m, 0));
+            memset(output, 0, work->bytes);
+            seconds[m][i] = time_transfer(work, m, input, output);
+            status = clEnqueueWriteBuffer(queue, source, CL_TRUE, 0, work->bytes, output, 0, NULL, NULL);
+            need(status == CL_SUCCESS, "clEnqueueWriteBuffer");
+            results[m].verified &= is_right(work, m, source, seed, methods[m].expected);
+        }
+    }
+    for (size_t m = 0; m < METHODS; m++) {
+        results[m].transfer_seconds = median(seconds[m], TRANSFER_ROUNDS);
+    }
+    free(input);
+    free(output);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Output */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static void show(const ladder *work, const measurement *results)
+{
+    printf("%zux%zu:%zu, %zu buffers\n%-16s %10s %9s %9s %7s %15s  %s\n", work->rows, work->cols, work->elem_size,
+           work->buffer_count, "kernel", "ms", "GB/s", "GiB/s", "ratio", "transfers: ms", "verified");
+    for (size_t m = 0; m < METHODS; m++) {
+        const double speed = 2 * (double)work->bytes / results[m].seconds;
+        printf("%-16s %10.4f %9.2f %9.2f %7.3f", methods[m].name, results[m].seconds * 1e3, speed * 1e-9,
+               speed / (1 << 30), results[0].seconds / results[m].seconds);
+        bench_show_number(stdout, 15, 3, results[m].transfer_seconds > 0, results[m].transfer_seconds * 1e3);
+        printf("  %s\n", results[m].verified ? "yes" : "NO");
+    }
+    fflush(stdout);
+}
+
+static void write_csv(FILE *stream, const ladder *work, const measurement *results)
+{
+    for (size_t m = 0; m < METHODS; m++) {
+        const double speed = 2 * (double)work->bytes / results[m].seconds;
+        fprintf(stream, "%s,%zu,%zu,%zu,%.6g,%.6g,%.6g,%d,%.6g", methods[m].name, work->rows, work->cols,
+                work->elem_size, speed * 1e-9, speed / (1 << 30), results[0].seconds / results[m].seconds,
+                results[m].verified, results[m].seconds * 1e3);
+        bench_csv_number(stream, results[m].transfer_seconds > 0, results[m].transfer_seconds * 1e3);
+        fputc('\n', stream);
+    }
+    need(fflush(stream) == 0, "writing the CSV");
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* The command line */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The shape of ROWSxCOLS:BYTES; the kernels count elements by 32 bits and move those of a power of two bytes. */
+static bool read_shape(const char *text, ladder *work)
+{
+    char behind;
+    return sscanf(text, "%zux%zu:%zu%c", &work->rows, &work->cols, &work->elem_size, &behind) == 3 && work->rows > 0 &&
+           work->cols > 0 && work->rows <= UINT32_MAX / work->cols && work->elem_size > 0 && work->elem_size <= 16 &&
+           (work->elem_size & (work->elem_size - 1)) == 0 &&
+           bench_shape_bytes(work->rows, work->cols, work->elem_size, 1, &work->bytes);
+}
+
+/* One shape from its name to its lines; whether all of it is right. */
+static bool climb(ipt_context *context, const char *shape, bool transfers, FILE *csv)
+{
+    measurement results[METHODS] = {{0, 0, false}};
+    ladder work = {0};
+    bool good = true;
+    if (!read_shape(shape, &work)) {
+        fprintf(stderr, "ladder: '%s' is not ROWSxCOLS:BYTES with BYTES 1, 2, 4, 8 or 16 and under 2^32 elements\n",
+                shape);
+        return false;
+    }
+    open_ladder(&work, context);
+    measure(&work, results);
+    if (transfers) {
+        measure_transfers(&work, results);
+    }
+    show(&work, results);
+    if (csv != NULL) {
+        write_csv(csv, &work, results);
+    }
+    for (size_t m = 0; m < METHODS; m++) {
+        good &= results[m].verified;
+    }
+    close_ladder(&work);
+    return good;
+}
+
+int main(int count, char **arguments)
+{
+    const char *csv_name = NULL;
+    size_t shapes = 0;
+    bool transfers = false, good = true;
+    for (int i = 1; i < count; i++) { /* the shapes move to the front */
+        if (strcmp(arguments[i], "--transfers") == 0) {
+            transfers = true;
+        } else if (strcmp(arguments[i], "--csv") == 0 && i + 1 < count) {
+            csv_name = arguments[++i];
+        } else {
+            arguments[shapes++] = arguments[i];
+        }
+    }
+    if (shapes == 0) {
+        fputs("usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--csv FILE]\n", stderr);
+        return 2;
+    }
+    ipt_context *context;
+    char device[1024];
+    need(ipt_context_create(NULL, &context) == IPT_SUCCESS, "ipt_context_create");
+    need(ipt_device_describe(ipt_context_cl_device(context), device, sizeof device) == IPT_SUCCESS,
+         "ipt_device_describe");
+    fputs(device, stdout);
+    FILE *csv = csv_name == NULL ? NULL : fopen(csv_name, "w");
+    need(csv_name == NULL || csv != NULL, "opening the CSV");
+    if (csv != NULL) {
+        fputs("kernel,rows,cols,elem_bytes,gb_per_s,gib_per_s,ratio,verified,ms,ms_with_transfers\n", csv);
+    }
+    for (size_t i = 0; i < shapes; i++) {
+        good &= climb(context, arguments[i], transfers, csv);
+    }
+    good &= csv == NULL || fclose(csv) == 0;
+    ipt_context_destroy(context);
+    return good ? 0 : 1;
+}
