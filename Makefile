@@ -14,6 +14,7 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_p
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_device_classes test_stress test_tool
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h
+FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h
 PACKAGES = gcc g++ clang clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
@@ -60,6 +61,14 @@ bench-heuristics: $(B)/compare_heuristics ## the seeds' heuristics against brute
 
 bench-seeds: $(B)/ipt ## every kernel and sequence of the seeds by its name, verified, against the copy; PADDED="6203x6607:4"
 	@PADDED="$(PADDED)" sh tests/bench/seeds.sh $(B)/ipt
+
+figures: $(FIGURES:%=bench-%) ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
+	@OUT=$(B)/figures sh tests/bench/figures/index.sh
+
+$(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 ## one of them, such as bench-s000-fig6
+	@sh gen/deps.sh gnuplot-nox
+	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCHES=$(B)/batches S002=$(B)/s002 OUT=$(B)/figures \
+	    QUICK=$(QUICK) COUNT=$(COUNT) sh tests/bench/figures/$*.sh
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
 
@@ -114,7 +123,7 @@ $(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/walk: $(B)/%: tests
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/ladder $(B)/sweep $(B)/batches: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
+$(B)/ladder $(B)/sweep $(B)/batches $(B)/s002: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests

@@ -4627,6 +4627,11 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
         result = ipt__check_variant("variant_pad", desc->variant_pad, 1u << IPT__FAMILY_PAD);
     if (result)
         return result;
+    if (desc->variant_010 && (desc->sequence == IPT_SEQUENCE_1 || desc->sequence == IPT_SEQUENCE_4_3))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "variant_010 is %s, but no stage of sequence %s moves single elements in tiles: variant_100 "
+                         "serves both",
+                         ipt_variant_string(desc->variant_010), ipt_sequence_string(desc->sequence));
     if (!forced && !formats && !(desc->flags & IPT_PAD) && !desc->variant_100 &&
         ((desc->sequence == IPT_SEQUENCE_AUTO && ipt__variants[desc->variant_010].family == IPT__FAMILY_BS) ||
          (desc->sequence == IPT_SEQUENCE_SQUARE && ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)))

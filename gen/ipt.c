@@ -106,6 +106,8 @@ typedef struct arguments {
     ipt_sequence sequence;
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;
+    ipt_move move;
+    const char *expression, *expression_type; /* NULL: none */
     size_t flag_spread;
     size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size;
     const char *shapes, *csv; /* paths */
@@ -119,6 +121,7 @@ typedef enum option_kind {
     OPTION_SEQUENCE, /* an ipt_sequence */
     OPTION_VARIANT,  /* an ipt_variant */
     OPTION_FORMAT,   /* an ipt_format */
+    OPTION_MOVE,     /* an ipt_move */
     OPTION_RANGE,    /* a bench_range */
     OPTION_RANGES,   /* two of them; the second is like the first unless it is given */
     OPTION_RAW,      /* sets raw and shape */
@@ -126,7 +129,7 @@ typedef enum option_kind {
 } option_kind;
 
 /* Which commands have an option. */
-enum { FOR_ALL = 1, FOR_TRANSPOSE = 2, FOR_PLANS = 4, FOR_BENCH = 8, FOR_FORMATS = 16 };
+enum { FOR_ALL = 1, FOR_TRANSPOSE = 2, FOR_PLANS = 4, FOR_BENCH = 8, FOR_FORMATS = 16, FOR_MOVES = 32 };
 
 typedef struct option {
     const char *name, *value, *help;
@@ -164,6 +167,10 @@ static const option options[] = {
     {"--variant-pad", "NAME", "force a kernel that does that", OPTION_VARIANT, FOR_PLANS, FIELD(variant_pad), 0, 0},
     {"--from", "NAME", "block format of the matrix before (RM)", OPTION_FORMAT, FOR_FORMATS, FIELD(from), 0, 0},
     {"--to", "NAME", "and after (CM)", OPTION_FORMAT, FOR_FORMATS, FIELD(to), 0, 0},
+    {"--move", "NAME", "what becomes of each matrix, if not its transpose", OPTION_MOVE, FOR_MOVES, FIELD(move), 0, 0},
+    {"--expression", "TEXT", "OpenCL C: what becomes of each element x on the way", OPTION_TEXT, FOR_MOVES,
+     FIELD(expression), 0, 0},
+    {"--type", "NAME", "the OpenCL C type of x (float)", OPTION_TEXT, FOR_MOVES, FIELD(expression_type), 0, 0},
     {"--shapes", "FILE", "the shapes of a file: lines of rows and cols, # comments", OPTION_TEXT, FOR_BENCH,
      FIELD(shapes), 0, 0},
     {"--random", "COUNT", "so many random shapes, the same for the same --seed", OPTION_NUMBER, FOR_BENCH,
@@ -207,10 +214,11 @@ static int run_bench(const arguments *given);
 static const command commands[] = {
     {"devices", OPERAND_NONE, "list the OpenCL devices and mark the one that is used", FOR_ALL, run_devices},
     {"transpose", OPERAND_FILE, "transpose the matrix, or each matrix, of a NumPy file (.npy) in place",
-     FOR_ALL | FOR_TRANSPOSE, run_transpose},
-    {"plan", OPERAND_SHAPE, "show how such a matrix is transposed", FOR_ALL | FOR_PLANS | FOR_FORMATS, run_plan},
-    {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs", FOR_ALL | FOR_PLANS | FOR_FORMATS,
-     run_source},
+     FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, run_transpose},
+    {"plan", OPERAND_SHAPE, "show how such a matrix is transposed", FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES,
+     run_plan},
+    {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs",
+     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES, run_source},
     {"bench", OPERAND_SHAPES, "measure transpositions in place against copies on the device",
      FOR_ALL | FOR_PLANS | FOR_BENCH, run_bench},
 };
@@ -251,6 +259,11 @@ static void show_options(unsigned shown)
 #define SHOW_VARIANT(enumerator, name, family, lanes, padding, registers, layout, interleaved) " " name
         puts("kernels:" IPT_VARIANT_LIST(SHOW_VARIANT));
 #undef SHOW_VARIANT
+    }
+    if ((shown & FOR_MOVES) != 0) {
+#define SHOW_MOVE(enumerator, name, transposed, rows, cols) " " name
+        puts("moves:" IPT_MOVE_LIST(SHOW_MOVE));
+#undef SHOW_MOVE
     }
     if ((shown & FOR_FORMATS) != 0) {
 #define SHOW_FORMAT(enumerator, name, factors) " " name
@@ -361,6 +374,14 @@ static bool read_format(const char *text, ipt_format *found)
     return false;
 }
 
+static bool read_move(const char *text, ipt_move *found)
+{
+#define COMPARE_MOVE(enumerator, name, transposed, rows, cols) COMPARE_NAME(enumerator, name)
+    IPT_MOVE_LIST(COMPARE_MOVE)
+#undef COMPARE_MOVE
+    return false;
+}
+
 /* Stores an option's value. Returns 0 or the exit code. */
 static int read_option(const option *chosen, const char *text, arguments *given)
 {
@@ -385,6 +406,8 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         return read_variant(text, field) ? 0 : usage_error("%s: no kernel is called '%s'", chosen->name, text);
     case OPTION_FORMAT:
         return read_format(text, field) ? 0 : usage_error("%s: no format is called '%s'", chosen->name, text);
+    case OPTION_MOVE:
+        return read_move(text, field) ? 0 : usage_error("%s: no move is called '%s'", chosen->name, text);
     case OPTION_RANGE:
     case OPTION_RANGES: {
         const char *rest;
@@ -510,6 +533,10 @@ static ipt_plan_desc describe_plan(const arguments *given)
     desc.flag_spread = given->flag_spread;
     desc.from = given->from;
     desc.to = given->to;
+    desc.move = given->move;
+    desc.expression = given->expression;
+    desc.expression_type =
+        given->expression_type == NULL && given->expression != NULL ? "float" : given->expression_type;
     return desc;
 }
 
@@ -774,6 +801,33 @@ static int measure_raw(const arguments *given, matrix_file *file)
     return 0;
 }
 
+static bool transposes(ipt_move move)
+{
+    return move == IPT_MOVE_TRANSPOSE || move == IPT_MOVE_ROTATE_90 || move == IPT_MOVE_ROTATE_270 ||
+           move == IPT_MOVE_ANTITRANSPOSE;
+}
+
+/* The move of the matrix as it lies in memory: in Fortran order that is the transpose of what is meant, whose rows are
+ * columns. */
+static ipt_move move_in_memory(const arguments *given, const matrix_file *file)
+{
+    if (!given->raw && file->header.fortran_order) {
+        switch (given->move) {
+        case IPT_MOVE_ROTATE_90:
+            return IPT_MOVE_ROTATE_270;
+        case IPT_MOVE_ROTATE_270:
+            return IPT_MOVE_ROTATE_90;
+        case IPT_MOVE_FLIP_HORIZONTAL:
+            return IPT_MOVE_FLIP_VERTICAL;
+        case IPT_MOVE_FLIP_VERTICAL:
+            return IPT_MOVE_FLIP_HORIZONTAL;
+        default:
+            break;
+        }
+    }
+    return given->move;
+}
+
 /* Reads the data behind the header and transposes it there. seconds: the device's part of it. */
 static int transpose_data(const arguments *given, matrix_file *file, double *seconds)
 {
@@ -786,6 +840,7 @@ static int transpose_data(const arguments *given, matrix_file *file, double *sec
     arguments wanted = *given;
     wanted.shape = file->shape;
     wanted.batch = file->batch;
+    wanted.move = move_in_memory(given, file);
     ipt_context *context;
     ipt_plan *plan;
     int code = make_plan(&wanted, &context, &plan);
@@ -818,14 +873,15 @@ static int transpose_file(const arguments *given, matrix_file *file)
         return code;
     }
     file->content_size = file->data_offset;
-    bool data_moves = file->batch > 0 && file->shape.rows > 1 && file->shape.cols > 1;
+    bool data_moves = file->batch > 0 && ((file->shape.rows > 1 && file->shape.cols > 1) ||
+                                          given->move != IPT_MOVE_TRANSPOSE || given->expression != NULL);
     if (data_moves) {
         code = transpose_data(given, file, &device_seconds);
         if (code != 0) {
             return code;
         }
     }
-    if (!given->raw) {
+    if (!given->raw && transposes(given->move)) {
         npy_swap_last_two(file->content + file->text.begin, &file->header);
     }
     /* From here on stopping would leave half a file. */

@@ -141,7 +141,8 @@ static void seeds_variants(void **state)
         for (int sequence = IPT_SEQUENCE_1; sequence <= IPT_SEQUENCE_4_3; ++sequence)
             for (size_t shape = 0; shape < TEST_COUNT(shapes); ++shape)
                 for (int is_100 = 0; is_100 < 2; ++is_100) {
-                    if (!(is_100 ? serves_super_elements : serves_elements)((ipt_variant)v))
+                    if (!(is_100 ? serves_super_elements : serves_elements)((ipt_variant)v) ||
+                        (!is_100 && !moves_elements((ipt_sequence)sequence)))
                         continue;
                     size_t sizes = test_random_between(1, 3) == 1 ? (size_t)1 << test_random_between(0, 2) : 0;
                     if (shape == (size_t)(v + sequence) % FULL_SHAPES)
@@ -894,6 +895,8 @@ static void seeds_bad_input(void **state)
         {0, 0, IPT_VARIANT_BS_SIMD, IPT_SEQUENCE_3_1, 0, "variant_pad", "bs-simd"},
         {0, 0, IPT_VARIANT_P_IPT_ITEM, IPT_SEQUENCE_3_1, 0, "variant_pad", "p-ipt-item"},
         {IPT_VARIANT_PTTWAC_010, 0, 0, IPT_SEQUENCE_AUTO, 0, "variant_010", "pttwac-010"},
+        {IPT_VARIANT_BS_GROUP, 0, 0, IPT_SEQUENCE_1, 0, "variant_010", "1"},
+        {IPT_VARIANT_P_IPT_ITEM, 0, 0, IPT_SEQUENCE_4_3, 0, "variant_010", "4.3"},
         {IPT_VARIANT_BS_SIMD, 0, 0, IPT_SEQUENCE_TWO_PASS, 0, "variant_010", "bs-simd"},
         {IPT_VARIANT_BS_SIMD, IPT_VARIANT_PTTWAC_100_SIMD, 0, IPT_SEQUENCE_AUTO, 0, "variant_010", "bs-simd"},
         {IPT_VARIANT_BS_GROUP, 0, 0, IPT_SEQUENCE_SQUARE, 0, "variant_010", "bs-group"},

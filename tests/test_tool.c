@@ -309,6 +309,46 @@ static void test_numpy_files(void **state)
     run_numpy(python, "check");
 }
 
+/* Called with the tool and a directory: moves and an expression whose result is exact, against NumPy's. */
+static const char *const moves_script[] = {
+    "import os, subprocess, sys, numpy as np\n"
+    "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'moved.npy')\n"
+    "axes = (-2, -1)\n"
+    "moves = {'transpose': lambda a: np.swapaxes(a, *axes), 'rotate-90': lambda a: np.rot90(a, -1, axes),\n",
+    "  'rotate-180': lambda a: np.rot90(a, 2, axes), 'rotate-270': lambda a: np.rot90(a, 1, axes),\n"
+    "  'flip-horizontal': lambda a: a[..., ::-1], 'flip-vertical': lambda a: a[..., ::-1, :],\n"
+    "  'antitranspose': lambda a: np.rot90(np.swapaxes(a, *axes), 2, axes)}\n",
+    "for name, move in moves.items():\n"
+    "  for shape in [(5, 7), (1, 6), (6, 1), (1, 1), (3, 5, 4), (90, 71)]:\n"
+    "    for order in 'CF':\n"
+    "      a = np.asarray(np.arange(np.prod(shape)).reshape(shape) - 20, dtype='<f4', order=order)\n"
+    "      applied = len(shape) == 2\n",
+    "      np.save(path, a)\n"
+    "      words = [tool, 'transpose', path, '--move', name] + (['--expression', '2 * x + 1'] if applied else [])\n"
+    "      subprocess.run(words, check=True)\n"
+    "      b, wanted = np.load(path), move(2 * a + 1 if applied else a)\n"
+    "      assert b.shape == wanted.shape and np.array_equal(b, wanted), (name, shape, order)\n",
+};
+
+static void test_numpy_moves(void **state)
+{
+    (void)state;
+    const char *python = python_with_numpy();
+    if (python == NULL) {
+        skip();
+    }
+    const char *path = in_directory("moves.py");
+    FILE *script = fopen(path, "w");
+    assert_non_null(script);
+    for (size_t i = 0; i < sizeof moves_script / sizeof moves_script[0]; i++) {
+        fputs(moves_script[i], script);
+    }
+    assert_int_equal(fclose(script), 0);
+    const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
+    run_words(NULL, words);
+    expect_code(0, __LINE__);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Files made by hand */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1001,12 +1041,16 @@ static void test_bench_blas(void **state)
 #define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 const struct CMUnitTest test_tool[] = {
-    IN_DIRECTORY(test_numpy_files),        IN_DIRECTORY(test_file_by_hand),  IN_DIRECTORY(test_raw),
-    IN_DIRECTORY(test_bad_headers),        IN_DIRECTORY(test_wrong_lengths), IN_DIRECTORY(test_unsuitable_files),
-    IN_DIRECTORY(test_raw_wrong_size),     IN_DIRECTORY(test_no_device),     IN_DIRECTORY(test_failing_writes),
-    cmocka_unit_test(test_usage_errors),   cmocka_unit_test(test_help),      cmocka_unit_test(test_devices),
-    cmocka_unit_test(test_plan),           cmocka_unit_test(test_source),    IN_DIRECTORY(test_bench),
-    cmocka_unit_test(test_bench_elements), IN_DIRECTORY(test_bench_shapes),  IN_DIRECTORY(test_bench_bad_shapes),
-    IN_DIRECTORY(test_bench_random),       IN_DIRECTORY(test_bench_blas),
+    IN_DIRECTORY(test_numpy_moves),        IN_DIRECTORY(test_numpy_files),
+    IN_DIRECTORY(test_file_by_hand),       IN_DIRECTORY(test_raw),
+    IN_DIRECTORY(test_bad_headers),        IN_DIRECTORY(test_wrong_lengths),
+    IN_DIRECTORY(test_unsuitable_files),   IN_DIRECTORY(test_raw_wrong_size),
+    IN_DIRECTORY(test_no_device),          IN_DIRECTORY(test_failing_writes),
+    cmocka_unit_test(test_usage_errors),   cmocka_unit_test(test_help),
+    cmocka_unit_test(test_devices),        cmocka_unit_test(test_plan),
+    cmocka_unit_test(test_source),         IN_DIRECTORY(test_bench),
+    cmocka_unit_test(test_bench_elements), IN_DIRECTORY(test_bench_shapes),
+    IN_DIRECTORY(test_bench_bad_shapes),   IN_DIRECTORY(test_bench_random),
+    IN_DIRECTORY(test_bench_blas),
 };
 const size_t test_tool_count = sizeof test_tool / sizeof test_tool[0];

@@ -19,7 +19,7 @@ measure() {
                 echo "${m}x$count $((bytes / 4 / m / count)) $((count * m)) 100 1 $m auto pttwac-100-$move 1"
             done
             echo "${m}x$count $((bytes / 4 / m / count)) $((count * m)) 100 1 $m auto auto 1"
-            if [ "$m" = 16 ] || [ "$m" = 64 ]; then # it takes its time
+            if [ "$m" = 16 ] && [ "$count" -le 64 ]; then # it takes its time
                 echo "${m}x$count $((bytes / 4 / m / count * m)) $count 010 $m $count p-ipt-item auto 1"
                 echo "${m}x$count $((bytes / 4 / m / count)) $((count * m)) 100 1 $m auto p-ipt-item 1"
             fi

@@ -37,7 +37,7 @@ set rmargin 3
 
 set multiplot layout 2, 1 title "Copies and transpositions of floats, step by step as in seed 001"
 
-set ylabel "GB/s read and written"
+set ylabel "GB/s" offset 1.5,0
 set xtics ("" 1)
 set tmargin 2
 set bmargin 1.2

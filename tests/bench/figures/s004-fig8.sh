@@ -32,7 +32,8 @@ compare() {
         END {
             print "gbps,ratio,over_loop,over_queues"
             for (shape in gbps)
-                print gbps[shape] "," ratio[shape] "," ratio[shape] / loop[shape] "," ratio[shape] / queues[shape]
+                if (loop[shape] > 0 && queues[shape] > 0) # not rounded to nothing
+                    print gbps[shape] "," ratio[shape] "," ratio[shape] / loop[shape] "," ratio[shape] / queues[shape]
         }' "$csv"
 }
 

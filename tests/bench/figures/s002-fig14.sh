@@ -1,0 +1,16 @@
+# Seed 002, Fig. 14: random matrices again, as the paper's second device, here against later ways to transpose in place.
+. "$(dirname "$0")/common.sh"
+. "$here/s002.sh"
+
+measure() {
+    share_general 8
+    share_general 4
+    lines_of "auto algorithm-5 catanzaro eithot geam_copyback" "$out/s002-general-8.csv" "$out/s002-general-4.csv" > "$csv"
+}
+
+headlines() {
+    our_median "doubles" elem_size=8 series=auto
+    echo "paper: doubles, padded, section 1: median 29.31 GB/s on a GTX 980, 0.131 of its peak bandwidth of 224 GB/s"
+}
+
+figure

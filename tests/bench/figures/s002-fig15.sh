@@ -1,0 +1,16 @@
+# Seed 002, Fig. 15: skinny matrices, arrays of structures and structures of arrays into each other.
+. "$(dirname "$0")/common.sh"
+. "$here/s002.sh"
+
+measure() {
+    share_skinny 8
+    share_skinny 4
+    lines_of "auto algorithm-5 catanzaro libmarshal_fix" "$out/s002-skinny-8.csv" "$out/s002-skinny-4.csv" > "$csv"
+}
+
+headlines() {
+    our_median "skinny floats" elem_size=4 series=auto
+    echo "paper: skinny matrices, section 1: median above 50 GB/s on a GTX 980, 0.223 of its peak bandwidth of 224 GB/s"
+}
+
+figure

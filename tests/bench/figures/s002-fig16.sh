@@ -1,0 +1,16 @@
+# Seed 002, Fig. 16: random matrices on the paper's third device, for which it knew nothing to compare with.
+. "$(dirname "$0")/common.sh"
+. "$here/s002.sh"
+
+measure() {
+    share_general 8
+    share_general 4
+    lines_of "auto algorithm-5" "$out/s002-general-8.csv" "$out/s002-general-4.csv" > "$csv"
+}
+
+headlines() {
+    our_median "doubles" elem_size=8 series=auto
+    echo "paper: doubles, padded, section 1: median 37.40 GB/s on a Hawaii, 0.117 of its peak bandwidth of 320 GB/s"
+}
+
+figure
