@@ -10,7 +10,7 @@ KERNELS = common chains copy flip map out_of_place pack panel shuffle swap tile 
 SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
-EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy make_picture
+EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate make_picture
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_device_classes test_stress test_tool
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h
@@ -21,7 +21,7 @@ PACKAGES = gcc g++ clang clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
 .PHONY: help all deps demo test check large check-gen check-format check-lint check-compile gen single format tests \
-        clean plan-time stress bench-estimate bench-heuristics bench-seeds
+        clean plan-time stress bench-estimate bench-heuristics bench-seeds figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## this list

@@ -106,7 +106,7 @@
  * >>method
  * A stage takes (instances, A, B, b): that many independent A x B grids of super-elements of b elements, each of which
  * becomes B x A. ipt_plan_describe prints a plan's stages. Kernels that serve a stage:
- *   tile      a work-group holds whole instances in local memory
+ *   tile      a work-group holds whole instances in local memory, on a GPU as many as fit
  *   swap      square instances, tile pair by tile pair
  *   wave      instances go through slabs of the workspace, as many at a time as there are slabs, in two launches
  *   panel     on GPUs: an instance is held by several work-groups, a chunk each, that wait until all of it has been read
@@ -130,6 +130,14 @@
  * which work-groups wait for one another: panels go in waves then. How many work-groups run at a time is measured by the
  * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells.
  *
+ * >>moves
+ * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
+ * ever, and reflections and rotations by 180 degrees alone do, too; else a pass that reverses rows, or their sequence,
+ * follows the transposition. desc.expression is OpenCL C that is compiled into the stage that has every element in hand
+ * just once, and costs no pass of its own, but where cycles are followed element by element (sequence 1). What
+ * desc.from and desc.to name AoS, SoA and ASTA are arrays of structures, structures of arrays and arrays of structures of
+ * tiled arrays: rows structures of cols fields, tile_m of them to a tile, which must divide rows.
+ *
  * >>seeds
  * ipt implements five documents: in-place transposition on accelerators (000) and GPUs (002), out-of-place transposition
  * in CUDA (001, 003), many small matrices (004). What they describe can be had by its name, to compare or to reproduce:
@@ -140,6 +148,8 @@
  *   spreading of flags     desc.flag_spread: 32 is a word to a flag
  *   padding                IPT_PAD; desc.variant_pad for the published chain of work-groups, which is far slower
  *   block formats          desc.from and desc.to, any into any other, in at most three stages
+ *   batches (seed 004)     desc.variant_010 with sequence auto (work-item, sub-group, work-group to a matrix) or square
+ *   data adapters          desc.from and desc.to by AoS, SoA, ASTA, and desc.expression
  *   heuristics             ipt_heuristic_tiles, ipt_heuristic_sequence ... which plans do not use, but for IPT_PAD
  * All use a claim protocol that is right on devices whose memory is weakly ordered: the published ones are not.
  *
@@ -361,7 +371,10 @@ IPT_API const char *ipt_variant_string(ipt_variant variant);
     X(IPT_FORMAT_RCRB, "RCRB", "MNnm")   /* row-major blocks, column-major inside */                                   \
     X(IPT_FORMAT_CRRB, "CRRB", "NMmn")   /* column-major blocks, row-major inside */                                   \
     X(IPT_FORMAT_CCRB, "CCRB", "NMnm")   /* column-major blocks, column-major inside */                                \
-    X(IPT_FORMAT_CM, "CM", "NnMm")       /* column-major: the transposed matrix in row-major order */
+    X(IPT_FORMAT_CM, "CM", "NnMm")       /* column-major: the transposed matrix in row-major order */                  \
+    X(IPT_FORMAT_AOS, "AoS", "MmNn")     /* RM: an array of rows structures of cols fields (seeds 002 and 004) */      \
+    X(IPT_FORMAT_SOA, "SoA", "NnMm")     /* CM: a structure of cols arrays */                                          \
+    X(IPT_FORMAT_ASTA, "ASTA", "MNnm")   /* RCRB: an array of structures of tiled arrays, tile_m elements each */
 
 #define IPT__FORMAT_ENUMERATOR(name, text, factors) name,
 typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_COUNT } ipt_format;
@@ -420,7 +433,8 @@ typedef struct ipt_plan_desc {
     ipt_variant variant_pad; /* IPT_PAD: IPT_VARIANT_PAD_CHAINED, or AUTO for a faster kernel */
     size_t flag_spread;  /* words that forced PTTWAC kernels spread the flags of one word over: 1, 2 ... 32, one flag to
                             a word;  0: 1 */
-    ipt_format from, to; /* other than a transposition: tile_m and tile_n are the blocks' sides; AUTO only */
+    ipt_format from, to; /* other than a transposition: tile_m and tile_n are the blocks' sides, where there are blocks
+                            (ASTA: tile_n is 1 unless given); AUTO only */
     ipt_move move;       /* other than a transposition, a rotation or a reflection; in place only */
     const char *expression;      /* OpenCL C: what becomes of the element x on the way, such as "x * x"; NULL: nothing.
                                     Copied. Elements of 1, 2, 4, 8 or 16 bytes only */
@@ -4611,6 +4625,33 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     return IPT_SUCCESS;
 }
 
+/* Row-major and column-major only, and no tiles given. */
+static int ipt__formats_without_blocks(const ipt_plan_desc *desc)
+{
+    static const unsigned without = 1u << IPT_FORMAT_DEFAULT | 1u << IPT_FORMAT_RM | 1u << IPT_FORMAT_CM |
+                                    1u << IPT_FORMAT_AOS | 1u << IPT_FORMAT_SOA;
+    return (without >> desc->from & 1) && (without >> desc->to & 1) && !desc->tile_m && !desc->tile_n;
+}
+
+/* Between row-major and column-major there is a transposition, of what lies in memory. */
+static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
+{
+    const int from_columns = desc->from == IPT_FORMAT_CM || desc->from == IPT_FORMAT_SOA;
+    const int to_rows = desc->to == IPT_FORMAT_RM || desc->to == IPT_FORMAT_AOS;
+    if (desc->variant_010 || desc->variant_100 || !ipt__formats_without_blocks(desc))
+        return;
+    if (from_columns != to_rows) { /* as it is */
+        desc->tile_m = desc->tile_n = 1;
+        return;
+    }
+    desc->from = desc->to = IPT_FORMAT_DEFAULT;
+    if (from_columns) {
+        const size_t rows = desc->rows;
+        desc->rows = desc->cols;
+        desc->cols = rows;
+    }
+}
+
 /* Checks the fields of a desc that reproduce the seeds. */
 static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
 {
@@ -4660,7 +4701,8 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "from is %s and to is %s: %s cannot be forced with formats",
                          ipt_format_string(desc->from), ipt_format_string(desc->to),
                          desc->flags & IPT_PAD ? "IPT_PAD" : "a sequence");
-    if (formats && (!desc->tile_m || !desc->tile_n || desc->rows % desc->tile_m || desc->cols % desc->tile_n))
+    if (formats && !ipt__formats_without_blocks(desc) &&
+        (!desc->tile_m || !desc->tile_n || desc->rows % desc->tile_m || desc->cols % desc->tile_n))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "tile_m = %lu and tile_n = %lu, the sides of the formats' blocks, must divide rows = %lu and "
                          "cols = %lu",
@@ -4777,9 +4819,13 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
                          desc->flags & ~known_flags);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
+    if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
+        desc->tile_n = 1;
     result = ipt__check_seeds(desc);
     if (!result)
         result = ipt__check_move(desc);
+    if (!result && (desc->from || desc->to))
+        ipt__plan_simplify_formats(desc);
 #ifndef IPT_NO_SEED_KERNELS
     if (!result && (desc->flags & IPT_PAD))
         result = ipt__plan_choose_padding(plan);

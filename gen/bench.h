@@ -285,7 +285,7 @@ typedef struct bench_result {
     size_t bytes; /* of the batch */
     double seconds, latency, copy_seconds, blas_seconds, memcpy_seconds;
     size_t workspace, stages, buffers, repeat, rounds;
-    bool verified;
+    bool out_of_place, verified;
     char note[BENCH_MESSAGE_SIZE]; /* why something was not measured; "" */
 } bench_result;
 
@@ -499,6 +499,7 @@ typedef struct bench_work {
     size_t next;     /* whose turn it is */
     size_t bytes;
     size_t room; /* of a buffer, bytes: what IPT_PAD adds, too */
+    bool out_of_place;
 } bench_work;
 
 /* How many matrices hold more than any cache would keep from one turn to the next. */
@@ -538,18 +539,26 @@ static bool bench_take_buffers(bench_work *work, char *message)
     return true;
 }
 
-/* Enqueues a transposition, or a copy: to the buffer that is farthest in the rotation. */
+/* Out of place the buffer that is farthest in the rotation is the target. */
+static size_t bench_target(const bench_work *work, size_t index)
+{
+    return (index + work->buffer_count / 2) % work->buffer_count;
+}
+
+/* Enqueues a transposition, or a copy. */
 static bool bench_enqueue(bench_work *work, bool copying, char *message)
 {
-    size_t index = work->next++ % work->rotation;
+    size_t index = work->next++ % work->rotation, target = bench_target(work, index);
     if (copying) {
-        size_t target = (index + work->buffer_count / 2) % work->buffer_count;
         return bench_opencl(clEnqueueCopyBuffer(work->device->queue, work->buffers[index], work->buffers[target], 0, 0,
                                                 work->bytes, 0, NULL, NULL),
                             "clEnqueueCopyBuffer", message);
     }
-    return ipt_plan_execute(work->plan, work->device->queue, work->buffers[index], 0, 0, NULL, NULL) == IPT_SUCCESS ||
-           bench_fail(message, "%s", ipt_context_error(NULL));
+    ipt_result result = work->out_of_place
+                            ? ipt_plan_execute_out_of_place(work->plan, work->device->queue, work->buffers[index], 0,
+                                                            work->buffers[target], 0, 0, NULL, NULL)
+                            : ipt_plan_execute(work->plan, work->device->queue, work->buffers[index], 0, 0, NULL, NULL);
+    return result == IPT_SUCCESS || bench_fail(message, "%s", ipt_context_error(NULL));
 }
 
 /* The time of one of so many, between two moments at which the device is idle. */
@@ -571,28 +580,39 @@ static bool bench_time(bench_work *work, bool copying, size_t repeat, double *se
     return true;
 }
 
-/* Transposes fresh data in the first count buffers of the rotation, one right after the other, and checks it. */
+/* Checks what became of the data of one of the buffers. */
+static bool bench_check(bench_work *work, size_t index, const bench_result *shape, char *message)
+{
+    cl_uint wrong;
+    cl_mem matrix = work->buffers[work->out_of_place ? bench_target(work, index) : index];
+    if (!bench_count_wrong(work->device, matrix, shape, work->seeds[index], &wrong, message)) {
+        return false;
+    }
+    return wrong == 0 || bench_fail(message, "the result is WRONG: %lu of %zu elements", (unsigned long)wrong,
+                                    shape->bytes / shape->elem_size);
+}
+
+/* Transposes fresh data in the first count buffers of the rotation, one right after the other, and checks it. Out of
+ * place, where one's target is another's source, each on its own. */
 static bool bench_verify(bench_work *work, size_t count, const bench_result *shape, char *message)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!bench_fill(work->device, work->buffers[i], work->bytes, &work->seeds[i], message)) {
-            return false;
-        }
-    }
+    size_t together = work->out_of_place ? 1 : count;
     work->next = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!bench_enqueue(work, false, message)) {
-            return false;
+    for (size_t first = 0; first < count; first += together) {
+        for (size_t i = first; i < first + together; i++) {
+            if (!bench_fill(work->device, work->buffers[i], work->bytes, &work->seeds[i], message)) {
+                return false;
+            }
         }
-    }
-    for (size_t i = 0; i < count; i++) {
-        cl_uint wrong;
-        if (!bench_count_wrong(work->device, work->buffers[i], shape, work->seeds[i], &wrong, message)) {
-            return false;
+        for (size_t i = 0; i < together; i++) {
+            if (!bench_enqueue(work, false, message)) {
+                return false;
+            }
         }
-        if (wrong != 0) {
-            return bench_fail(message, "the result is WRONG: %lu of %zu elements", (unsigned long)wrong,
-                              shape->bytes / shape->elem_size);
+        for (size_t i = first; i < first + together; i++) {
+            if (!bench_check(work, i, shape, message)) {
+                return false;
+            }
         }
     }
     return true;
@@ -647,7 +667,16 @@ static bool bench_measure(bench_device *device, ipt_plan *plan, bench_result *re
     work.room = (result->rows + pad_rows) * (result->cols + pad_cols) * result->elem_size * result->batch;
     result->workspace = ipt_plan_workspace(plan);
     result->stages = bench_stage_count(plan);
-    bool good = bench_take_buffers(&work, message) && bench_verify(&work, 1, result, message); /* warms up as well */
+    if (result->out_of_place) {
+        result->workspace = 0;
+        result->stages = 1;
+    }
+    work.out_of_place = result->out_of_place;
+    bool good = bench_take_buffers(&work, message);
+    if (good && work.out_of_place && work.buffer_count < 2) {
+        good = bench_fail(message, "the device has no room for a second matrix");
+    }
+    good = good && bench_verify(&work, 1, result, message); /* warms up as well */
     if (good) {
         result->buffers = work.rotation;
         if (result->repeat == 0) {
@@ -862,7 +891,7 @@ static void bench_show_time(FILE *stream, const char *what, const bench_result *
 /* One shape's result in words. */
 static void bench_show_block(FILE *stream, const bench_result *result)
 {
-    bench_show_time(stream, "in place", result, result->seconds);
+    bench_show_time(stream, result->out_of_place ? "to another" : "in place", result, result->seconds);
     if (result->copy_seconds > 0) {
         bench_show_time(stream, "copy", result, result->copy_seconds);
         fprintf(stream, "ratio to the copy: %.3f of its speed\n", bench_ratio(result->seconds, result->copy_seconds));

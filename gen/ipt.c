@@ -102,7 +102,7 @@ typedef struct arguments {
     const char *operand; /* NULL: none */
     matrix_shape shape;  /* of the operand, or of --raw */
     const char *device;  /* NULL: the library chooses */
-    bool raw, verbose, help, measure, no_cooperative, pad, blas;
+    bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place;
     ipt_sequence sequence;
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;
@@ -189,6 +189,7 @@ static const option options[] = {
     {"--rounds", "N", "so often; the median counts (3)", OPTION_NUMBER, FOR_BENCH, FIELD(rounds), 1, MAX_COUNT},
     {"--blas", NULL, "compare with OpenBLAS' imatcopy on the host as well", OPTION_SWITCH, FOR_BENCH, FIELD(blas), 0,
      0},
+    {"--out-of-place", NULL, "into a second matrix instead", OPTION_SWITCH, FOR_BENCH, FIELD(out_of_place), 0, 0},
     {"--csv", "FILE", "write all results there", OPTION_TEXT, FOR_BENCH, FIELD(csv), 0, 0},
     {"--help", NULL, "show this text", OPTION_SWITCH, FOR_ALL, FIELD(help), 0, 0},
 };
@@ -1022,6 +1023,7 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
     result->batch = desc.batch;
     result->repeat = given->repeat;
     result->rounds = given->rounds;
+    result->out_of_place = given->out_of_place;
     snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
     if (!bench_shape_bytes(desc.rows, desc.cols, desc.elem_size, desc.batch, &result->bytes)) {
         return fail("%s: %zu times, it is too large for this machine", name, desc.batch);

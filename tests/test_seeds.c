@@ -17,8 +17,9 @@ static const struct {
 } variants[] = {IPT_VARIANT_LIST(VARIANT_ROW)};
 
 /* Seed 002, table 1, once more, so that a slip in IPT_FORMAT_LIST is found; DEFAULT has none of its own. */
-static const char *const format_factors[] = {"", "MmNn", "MNmn", "MNnm", "NMmn", "NMnm", "NnMm"};
-static const char *const format_names[] = {"default", "RM", "RRRB", "RCRB", "CRRB", "CCRB", "CM"};
+static const char *const format_factors[] = {"",     "MmNn", "MNmn", "MNnm", "NMmn",
+                                             "NMnm", "NnMm", "MmNn", "NnMm", "MNnm"};
+static const char *const format_names[] = {"default", "RM", "RRRB", "RCRB", "CRRB", "CCRB", "CM", "AoS", "SoA", "ASTA"};
 
 static const size_t spreads[] = {0, 1, 2, 4, 8, 16, 32};
 
@@ -419,7 +420,7 @@ static void reference_of_formats(unsigned char *output, const unsigned char *inp
 {
     const ipt_format from = desc->from == IPT_FORMAT_DEFAULT ? IPT_FORMAT_RM : desc->from;
     const ipt_format to = desc->to == IPT_FORMAT_DEFAULT ? IPT_FORMAT_CM : desc->to;
-    const size_t m = desc->tile_m, n = desc->tile_n, size = desc->elem_size;
+    const size_t m = desc->tile_m ? desc->tile_m : 1, n = desc->tile_n ? desc->tile_n : 1, size = desc->elem_size;
     const size_t sizes[4] = {desc->rows / m, m, desc->cols / n, n};
     for (size_t matrix = 0; matrix < desc->batch; ++matrix)
         for (size_t row = 0; row < desc->rows; ++row)
@@ -456,7 +457,7 @@ static void try_format(test_job *job, const ipt_plan_desc *desc)
         print_seed_fields(desc);
         fail();
     }
-    if (desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT) {
+    if (desc->tile_m && (desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT)) {
         cl_event event = NULL;
         test_expect_error(ipt_plan_execute_out_of_place(plan, test_queue, job->buffer, byte_offset, job->buffer,
                                                         byte_offset, 0, NULL, &event),
@@ -504,6 +505,32 @@ static void seeds_formats(void **state)
     test_job_end(&job);
 }
 
+/* Arrays of structures, structures of arrays and tiled ones by their names, with tiles only where there are some. */
+static void seeds_layouts(void **state)
+{
+    static const ipt_format layouts[] = {IPT_FORMAT_AOS, IPT_FORMAT_SOA, IPT_FORMAT_ASTA};
+    static const size_t counts[][3] = {{960, 7, 32}, {64, 3, 8}, {12000, 4, 60}, {5, 5, 5}, {1, 9, 1}, {40, 1, 8}};
+    test_job job = {0};
+    (void)state;
+    for (size_t f = 0; f < TEST_COUNT(layouts); ++f)
+        for (size_t t = 0; t < TEST_COUNT(layouts); ++t)
+            for (size_t i = 0; i < TEST_COUNT(counts); ++i) {
+                ipt_plan_desc desc = {.rows = counts[i][0], .cols = counts[i][1], .elem_size = i % 2 ? 8 : 4};
+                desc.batch = 1 + i % 3;
+                desc.from = layouts[f];
+                desc.to = layouts[t];
+                desc.tile_m = f == 2 || t == 2 ? counts[i][2] : 0;
+                try_format(&job, &desc);
+            }
+    /* Between the two that have no blocks it is a transposition like any other. */
+    ipt_plan_desc desc = {.rows = 2000, .cols = 300, .elem_size = 4, .from = IPT_FORMAT_SOA, .to = IPT_FORMAT_AOS};
+    ipt_plan *plan = test_make_plan(test_context, &desc);
+    assert_non_null(strstr(ipt_plan_describe(plan), "300 x 2000"));
+    assert_non_null(strstr(ipt_plan_describe(plan), "shuffle"));
+    ipt_plan_destroy(plan);
+    test_job_end(&job);
+}
+
 static void seeds_formats_errors(void **state)
 {
     (void)state;
@@ -527,9 +554,9 @@ static void seeds_formats_errors(void **state)
         {6, 6, IPT_FORMAT_RM, IPT_FORMAT_CM, IPT_SEQUENCE_AUTO, IPT_PAD, "IPT_PAD", NULL},
         {6, 6, IPT_FORMAT_RCRB, IPT_FORMAT_DEFAULT, IPT_SEQUENCE_AUTO, IPT_PAD, "IPT_PAD", NULL},
         {6, 6, -1, IPT_FORMAT_CM, IPT_SEQUENCE_AUTO, 0, "from", "-1"},
-        {6, 6, IPT__FORMAT_COUNT, IPT_FORMAT_CM, IPT_SEQUENCE_AUTO, 0, "from", "7"},
+        {6, 6, IPT__FORMAT_COUNT, IPT_FORMAT_CM, IPT_SEQUENCE_AUTO, 0, "from", "10"},
         {6, 6, IPT_FORMAT_RM, -1, IPT_SEQUENCE_AUTO, 0, "to", "-1"},
-        {6, 6, IPT_FORMAT_RM, IPT__FORMAT_COUNT + 1, IPT_SEQUENCE_AUTO, 0, "to", "8"},
+        {6, 6, IPT_FORMAT_RM, IPT__FORMAT_COUNT + 1, IPT_SEQUENCE_AUTO, 0, "to", "11"},
         {0, 0, 1000, IPT_FORMAT_DEFAULT, IPT_SEQUENCE_AUTO, 0, "from", "1000"},
     };
     for (size_t i = 0; i < TEST_COUNT(wrong); ++i) {
@@ -977,19 +1004,13 @@ static void seeds_repeated(void **state)
 }
 
 const struct CMUnitTest test_seeds[] = {
-    TEST_CASE(seeds_variants),
-    TEST_CASE(seeds_batches),
-    TEST_CASE(seeds_cycles),
-    TEST_CASE(seeds_flag_spread),
-    TEST_CASE(seeds_in_the_plan),
-    TEST_CASE(seeds_formats),
-    TEST_CASE(seeds_formats_errors),
-    TEST_CASE(seeds_padding),
-    TEST_CASE(seeds_padding_by_tiles),
-    TEST_CASE(seeds_combined),
-    TEST_CASE(seeds_padding_errors),
-    TEST_CASE(seeds_bad_input),
-    TEST_CASE(seeds_little_local_memory),
+    TEST_CASE(seeds_variants),    TEST_CASE(seeds_batches),
+    TEST_CASE(seeds_cycles),      TEST_CASE(seeds_flag_spread),
+    TEST_CASE(seeds_in_the_plan), TEST_CASE(seeds_formats),
+    TEST_CASE(seeds_layouts),     TEST_CASE(seeds_formats_errors),
+    TEST_CASE(seeds_padding),     TEST_CASE(seeds_padding_by_tiles),
+    TEST_CASE(seeds_combined),    TEST_CASE(seeds_padding_errors),
+    TEST_CASE(seeds_bad_input),   TEST_CASE(seeds_little_local_memory),
     TEST_CASE(seeds_repeated),
 };
 const size_t test_seeds_count = TEST_COUNT(test_seeds);

@@ -1006,6 +1006,10 @@ static void test_bench_random(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_true(csv[i].bytes >= 100000 && csv[i].bytes <= 110000 && csv[i].rows >= 100 && csv[i].cols >= 100);
     }
+    RANDOM_RUN(3, "--sides", "1..300", "--elem-size", "4", "--out-of-place");
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(csv[i].workspace == 0);
+    }
 #undef RANDOM_RUN
     run_tool(1, "bench", "--random", "1", "--sides", "10..20", "--bytes", "1..2");
     expect_word(last.errors, "no matrix");
