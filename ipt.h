@@ -3771,6 +3771,12 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, groups);
 }
 
+/* Elements, or pairs of them, that a work-group takes where they need not be held. */
+static size_t ipt__group_run(const ipt__limits *limits)
+{
+    return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
+}
+
 static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
@@ -3799,7 +3805,7 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
     }
     ipt__divider(a.line_pairs, plan->kernels[stage->kernels[0]].program->params.index_bits, &a.line_pairs_magic,
                  &a.line_pairs_shift);
-    a.group_pairs = plan->context->limits.cpu ? IPT__RUN_CPU : IPT__RUN_GPU * plan->context->limits.group_size;
+    a.group_pairs = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
 }
@@ -3812,7 +3818,7 @@ static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
     a.units = ipt__instance_units(plan, stage);
-    a.group_units = plan->context->limits.cpu ? IPT__RUN_CPU : IPT__RUN_GPU * plan->context->limits.group_size;
+    a.group_units = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.units, (size_t)a.group_units);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
 }
@@ -4588,11 +4594,12 @@ static void ipt__plan_write_description(ipt_plan *plan)
     ipt__text out = {NULL, sizeof plan->description, 0};
     int i;
     out.text = plan->description;
-    ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, %s, sequence %s, in place: %d %s\n",
+    ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
                   (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
                   (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
-                  desc->from || desc->to ? "convert" : ipt_move_string(desc->move), ipt_sequence_string(desc->sequence),
-                  plan->layout.stage_count, plan->layout.stage_count == 1 ? "stage" : "stages");
+                  desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
+                  ipt_sequence_string(desc->sequence), plan->layout.stage_count,
+                  plan->layout.stage_count == 1 ? "stage" : "stages");
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(&out, "  %d. ", i + 1);
         ipt__stage_describe(&out, plan, &plan->layout.stages[i]);
