@@ -1328,15 +1328,14 @@ static const char *const ipt__text_pack[] = {
     "    const uint id = get_local_id(0), m = get_group_id(0) / packs;\n",
     "    const ulong first = (ulong)(get_group_id(0) - m * packs) * pack;\n",
     "    const uint units = (uint)min((ulong)pack, instances - first) * instance_units;\n",
-    "    const ulong low = base + m * matrix_stride, high = low + instances * instance_units;\n",
-    "    const ulong begin = low + first * instance_units;\n",
+    "    const ulong begin = base + m * matrix_stride + first * instance_units;\n",
     "    const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n",
     "    const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n",
     "    const uint row_units = run_elements * element_units; /* of the result */\n",
     "    __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));\n",
     "\n",
     "    for (uint q = id; q < end; q += IPT_GROUP_SIZE)\n",
-    "        ipt_fetch(quanta + IPT_PLACE(q), matrix, begin / IPT_QUANTUM_UNITS + q, low, high);\n",
+    "        ipt_fetch(quanta + IPT_PLACE(q), matrix, begin / IPT_QUANTUM_UNITS + q, begin, begin + units);\n",
     "    ipt_fetch_wait();\n",
     "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
     "\n",
@@ -1382,7 +1381,7 @@ static const char *const ipt__text_pack[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_pack "ff403c29cc01c709"
+#define IPT__HASH_pack "a799b1f6a4dc3cee"
 
 static const char *const ipt__text_panel[] = {
     "/* 010!, cooperative: panels are transposed in place by work-groups that hold one chunk of a panel each and wait for one\n",

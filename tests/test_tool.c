@@ -273,15 +273,21 @@ static const char *const numpy_script[] = {
     "    assert x.replace(b'%d, %d' % old.shape[-2:], b'%d, %d' % new.shape[-2:]) == y, name\n"};
 
 /* Runs the script's part called action; it must succeed. */
-static void run_numpy(const char *python, const char *action)
+static const char *write_script(const char *name, const char *const *texts, size_t count)
 {
-    const char *path = in_directory("script.py");
+    const char *path = in_directory(name);
     FILE *script = fopen(path, "w");
     assert_non_null(script);
-    for (size_t i = 0; i < sizeof numpy_script / sizeof numpy_script[0]; i++) {
-        fputs(numpy_script[i], script);
+    for (size_t i = 0; i < count; i++) {
+        fputs(texts[i], script);
     }
     assert_int_equal(fclose(script), 0);
+    return path;
+}
+
+static void run_numpy(const char *python, const char *action)
+{
+    const char *path = write_script("script.py", numpy_script, sizeof numpy_script / sizeof numpy_script[0]);
     const char *const words[] = {python, "-B", path, directory, action, NULL};
     run_words(NULL, words);
     expect_code(0, __LINE__);
@@ -337,13 +343,7 @@ static void test_numpy_moves(void **state)
     if (python == NULL) {
         skip();
     }
-    const char *path = in_directory("moves.py");
-    FILE *script = fopen(path, "w");
-    assert_non_null(script);
-    for (size_t i = 0; i < sizeof moves_script / sizeof moves_script[0]; i++) {
-        fputs(moves_script[i], script);
-    }
-    assert_int_equal(fclose(script), 0);
+    const char *path = write_script("moves.py", moves_script, sizeof moves_script / sizeof moves_script[0]);
     const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
     run_words(NULL, words);
     expect_code(0, __LINE__);

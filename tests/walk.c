@@ -24,6 +24,16 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
 
 static int cases, failures;
 
+/* Where the element of row and col has to be in the result. */
+static size_t place(const ipt_plan_desc *desc, size_t row, size_t col)
+{
+    const ipt__move *const move = &ipt__moves[desc->move];
+    const size_t rows = move->transposed ? desc->cols : desc->rows, cols = move->transposed ? desc->rows : desc->cols;
+    const size_t to_row = move->transposed ? col : row, to_col = move->transposed ? row : col;
+    return (move->reversed_rows ? rows - 1 - to_row : to_row) * cols +
+           (move->reversed_cols ? cols - 1 - to_col : to_col);
+}
+
 static void walk(ipt_context *context, const ipt_plan_desc *desc)
 {
     const size_t batch = desc->batch ? desc->batch : 1;
@@ -41,9 +51,13 @@ static void walk(ipt_context *context, const ipt_plan_desc *desc)
         result = ipt_plan_execute_host(plan, data);
     for (m = 0; m < batch && !result; ++m)
         for (row = 0; row < desc->rows; ++row)
-            for (col = 0; col < desc->cols; ++col)
-                wrong += memcmp(data + m * bytes + (col * desc->rows + row) * desc->elem_size,
-                                before + m * bytes + (row * desc->cols + col) * desc->elem_size, desc->elem_size) != 0;
+            for (col = 0; col < desc->cols; ++col) {
+                unsigned char *const element = before + m * bytes + (row * desc->cols + col) * desc->elem_size;
+                if (desc->expression) /* which is "x ^ 1" of an uchar */
+                    *element ^= 1;
+                wrong +=
+                    memcmp(data + m * bytes + place(desc, row, col) * desc->elem_size, element, desc->elem_size) != 0;
+            }
     if (result || wrong) {
         ++failures;
         printf("%s, %lu wrong, %s", ipt_result_string(result), (unsigned long)wrong,
@@ -74,6 +88,11 @@ static void walk_seeds(ipt_context *context)
             desc.tile_n = 6;
             desc.flags = family == IPT__FAMILY_PAD || !v ? IPT_PAD : 0;
             desc.sequence = IPT_SEQUENCE_3_1;
+            if (family == IPT__FAMILY_SWAP) {
+                desc.sequence = IPT_SEQUENCE_SQUARE;
+                desc.cols = desc.rows = 37;
+                desc.tile_m = desc.tile_n = 0;
+            }
             desc.flag_spread = (size_t)1 << v % 6;
             if (family == IPT__FAMILY_PTTWAC_100 || family == IPT__FAMILY_P_IPT)
                 desc.variant_100 = (ipt_variant)v;
@@ -81,6 +100,29 @@ static void walk_seeds(ipt_context *context)
                 desc.variant_010 = (ipt_variant)v;
             else
                 desc.variant_pad = (ipt_variant)v;
+            walk(context, &desc);
+        }
+}
+
+/* Rotations and reflections, with an expression and without. */
+static void walk_moves(ipt_context *context)
+{
+    static const size_t sides[][2] = {{13, 7}, {37, 37}, {40, 23}};
+    size_t s;
+    int move;
+    for (s = 0; s < sizeof sides / sizeof *sides; ++s)
+        for (move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
+            ipt_plan_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.rows = sides[s][0];
+            desc.cols = sides[s][1];
+            desc.batch = 2;
+            desc.move = (ipt_move)move;
+            desc.elem_size = s == 1 ? 8 : 12;
+            walk(context, &desc);
+            desc.elem_size = 1;
+            desc.expression = "x ^ 1";
+            desc.expression_type = "uchar";
             walk(context, &desc);
         }
 }
@@ -126,6 +168,7 @@ int main(int count, char **arguments)
                 desc.tile_n = shapes[s].tile_n;
                 walk(context, &desc);
             }
+        walk_moves(context);
         if (c == 0)
             walk_seeds(context);
         ipt_context_destroy(context);

@@ -24,15 +24,14 @@ ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
     const uint id = get_local_id(0), m = get_group_id(0) / packs;
     const ulong first = (ulong)(get_group_id(0) - m * packs) * pack;
     const uint units = (uint)min((ulong)pack, instances - first) * instance_units;
-    const ulong low = base + m * matrix_stride, high = low + instances * instance_units;
-    const ulong begin = low + first * instance_units;
+    const ulong begin = base + m * matrix_stride + first * instance_units;
     const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);
     const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
     const uint row_units = run_elements * element_units; /* of the result */
     __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));
 
     for (uint q = id; q < end; q += IPT_GROUP_SIZE)
-        ipt_fetch(quanta + IPT_PLACE(q), matrix, begin / IPT_QUANTUM_UNITS + q, low, high);
+        ipt_fetch(quanta + IPT_PLACE(q), matrix, begin / IPT_QUANTUM_UNITS + q, begin, begin + units);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
