@@ -30,8 +30,16 @@ ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
     const uint row_units = run_elements * element_units; /* of the result */
     __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));
 
-    for (uint q = id; q < end; q += IPT_GROUP_SIZE)
-        ipt_fetch(quanta + IPT_PLACE(q), matrix, begin / IPT_QUANTUM_UNITS + q, begin, begin + units);
+    /* Whole quanta, and the units at both ends, each by a work-item, so that nobody waits twice. */
+    const uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_QUANTUM_UNITS;
+    for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)
+        ipt_fetch_inside(quanta + IPT_PLACE(q), target + q);
+    for (uint i = id; i < 2 * IPT_QUANTUM_UNITS; i += IPT_GROUP_SIZE) {
+        const uint q = i < IPT_QUANTUM_UNITS ? 0 : whole_end, unit = i % IPT_QUANTUM_UNITS;
+        const uint at = q * IPT_QUANTUM_UNITS + unit;
+        if (at >= shift && at < shift + units && (q == whole_end || whole != 0))
+            held[IPT_PLACE(q) * IPT_QUANTUM_UNITS + unit] = matrix[begin - shift + at];
+    }
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
@@ -42,27 +50,30 @@ ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
         uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);
         const uint within = k - instance * instance_units - row * row_units;
         IPT_ELEMENT_OF(within, first_element, first_part);
-        uint element = first_element, part = first_part;
-        uint instance_begin = shift + instance * instance_units;
+        uint element = first_element, part = first_part, instance_begin = shift + instance * instance_units;
+        uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;
         ipt_parts parts;
 #pragma unroll
         for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u) {
-            const uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;
-            if (u >= skipped && k + u - skipped < units) {
-                parts.units[u] = IPT_APPLIED(
-                    held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS]);
+            if (u < skipped || k + u - skipped >= units)
+                continue;
+            parts.units[u] =
+                IPT_APPLIED(held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS]);
 #if IPT_ELEMENT_UNITS != 1
-                if (++part < element_units)
-                    continue;
-                part = 0;
+            ++from;
+            if (++part < element_units)
+                continue;
+            part = 0;
+            from -= element_units;
 #endif
-                if (++element == run_elements) {
-                    element = 0;
-                    if (++row == rows) {
-                        row = 0;
-                        instance_begin += instance_units;
-                    }
+            from += (uint)along;
+            if (++element == run_elements) {
+                element = 0;
+                if (++row == rows) {
+                    row = 0;
+                    instance_begin += instance_units;
                 }
+                from = instance_begin + (uint)(origin + (int)row * next);
             }
         }
         if (skipped == 0 && k + IPT_QUANTUM_UNITS <= units) {
