@@ -2592,7 +2592,7 @@ static void ipt__pack_choose(const ipt_plan *plan, ipt__stage *stage)
     }
 }
 
-static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stage)
+static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stage, int apply)
 {
     ipt__params params;
     memset(&params, 0, sizeof params);
@@ -2601,7 +2601,7 @@ static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stag
     params.group_size = (cl_uint)stage->pack_group;
     params.memory_model = (cl_uint)plan->context->limits.memory_model;
     params.local_bytes = (cl_uint)stage->pack_bytes;
-    params.apply = (cl_uint)stage->apply;
+    params.apply = (cl_uint)apply;
     params.expression = plan->desc.expression;
     params.expression_type = plan->desc.expression_type;
     return params;
@@ -2612,7 +2612,7 @@ static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stag
 static int ipt__pack_builds(const ipt_plan *plan, ipt__stage *stage)
 {
     while (stage->pack_bytes) {
-        ipt__params params = ipt__pack_params(plan, stage);
+        ipt__params params = ipt__pack_params(plan, stage, plan->desc.expression != NULL);
         ipt__program *program;
         ipt_result result = IPT_ERROR_BUILD;
         if (ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
@@ -3321,6 +3321,17 @@ static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, s
     }
 }
 
+/* Appends a stage that has whole matrices in local memory, if they fit. straight: they are not transposed. */
+static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int straight)
+{
+    ipt__stage *stage;
+    if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
+        return; /* ipt__layout_dress adds another */
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
+    stage->straight = straight;
+    ipt__pack_choose(plan, stage);
+}
+
 /* Chooses the stages that transpose. budget: bytes of workspace, 0 for as little as possible. */
 static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
@@ -3329,11 +3340,8 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
     memset(layout, 0, sizeof *layout);
     if (!ipt__moves[desc->move].transposed) {
-        ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1);
-        stage->straight = 1;
-        ipt__pack_choose(plan, stage);
-        if (desc->batch == 1 || plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
-            layout->stage_count = 0; /* ipt__layout_dress adds another */
+        if (desc->batch > 1)
+            ipt__stage_add_small(plan, layout, 1);
         ipt__layout_finish(plan, layout, budget);
         return IPT_SUCCESS;
     }
@@ -3348,6 +3356,8 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     switch (desc->sequence) {
     case IPT_SEQUENCE_AUTO:
         if (desc->rows == 1 || desc->cols == 1) {
+            if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
+                ipt__stage_add_small(plan, layout, 0);
             ipt__layout_finish(plan, layout, budget);
             return IPT_SUCCESS;
         }
@@ -3813,14 +3823,17 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
 static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
+    const size_t units = ipt__instance_units(plan, stage);
+    const int back_to_back = plan->desc.batch_stride == units * plan->unit_bytes; /* then they are one */
     ipt__map_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.units = ipt__instance_units(plan, stage);
+    a.units = units * (back_to_back ? plan->desc.batch : 1);
     a.group_units = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.units, (size_t)a.group_units);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
+                           (cl_ulong)a.groups * (back_to_back ? 1 : plan->desc.batch));
 }
 
 /* Instances `first` to first + count - 1 of `matrices` matrices through slabs: transposed on the way in if the target
@@ -4368,12 +4381,15 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__STAGE_TILE:
         while (stage->pack_bytes) {
-            result = ipt__plan_kernel_get(plan, IPT__KERNEL_pack, ipt__pack_params(plan, stage), index);
+            result = ipt__plan_kernel_get(plan, IPT__KERNEL_pack, ipt__pack_params(plan, stage, stage->apply), index);
             if (result != IPT_ERROR_BUILD)
                 return result;
-            result = IPT_SUCCESS;
             ipt__refuse_local(plan->context, stage->pack_bytes);
             ipt__pack_choose(plan, stage);
+            if (!stage->pack_bytes &&
+                ipt__instance_units(plan, stage) * plan->unit_bytes > ipt__local_budget(&plan->context->limits))
+                return result; /* kernel tile cannot hold it */
+            result = IPT_SUCCESS;
         }
         id = IPT__KERNEL_tile;
         if (stage->variant) {
@@ -4645,9 +4661,9 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 {
     const int from_columns = desc->from == IPT_FORMAT_CM || desc->from == IPT_FORMAT_SOA;
     const int to_rows = desc->to == IPT_FORMAT_RM || desc->to == IPT_FORMAT_AOS;
-    if (desc->variant_010 || desc->variant_100 || !ipt__formats_without_blocks(desc))
+    if (!ipt__formats_without_blocks(desc))
         return;
-    if (from_columns != to_rows) { /* as it is */
+    if (from_columns != to_rows || desc->variant_010 || desc->variant_100) { /* as it is, or by kernels for formats */
         desc->tile_m = desc->tile_n = 1;
         return;
     }
@@ -4675,6 +4691,9 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
         result = ipt__check_variant("variant_pad", desc->variant_pad, 1u << IPT__FAMILY_PAD);
     if (result)
         return result;
+    if (desc->flag_spread > 32 || (desc->flag_spread & (desc->flag_spread - 1)) != 0)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %lu: 1, 2, 4, 8, 16 and 32 are possible",
+                         (unsigned long)desc->flag_spread);
     if (desc->variant_010 && (desc->sequence == IPT_SEQUENCE_1 || desc->sequence == IPT_SEQUENCE_4_3))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "variant_010 is %s, but no stage of sequence %s moves single elements in tiles: variant_100 "
@@ -4697,9 +4716,6 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
     if (desc->variant_pad && !(desc->flags & IPT_PAD))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "variant_pad is %s, but flags has no IPT_PAD",
                          ipt_variant_string(desc->variant_pad));
-    if (desc->flag_spread > 32 || (desc->flag_spread & (desc->flag_spread - 1)) != 0)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %lu: 1, 2, 4, 8, 16 and 32 are possible",
-                         (unsigned long)desc->flag_spread);
     if ((int)desc->from < 0 || desc->from >= IPT__FORMAT_COUNT || (int)desc->to < 0 || desc->to >= IPT__FORMAT_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %d, which is unknown",
                          (int)desc->from < 0 || desc->from >= IPT__FORMAT_COUNT ? "from" : "to",
@@ -4798,7 +4814,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     for (at = desc->expression_type; *at; ++at)
         if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9' && at != desc->expression_type)))
             break;
-    if (*at || at == desc->expression_type)
+    if (*at || at == desc->expression_type || at[-1] == '3') /* vectors of three have a fourth, undefined part */
         return ipt__fail(
             IPT_ERROR_INVALID_ARGUMENT,
             "expression_type is '%s': the name of one of OpenCL C's types is needed, such as float or uchar4",

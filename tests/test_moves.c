@@ -7,9 +7,9 @@
 
 static const struct {
     size_t rows, cols, batch;
-} shapes[] = {{1, 1, 1},     {1, 9, 1},    {9, 1, 2},    {2, 2, 1},   {3, 5, 1},     {5, 4, 700},
-              {8, 8, 33},    {31, 33, 5},  {64, 64, 1},  {97, 89, 1}, {300, 211, 1}, {211, 300, 1},
-              {512, 512, 1}, {1500, 7, 1}, {7, 1500, 3}, {128, 1, 1}};
+} shapes[] = {{1, 1, 1},     {1, 9, 1},   {9, 1, 2},    {2, 2, 1},    {3, 5, 1},     {5, 4, 700},
+              {8, 8, 33},    {31, 33, 5}, {64, 64, 1},  {97, 89, 1},  {300, 211, 1}, {211, 300, 1},
+              {512, 512, 1}, {1, 6, 900}, {1500, 7, 1}, {7, 1500, 3}, {128, 1, 1}};
 
 static void moves_all(void **state)
 {
@@ -177,6 +177,7 @@ static void moves_bad_input(void **state)
         {{.elem_size = 4, .expression = "x +\n1", .expression_type = "float"}, "expression", NULL},
         {{.elem_size = 4, .expression = "x", .expression_type = ""}, "expression_type", NULL},
         {{.elem_size = 4, .expression = "x", .expression_type = "float x"}, "expression_type", NULL},
+        {{.elem_size = 16, .expression = "x", .expression_type = "float3"}, "expression_type", "float3"},
         {{.elem_size = 4, .expression = "x", .expression_type = "4float"}, "expression_type", "4float"},
     };
     (void)state;

@@ -522,6 +522,14 @@ static void seeds_layouts(void **state)
                 desc.tile_m = f == 2 || t == 2 ? counts[i][2] : 0;
                 try_format(&job, &desc);
             }
+    /* Forced kernels serve them, too. */
+    for (int is_100 = 0; is_100 < 2; ++is_100) {
+        ipt_plan_desc forced = {.rows = 100, .cols = 60, .elem_size = 4, .from = IPT_FORMAT_RM, .to = IPT_FORMAT_SOA};
+        *(is_100 ? &forced.variant_100 : &forced.variant_010) =
+            is_100 ? IPT_VARIANT_PTTWAC_100_SIMD : IPT_VARIANT_BS_GROUP;
+        forced.batch = 1;
+        try_format(&job, &forced);
+    }
     /* Between the two that have no blocks it is a transposition like any other. */
     ipt_plan_desc desc = {.rows = 2000, .cols = 300, .elem_size = 4, .from = IPT_FORMAT_SOA, .to = IPT_FORMAT_AOS};
     ipt_plan *plan = test_make_plan(test_context, &desc);
@@ -935,6 +943,7 @@ static void seeds_bad_input(void **state)
         {0, IPT_VARIANT_P_IPT_GROUP, 0, IPT_SEQUENCE_TWO_PASS, 0, "variant_100", "p-ipt-group"},
         {0, IPT_VARIANT_PTTWAC_100_GROUP, 0, IPT_SEQUENCE_SQUARE, 0, "variant_100", "pttwac-100-group"},
         {0, 0, 0, IPT_SEQUENCE_AUTO, 3, "flag_spread", "3"},
+        {IPT_VARIANT_BS_ITEM, 0, 0, IPT_SEQUENCE_AUTO, 5, "flag_spread", "5"},
         {IPT_VARIANT_PTTWAC_010, 0, 0, IPT_SEQUENCE_3_1, 33, "flag_spread", "33"},
         {0, IPT_VARIANT_PTTWAC_100_SIMD, 0, IPT_SEQUENCE_1, 64, "flag_spread", "64"},
         {0, 0, 0, IPT_SEQUENCE_1, (size_t)-1, "flag_spread", NULL},
