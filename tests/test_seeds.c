@@ -171,7 +171,10 @@ static void seeds_batches(void **state)
                 desc.batch_stride = b == 1 ? desc.rows * desc.cols * desc.elem_size + 4 * desc.elem_size : 0;
                 desc.variant_010 = (ipt_variant)v;
                 desc.sequence = swap ? IPT_SEQUENCE_SQUARE : IPT_SEQUENCE_AUTO;
-                test_transposes(test_context, &desc);
+                /* Large ones do not fit every device's local memory. */
+                if (!transposes_or_names(test_context, &desc, desc.rows * desc.cols * desc.elem_size > 16000,
+                                         variants[v].name))
+                    continue;
                 ipt_plan *plan = test_make_plan(test_context, &desc);
                 assert_int_equal(is_served_by(plan, variants[v].name), desc.rows > 1);
                 ipt_plan_destroy(plan);
@@ -534,7 +537,7 @@ static void seeds_layouts(void **state)
     ipt_plan_desc desc = {.rows = 2000, .cols = 300, .elem_size = 4, .from = IPT_FORMAT_SOA, .to = IPT_FORMAT_AOS};
     ipt_plan *plan = test_make_plan(test_context, &desc);
     assert_non_null(strstr(ipt_plan_describe(plan), "300 x 2000"));
-    assert_non_null(strstr(ipt_plan_describe(plan), "shuffle"));
+    assert_null(strstr(ipt_plan_describe(plan), "tile:")); /* which would hold 2.4 MB in local memory */
     ipt_plan_destroy(plan);
     test_job_end(&job);
 }
