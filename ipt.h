@@ -112,6 +112,8 @@
  *   panel     on GPUs: an instance is held by several work-groups, a chunk each, that wait until all of it has been read
  *   shuffle   super-elements follow the cycles of the permutation; a bit per slot tells which have been moved
  *   chains    the same on GPUs: several chains to a sub-group, a load and a claim of each under way at a time
+ *   flip      pairs of elements change places: reflections, and what a rotation is more than a transposition
+ *   map       the expression, where no other stage can apply it
  * Matrices that fit into the local memory of a work-group, or on a GPU into that of all work-groups that run at a time,
  * and squares take one stage. All others take two passes over memory (seed 002's sequences 2.1 and 2.2, made total):
  * with R the longer side = m * P + r, panels of m rows (tall) or columns (wide) are transposed, and the super-elements
