@@ -2267,12 +2267,25 @@ static const char *const ipt__text_tile[] = {
     "            tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];\n",
     "    }\n",
     "\n",
+    "#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler stops at a barrier before such loops */\n",
     "    barrier(CLK_LOCAL_MEM_FENCE);\n",
+    "#endif\n",
     "\n",
     "    for (uint packed = line; packed < count; packed += lines) {\n",
     "        const ulong instance = first + packed;\n",
     "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
     "        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
+    "#if IPT_GROUP_SIZE == 1\n",
+    "        /* A work-item alone goes along the rows of the result, without a division. */\n",
+    "        const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : element_units, run = column_units / parts;\n",
+    "        ulong to = begin;\n",
+    "        for (uint col = 0; to < begin + instance_units; ++col)\n",
+    "            for (uint element = 0; element < run; ++element) {\n",
+    "                const uint from = packed * instance_units + (uint)(origin + (int)element * along + (int)col * next);\n",
+    "                for (uint part = 0; part < parts; ++part)\n",
+    "                    matrix[to++] = IPT_APPLIED(tile[IPT_PLACE(from + part)]);\n",
+    "            }\n",
+    "#else\n",
     "        for (uint k = lane; k < instance_units; k += lanes) {\n",
     "            const uint col = ipt_divide32(k, column_units_magic, column_units_shift);\n",
     "            const uint within = k - col * column_units;\n",
@@ -2284,10 +2297,11 @@ static const char *const ipt__text_tile[] = {
     "#endif\n",
     "            matrix[begin + k] = IPT_APPLIED(tile[IPT_PLACE(packed * instance_units + from)]);\n",
     "        }\n",
+    "#endif\n",
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_tile "3ab52640adb625d3"
+#define IPT__HASH_tile "c59b765ac4869f6a"
 
 static const char *const ipt__text_transpose[] = {
     "/* Tiled transposition from one place into another: panels into slabs, rows to save, whole matrices out of place. One\n",

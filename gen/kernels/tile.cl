@@ -27,12 +27,25 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
             tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];
     }
 
+#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler stops at a barrier before such loops */
     barrier(CLK_LOCAL_MEM_FENCE);
+#endif
 
     for (uint packed = line; packed < count; packed += lines) {
         const ulong instance = first + packed;
         const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
         const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
+#if IPT_GROUP_SIZE == 1
+        /* A work-item alone goes along the rows of the result, without a division. */
+        const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : element_units, run = column_units / parts;
+        ulong to = begin;
+        for (uint col = 0; to < begin + instance_units; ++col)
+            for (uint element = 0; element < run; ++element) {
+                const uint from = packed * instance_units + (uint)(origin + (int)element * along + (int)col * next);
+                for (uint part = 0; part < parts; ++part)
+                    matrix[to++] = IPT_APPLIED(tile[IPT_PLACE(from + part)]);
+            }
+#else
         for (uint k = lane; k < instance_units; k += lanes) {
             const uint col = ipt_divide32(k, column_units_magic, column_units_shift);
             const uint within = k - col * column_units;
@@ -44,5 +57,6 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
 #endif
             matrix[begin + k] = IPT_APPLIED(tile[IPT_PLACE(packed * instance_units + from)]);
         }
+#endif
     }
 }
