@@ -136,9 +136,10 @@
  * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
  * ever, and reflections and rotations by 180 degrees alone do, too; else a pass that reverses rows, or their sequence,
  * follows the transposition. desc.expression is OpenCL C that is compiled into the stage that has every element in hand
- * just once, and costs no pass of its own, but where cycles are followed element by element (sequence 1). What
- * desc.from and desc.to name AoS, SoA and ASTA are arrays of structures, structures of arrays and arrays of structures of
- * tiled arrays: rows structures of cols fields, tile_m of them to a tile, which must divide rows.
+ * just once, and costs no pass of its own, but where cycles are followed element by element (sequence 1) and where a
+ * large matrix is only reflected or turned by 180 degrees. What desc.from and desc.to name AoS, SoA and ASTA are arrays
+ * of structures, structures of arrays and arrays of structures of tiled arrays: rows structures of cols fields, tile_m of
+ * them to a tile, which must divide rows.
  *
  * >>seeds
  * ipt implements five documents: in-place transposition on accelerators (000) and GPUs (002), out-of-place transposition

@@ -41,6 +41,43 @@ static void moves_sequences(void **state)
         }
 }
 
+/* A plan's stages, as its description counts them, with that move and that expression. */
+static size_t count_stages(ipt_plan_desc desc, ipt_move move, const char *expression)
+{
+    desc.elem_size = 4;
+    desc.move = move;
+    desc.expression = expression;
+    desc.expression_type = expression ? "float" : NULL;
+    ipt_plan *plan = test_make_plan(test_context, &desc);
+    size_t count = 0;
+    for (const char *line = ipt_plan_describe(plan); (line = strstr(line, "\n  ")); ++line)
+        count += line[3] >= '1' && line[3] <= '9' && line[4] == '.';
+    ipt_plan_destroy(plan);
+    return count;
+}
+
+/* What the manual says of passes: none more for small matrices of a batch, one for large ones, one alone for what does
+ * not transpose, and for an expression one only where that or a cycle has no better place. */
+static void moves_passes(void **state)
+{
+    const ipt_plan_desc small = {.rows = 8, .cols = 5, .batch = 900}, large = {.rows = 1500, .cols = 1301},
+                        cycles = {.rows = 40, .cols = 30, .sequence = IPT_SEQUENCE_1};
+    const size_t passes = count_stages(large, IPT_MOVE_TRANSPOSE, NULL);
+    (void)state;
+    for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
+        const int straight =
+            move == IPT_MOVE_ROTATE_180 || move == IPT_MOVE_FLIP_HORIZONTAL || move == IPT_MOVE_FLIP_VERTICAL;
+        assert_int_equal(count_stages(small, (ipt_move)move, NULL), 1);
+        assert_int_equal(count_stages(small, (ipt_move)move, "x * x"), 1);
+        assert_int_equal(count_stages(large, (ipt_move)move, NULL),
+                         straight ? 1 : passes + (move != IPT_MOVE_TRANSPOSE));
+        assert_int_equal(count_stages(large, (ipt_move)move, "x * x"),
+                         straight ? 2 : passes + (move != IPT_MOVE_TRANSPOSE));
+    }
+    assert_int_equal(count_stages(cycles, IPT_MOVE_TRANSPOSE, "x * x"),
+                     count_stages(cycles, IPT_MOVE_TRANSPOSE, NULL) + 1);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The same computed here: not its own inverse, and different when it is applied twice. */
@@ -215,8 +252,7 @@ static void moves_bad_input(void **state)
 }
 
 const struct CMUnitTest test_moves[] = {
-    TEST_CASE(moves_all),         TEST_CASE(moves_sequences),
-    TEST_CASE(moves_expressions), TEST_CASE(moves_expression_floats),
-    TEST_CASE(moves_bad_input),
+    TEST_CASE(moves_all),         TEST_CASE(moves_sequences),         TEST_CASE(moves_passes),
+    TEST_CASE(moves_expressions), TEST_CASE(moves_expression_floats), TEST_CASE(moves_bad_input),
 };
 const size_t test_moves_count = TEST_COUNT(test_moves);
