@@ -260,12 +260,18 @@ typedef struct ipt_logger {
     void *user; /* handed to log */
 } ipt_logger;
 
+/* A compiled program as it lies in a cache folder, for devices without a file system: see ipt_context_entry. */
+typedef struct ipt_binary {
+    const void *data; /* needs no alignment; stays the caller's, and in place as long as the context */
+    size_t bytes;
+} ipt_binary;
+
 typedef struct ipt_context_desc {
     cl_context context;  /* NULL: ipt makes its own. Retained, so the caller may release it */
     cl_device_id device; /* NULL: chosen by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
     const char *device_name; /* part of a platform's or device's name, any case; NULL: not asked for */
-    const char *cache_dir; /* NULL: the user's cache folder; "": no disk cache. This version keeps compiled programs in
-                              memory only and writes no file anywhere, whatever stands here */
+    const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
+                              folder; "", in either place: none. See >>cache */
     ipt_allocator allocator; /* zero: malloc and free */
     ipt_logger logger;       /* zero: silent */
     size_t max_local_memory; /* bytes of local memory that one work-group may use; 0: what the device reports, or more
@@ -273,11 +279,16 @@ typedef struct ipt_context_desc {
     size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time; 0: measured. For tests,
                                 and  for devices of which only a part may be used */
     size_t wait_polls; /* times that a waiting work-group looks before it leaves its work to the last one; 0: default */
-} ipt_context_desc;    /* zero-initialised means defaults */
+    size_t cache_limit;         /* bytes of the files in cache_dir, of which the oldest go first; 0: 256 MiB */
+    const ipt_binary *binaries; /* compiled programs, looked through before cache_dir. Not copied */
+    size_t binary_count;
+    const char *profile; /* text of ipt_context_profile: the context is for planning only, without any device. Plans can
+                            be made, described and their sources read, not executed. NULL: a real context */
+} ipt_context_desc;      /* zero-initialised means defaults */
 
 /* Makes a context. desc may be NULL, which means defaults. On failure *context is NULL.
- * Errors: INVALID_ARGUMENT, NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (no compiler, before OpenCL 1.2, known to be wrong),
- * OPENCL. */
+ * Errors: INVALID_ARGUMENT (with the number of the line for a profile), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (before
+ * OpenCL 1.2, known to be wrong), OPENCL. */
 IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
 
 /* The calling thread's last failure in words, until its next one. context may be NULL: there is one text for each
@@ -291,6 +302,52 @@ IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 
 /* Releases the caller's hold of a context; plans keep it alive for themselves. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
+
+/* Releases the programs that no plan of the context uses at present. They are kept otherwise, for plans to come, as
+ * long as the context lives. NULL is fine. */
+IPT_API void ipt_context_trim(ipt_context *context);
+
+/* What plans for this device depend on, as text of several lines for ipt_context_desc.profile, into text of capacity
+ * bytes including the terminating zero. *bytes (may be NULL) is what the whole text needs, zero included. Builds and
+ * runs some kernels to find it out. Errors: INVALID_ARGUMENT (capacity is too small, too), BUILD, OPENCL ... */
+IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes);
+
+/* The programs that a context holds, and last, but for a context without a device, what has been found out about the
+ * device: what a later context needs in order to compile nothing. They keep their places until ipt_context_trim. 0 for
+ * NULL. */
+IPT_API size_t ipt_context_entry_count(const ipt_context *context);
+
+/* The OpenCL C text of entry `index` and the options that it is built with (options may be NULL). NULL behind the last,
+ * and for what is not a program. Lives as long as the entry. */
+IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options);
+
+/* Entry `index` in the form of a cache file and of an ipt_binary, into entry of capacity bytes; *bytes is what it
+ * needs. With an entry of NULL only that is told. target and code are NULL for what the device's own compiler made,
+ * which other devices and drivers do not take. Otherwise code is what another compiler made of the entry's source for
+ * target, which is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or "amdgcn:NAME", and serves all devices and
+ * drivers that take such code and need the same source. Errors: INVALID_ARGUMENT (capacity is too small, too),
+ * OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code of its own), OPENCL. */
+IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
+
+/* Stores an entry in a folder, where a context with that cache_dir finds it: makes the folder (0700) if there is none,
+ * and replaces an entry of the same program. Errors: INVALID_ARGUMENT (not an entry, or damaged), OUT_OF_MEMORY,
+ * UNSUPPORTED (it cannot be written, and why; IPT_NO_DISK_CACHE). */
+IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
+
+/* What IPT_MEASURE has found out on this context, or ipt_wisdom_import has told it, as text of lines, into text of
+ * capacity bytes including the terminating zero; *bytes (may be NULL) is what the whole text needs, zero included.
+ * Errors: INVALID_ARGUMENT (capacity is too small, too). */
+IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
+
+/* Takes such a text over: plans of the shapes in it, with IPT_MEASURE or without, are made as it says and nothing is
+ * measured for them. All or nothing. Errors: INVALID_ARGUMENT (the number of the line and what is wrong with it;
+ * another version's), UNSUPPORTED (another device's), OUT_OF_MEMORY. */
+IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
+
+/* The same to and from a file. Errors, beside those: INVALID_ARGUMENT if it cannot be written or read. */
+IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
+IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
 
 /* All OpenCL devices of this machine, in the order in which ipt_context_create looks at them. Writes at most capacity
  * of them to devices (which may be NULL if capacity is 0) and how many there are to *count. Errors: INVALID_ARGUMENT,
@@ -412,8 +469,9 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 /* Flags of a plan, or-ed together. */
 #define IPT_ESTIMATE 0u       /* choose by the planner's model (the default) */
 #define IPT_MEASURE 1u        /* try the best few on the device and keep the fastest: needs one temporary matrix */
-#define IPT_CACHE_ONLY 2u     /* never compile: a program that is not at hand is IPT_ERROR_CACHE_MISS */
+#define IPT_CACHE_ONLY 2u     /* never compile OpenCL C: a program that is nowhere at hand is IPT_ERROR_CACHE_MISS */
 #define IPT_NO_COOPERATIVE 4u /* no kernel may wait for another work-group */
+#define IPT_OUT_OF_PLACE 16u  /* build what ipt_plan_execute_out_of_place needs now, not at its first call */
 #define IPT_PAD 8u /* rows and columns may be added meanwhile, so that the sides have factors: the buffer has */
 /*                               room for them, see ipt_plan_padding */
 
@@ -613,6 +671,18 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
 #endif
+#if !defined(_WIN32) && !defined(IPT_NO_DISK_CACHE)
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__STRICT_ANSI__) && !defined(__cplusplus)
+int fsync(int file); /* which strict C hides */
+#endif
+#endif
 
 /* A lock, that an embedder may replace: define all of these before the implementation. */
 #ifndef IPT_LOCK_TYPE
@@ -773,6 +843,7 @@ static ipt_result ipt__fail_null(const char *name)
 #define IPT_ENTRY_POINT_LIST(X)                                                                                        \
     X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                                \
     X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_platform_info, size_t, void *, size_t *))                         \
+    X(void *, clGetExtensionFunctionAddressForPlatform, (cl_platform_id, const char *))                                \
     X(cl_int, clGetDeviceIDs, (cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_uint *))                    \
     X(cl_int, clGetDeviceInfo, (cl_device_id, cl_device_info, size_t, void *, size_t *))                               \
     X(cl_int, clRetainDevice, (cl_device_id))                                                                          \
@@ -790,6 +861,9 @@ static ipt_result ipt__fail_null(const char *name)
     X(cl_int, clReleaseMemObject, (cl_mem))                                                                            \
     X(cl_int, clGetMemObjectInfo, (cl_mem, cl_mem_info, size_t, void *, size_t *))                                     \
     X(cl_program, clCreateProgramWithSource, (cl_context, cl_uint, const char **, const size_t *, cl_int *))           \
+    X(cl_program, clCreateProgramWithBinary,                                                                           \
+      (cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **, cl_int *, cl_int *))         \
+    X(cl_int, clGetProgramInfo, (cl_program, cl_program_info, size_t, void *, size_t *))                               \
     X(cl_int, clBuildProgram,                                                                                          \
       (cl_program, cl_uint, const cl_device_id *, const char *, void(CL_CALLBACK *)(cl_program, void *), void *))      \
     X(cl_int, clGetProgramBuildInfo, (cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *))      \
@@ -1471,13 +1545,184 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>cache: entries                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* An entry is one program, or what has been found out about a device, as a file or in memory: the head, the key as
+ * text, the payload. Numbers are little-endian. 0  8 bytes   IPT__ENTRY_MAGIC 8  4 bytes   IPT__ENTRY_FORMAT 12  4
+ * bytes   length of the key, K 16  8 bytes   length of the payload, P 24 32 bytes   SHA-256 of the 24 bytes before and
+ * of all that follows 56  K bytes   the key: everything that the payload depends on P bytes   the payload. Of a
+ * program: its residency and the size of its sub-groups (4 bytes each, 0: not measured) and what the device's or
+ * another compiler made of it */
+#define IPT__ENTRY_MAGIC "iptcache"
+enum {
+    IPT__ENTRY_FORMAT = 1,
+    IPT__ENTRY_SUM = 24,
+    IPT__ENTRY_HEAD = 56,
+    IPT__ENTRY_FACTS = 8,     /* bytes before a program's code */
+    IPT__ENTRY_NAME = 37,     /* of its file, with the terminating zero */
+    IPT__ENTRY_MOST = 1 << 26 /* bytes; longer files are not read */
+};
+
+/* SHA-256 (FIPS 180-4). */
+typedef struct ipt__hash {
+    cl_uint state[8];
+    cl_ulong bytes;
+    unsigned char block[64];
+} ipt__hash;
+
+static void ipt__hash_block(cl_uint *state, const unsigned char *block)
+{
+    static const cl_uint constants[64] = {
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+        0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+        0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+        0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+        0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+        0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+        0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+        0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+#define IPT__ROTATE(x, n) ((x) >> (n) | (x) << (32 - (n)))
+    cl_uint words[64], v[8];
+    int i;
+    for (i = 0; i < 16; ++i)
+        words[i] = (cl_uint)block[4 * i] << 24 | (cl_uint)block[4 * i + 1] << 16 | (cl_uint)block[4 * i + 2] << 8 |
+                   block[4 * i + 3];
+    for (; i < 64; ++i) {
+        const cl_uint a = words[i - 15], b = words[i - 2];
+        words[i] = words[i - 16] + (IPT__ROTATE(a, 7) ^ IPT__ROTATE(a, 18) ^ a >> 3) + words[i - 7] +
+                   (IPT__ROTATE(b, 17) ^ IPT__ROTATE(b, 19) ^ b >> 10);
+    }
+    memcpy(v, state, sizeof v);
+    for (i = 0; i < 64; ++i) {
+        const cl_uint first = v[7] + (IPT__ROTATE(v[4], 6) ^ IPT__ROTATE(v[4], 11) ^ IPT__ROTATE(v[4], 25)) +
+                              ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + words[i];
+        const cl_uint second = (IPT__ROTATE(v[0], 2) ^ IPT__ROTATE(v[0], 13) ^ IPT__ROTATE(v[0], 22)) +
+                               ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += first;
+        v[0] = first + second;
+    }
+    for (i = 0; i < 8; ++i)
+        state[i] += v[i];
+#undef IPT__ROTATE
+}
+
+static void ipt__hash_begin(ipt__hash *hash)
+{
+    static const cl_uint start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memset(hash, 0, sizeof *hash);
+    memcpy(hash->state, start, sizeof start);
+}
+
+static void ipt__hash_add(ipt__hash *hash, const void *data, size_t bytes)
+{
+    const unsigned char *next = (const unsigned char *)data;
+    while (bytes) {
+        const size_t filled = (size_t)(hash->bytes % 64), taken = ipt__min(bytes, 64 - filled);
+        if (taken == 64)
+            ipt__hash_block(hash->state, next);
+        else
+            memcpy(hash->block + filled, next, taken);
+        if (taken != 64 && filled + taken == 64)
+            ipt__hash_block(hash->state, hash->block);
+        hash->bytes += taken;
+        next += taken;
+        bytes -= taken;
+    }
+}
+
+static void ipt__hash_end(ipt__hash *hash, unsigned char digest[32])
+{
+    static const unsigned char padding[64] = {0x80};
+    unsigned char bits[8];
+    const cl_ulong length = hash->bytes * 8;
+    int i;
+    for (i = 0; i < 8; ++i)
+        bits[i] = (unsigned char)(length >> (56 - 8 * i));
+    ipt__hash_add(hash, padding, 1 + (size_t)((119 - hash->bytes % 64) % 64));
+    ipt__hash_add(hash, bits, 8);
+    for (i = 0; i < 32; ++i)
+        digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* The hash of a text as `digits` hexadecimal digits and a zero. */
+static void ipt__hash_text(const char *text, size_t length, char *hex, int digits)
+{
+    ipt__hash hash;
+    unsigned char digest[32];
+    int i;
+    ipt__hash_begin(&hash);
+    ipt__hash_add(&hash, text, length);
+    ipt__hash_end(&hash, digest);
+    for (i = 0; i < digits; ++i)
+        hex[i] = "0123456789abcdef"[digest[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    hex[digits] = 0;
+}
+
+static void ipt__put(unsigned char *at, cl_ulong value, int bytes)
+{
+    int i;
+    for (i = 0; i < bytes; ++i)
+        at[i] = (unsigned char)(value >> 8 * i);
+}
+
+static cl_ulong ipt__get(const unsigned char *at, int bytes)
+{
+    cl_ulong value = 0;
+    while (bytes--)
+        value = value << 8 | at[bytes];
+    return value;
+}
+
+static void ipt__entry_sum(const unsigned char *entry, size_t bytes, unsigned char sum[32])
+{
+    ipt__hash hash;
+    ipt__hash_begin(&hash);
+    ipt__hash_add(&hash, entry, IPT__ENTRY_SUM);
+    ipt__hash_add(&hash, entry + IPT__ENTRY_HEAD, bytes - IPT__ENTRY_HEAD);
+    ipt__hash_end(&hash, sum);
+}
+
+/* Completes an entry whose payload is in its place. */
+static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payload_bytes)
+{
+    const size_t key_bytes = strlen(key);
+    memcpy(entry, IPT__ENTRY_MAGIC, 8);
+    ipt__put(entry + 8, IPT__ENTRY_FORMAT, 4);
+    ipt__put(entry + 12, key_bytes, 4);
+    ipt__put(entry + 16, payload_bytes, 8);
+    memcpy(entry + IPT__ENTRY_HEAD, key, key_bytes);
+    ipt__entry_sum(entry, IPT__ENTRY_HEAD + key_bytes + payload_bytes, entry + IPT__ENTRY_SUM);
+}
+
+/* Checks all of an entry before anybody else sees a byte of it, as drivers crash on damaged programs. Where its payload
+ * begins; 0 if it is damaged, or key is not NULL and the entry has another. */
+static size_t ipt__entry_open(const unsigned char *entry, size_t bytes, const char *key)
+{
+    size_t key_bytes;
+    unsigned char sum[32];
+    if (bytes < IPT__ENTRY_HEAD || memcmp(entry, IPT__ENTRY_MAGIC, 8) || ipt__get(entry + 8, 4) != IPT__ENTRY_FORMAT)
+        return 0;
+    key_bytes = (size_t)ipt__get(entry + 12, 4);
+    if (key_bytes > bytes - IPT__ENTRY_HEAD || ipt__get(entry + 16, 8) != bytes - IPT__ENTRY_HEAD - key_bytes ||
+        (key && (strlen(key) != key_bytes || memcmp(key, entry + IPT__ENTRY_HEAD, key_bytes))))
+        return 0;
+    ipt__entry_sum(entry, bytes, sum);
+    return memcmp(sum, entry + IPT__ENTRY_SUM, 32) ? 0 : IPT__ENTRY_HEAD + key_bytes;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>devices                                                                                                          */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 enum {
+    IPT__CACHE_LIMIT = 1 << 28, /* bytes */
     IPT__WAIT_POLLS = 1 << 20,  /* about a second */
     IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
-    IPT__NO_CHUNKS = 1,         /* for ipt_context.chunk_bytes */
+    IPT__FINISH_BYTES = 65536,  /* of the buffer that kernels without work are given */
+    IPT__NO_CHUNKS = 1,         /* for chunk_bytes */
     IPT__CONTROL_WORDS = 4,     /* before the counters, as in panel.cl */
     /* Local memory of a panel's chunk. With what the kernel needs beside, two of the large ones fit a large GPU's unit,
      * in work-groups of 512 (three of 73728 with 256 were 2 % slower); else at most so much of what is reported. */
@@ -1491,23 +1736,40 @@ enum {
     IPT__PACK_RUN = 4096     /* the shortest run of them that is worth it */
 };
 
-/* What the planner needs to know of a device. */
+/* What the planner needs to know of a device, and in this order the lines of a profile. X(type, field, minimum,
+ * maximum)
+ */
+#define IPT__LIMIT_LIST(X)                                                                                             \
+    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item to a chain */                         \
+    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: the GPU bit and not the CPU bit */             \
+    X(int, nvidia, 0, 2)       /* PTX can be written inline, 2: that of compute capability 8.0; 0: it cannot */        \
+    X(int, memory_model, 0, 3) /* the parameters of these names: the best that the device has */                       \
+    X(int, sub_group, 0, 3)                                                                                            \
+    X(size_t, lanes, 0, 1024)              /* work-items of a sub-group, as far as is known before a program runs */   \
+    X(int, standard, 12, 30)               /* of OpenCL C, for programs that need 2.0: 20, 30; 12: there is no more */ \
+    X(size_t, group_size, 1, 256)          /* work-items of a work-group: 256 where the device takes as many */        \
+    X(size_t, largest_group, 1, 1 << 20)   /* that the device takes */                                                 \
+    X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, as reported or limited by the desc */   \
+    X(size_t, compute_units, 1, 1 << 20)                                                                               \
+    X(size_t, resident_groups, 0, 1 << 24) /* of the desc, or measured for the profile; 0: to be measured */           \
+    X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
+    X(int, local_is_limited, 0, 1) /* the desc limits local memory: no more is looked for */
+
 typedef struct ipt__limits {
-    int cpu;          /* the device type has the CPU bit: one work-item to a chain */
-    int cooperative;  /* work-groups may wait for one another: the GPU bit and not the CPU bit */
-    int nvidia;       /* PTX can be written inline, 2: that of compute capability 8.0; 0: it cannot */
-    int memory_model; /* the parameters of these names: the best that the device has */
-    int sub_group;
-    size_t lanes;         /* work-items of a sub-group, as far as is known before a program runs */
-    int standard;         /* of OpenCL C, for programs that need 2.0: 20 or 30; 12: the device has no more */
-    size_t group_size;    /* work-items of a work-group: 256 where the device takes as many */
-    size_t largest_group; /* that the device takes */
-    size_t local_memory;  /* bytes that a work-group may use, as reported or as the desc limits it */
-    size_t compute_units;
-    size_t resident_groups; /* of the desc; 0: to be measured */
-    cl_uint wait_polls;
-    int local_is_limited; /* the desc limits local memory: no more is looked for */
+#define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
+    IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
 } ipt__limits;
+
+/* What running programs has told about a device, and which profiles and caches keep. X(type, field, minimum, maximum)
+ */
+#define IPT__FINDING_LIST(X)                                                                                           \
+    X(size_t, chunk_bytes, 0, 1 << 20) /* local memory of a panel's chunk; 0: not known, IPT__NO_CHUNKS: none works */ \
+    X(size_t, refused_bytes, 0, 1 << 20) /* the least local memory that a program did not build with; 0: none */       \
+    X(int, sub_groups_refused, 0, 1)     /* a program that uses the device's sub-groups did not build */
+
+typedef struct ipt__findings {
+    IPT__FINDING_LIST(IPT__LIMIT_FIELD)
+} ipt__findings;
 
 /* Text information of a platform (device NULL) or a device, cut to fit. "" if there is none. */
 static void ipt__info_text(cl_platform_id platform, cl_device_id device, cl_uint name, char *text, size_t capacity)
@@ -1643,33 +1905,60 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
 /* >>context                                                                                                          */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* One built program. Belongs to its context and lives as long. */
+/* One program, built unless the context has no device. Belongs to its context. */
 typedef struct ipt__program {
     struct ipt__program *next;
+    size_t references; /* of plans; ipt_context_trim releases what has none */
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
     char *source;
-    char *expression; /* what params points to; NULL: nothing */
+    char hash[65];       /* of source */
+    const char *options; /* for the compiler */
+    char *expression;    /* what params points to; NULL: nothing */
     /* Found out by running the program, 0: not yet or none. Guarded by probe_lock. */
     size_t resident; /* panel: work-groups that run at the same time */
     size_t lanes;    /* chains: work-items of one of the device's sub-groups; 1: they do not do what they should */
 } ipt__program;
 
+/* What a measurement has found for one shape, and the fields of its line in a text of wisdom: the length of the
+ * super-elements of a two-pass plan, by all that the choice depends on. */
+#define IPT__WISDOM_LIST(X)                                                                                            \
+    X(rows) X(cols) X(elem_size) X(batch) X(batch_stride) X(workspace) X(no_cooperative) X(expression) X(length)
+typedef struct ipt__wisdom {
+    struct ipt__wisdom *next;
+#define IPT__WISDOM_FIELD(field) size_t field;
+    IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
+} ipt__wisdom;
+
+enum {
+    IPT__DEVICE_BYTES = 1536, /* of the lines that name a device */
+    IPT__KEY_BYTES = 4096
+};
+
 struct ipt_context {
-    IPT_LOCK_TYPE lock; /* guards references and programs */
+    IPT_LOCK_TYPE lock; /* guards references, programs and wisdom */
     size_t references;  /* the caller's and one for each plan */
     ipt__program *programs;
-    cl_context context;
+    ipt__wisdom *wisdom;
+    cl_context context; /* NULL: the context is for planning only */
     cl_device_id device;
     cl_command_queue queue; /* in-order, for touching workspaces, measuring and host matrices */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
+    int compiler;        /* the device has one */
+    int finishes_late;   /* programs are finished by their first launch */
+    int takes_bitcode;   /* LLVM's, for spir64 */
+    unsigned capability; /* of an NVIDIA device, 80 for 8.0; 0: of none */
+    cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: none */
+    char device_text[IPT__DEVICE_BYTES]; /* lines that tell it from others, for keys */
+    const ipt_binary *binaries;
+    size_t binary_count;
+    char *cache_dir; /* NULL: no disk cache */
+    size_t cache_limit;
     IPT_LOCK_TYPE probe_lock; /* held while a kernel class is tried on the device: two at once would count wrong */
-    size_t chunk_bytes;       /* local memory of a panel's chunk; 0: not found out yet, IPT__NO_CHUNKS: none works */
-    int sub_groups_refused;   /* a program that uses the device's sub-groups did not build */
-    size_t refused_bytes;     /* the least local memory that a program did not build with; 0: none did not */
+    ipt__findings found;      /* guarded by probe_lock */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
     cl_event cooperative_last; /* of the last launch whose work-groups wait for one another: the next waits for it */
 };
@@ -1805,21 +2094,17 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
 {
     cl_ulong local = 0;
     cl_uint units = 0;
-    cl_bool compiler = CL_FALSE;
     char extensions[4096], version[64];
     size_t group = 0;
     unsigned major = 0, minor = 0;
     const cl_device_type type = ipt__device_type(device);
     if (!type || ipt__cl.clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) ||
         ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) ||
-        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL) ||
-        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL))
+        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not a valid OpenCL device");
     ipt__info_text(NULL, device, CL_DEVICE_VERSION, version, sizeof version);
     if (sscanf(version, "OpenCL %u.%u", &major, &minor) != 2 || major * 10 + minor < 12)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device offers %s: OpenCL 1.2 is needed", version);
-    if (!compiler)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has no compiler for OpenCL C");
     if ((type & CL_DEVICE_TYPE_CPU) && ipt__platform_has_name(device, "rusticl"))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "rusticl's llvmpipe (seen: Mesa 22.3.6) computes wrong results in "
                                                 "work-groups of one work-item and in long loops: use PoCL");
@@ -1850,17 +2135,714 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     return IPT_SUCCESS;
 }
 
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>cache: files                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef IPT_NO_DISK_CACHE
+
+enum {
+    IPT__PATH_BYTES = 1024,
+    IPT__STALE_SECONDS = 3600 /* a temporary file that old is one that nobody finishes */
+};
+
+/* What the operating system is asked to do. Functions that can fail return what went wrong in words, or NULL. */
+
+#if defined(_WIN32)
+
+static const char *ipt__file_make_folder(const char *path)
+{
+    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it cannot be made";
+}
+
+/* Windows' folders of a user keep others out by themselves. */
+static const char *ipt__file_check_folder(const char *path)
+{
+    const DWORD attributes = GetFileAttributesA(path);
+    return attributes == INVALID_FILE_ATTRIBUTES     ? "it does not exist"
+           : (attributes & FILE_ATTRIBUTE_DIRECTORY) ? NULL
+                                                     : "it is not a folder";
+}
+
+typedef HANDLE ipt__file;
+
+static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
+{
+    LARGE_INTEGER size;
+    *file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
+    if (*file == INVALID_HANDLE_VALUE)
+        return GetLastError() == ERROR_FILE_NOT_FOUND ? "" : "it cannot be opened";
+    if (GetFileType(*file) != FILE_TYPE_DISK || !GetFileSizeEx(*file, &size) || size.QuadPart > IPT__ENTRY_MOST) {
+        CloseHandle(*file);
+        return "it is not a file of ours";
+    }
+    *bytes = (size_t)size.QuadPart;
+    return NULL;
+}
+
+static int ipt__file_read(ipt__file file, unsigned char *data, size_t bytes)
+{
+    DWORD got = 0;
+    return ReadFile(file, data, (DWORD)bytes, &got, NULL) && got == bytes;
+}
+
+static void ipt__file_close(ipt__file file)
+{
+    CloseHandle(file);
+}
+
+static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
+{
+    DWORD put = 0;
+    const HANDLE file = CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
+    *exists = file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
+    if (file == INVALID_HANDLE_VALUE)
+        return "a file cannot be made there";
+    if (!WriteFile(file, data, (DWORD)bytes, &put, NULL) || put != bytes || !FlushFileBuffers(file)) {
+        CloseHandle(file);
+        return "it cannot be written";
+    }
+    return CloseHandle(file) ? NULL : "it cannot be written";
+}
+
+static void ipt__file_remove(const char *path)
+{
+    DeleteFileA(path);
+}
+
+static const char *ipt__file_rename(const char *from, const char *to)
+{
+    return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? NULL : "it cannot be renamed";
+}
+
+static unsigned long ipt__process_number(void)
+{
+    return GetCurrentProcessId();
+}
+
+/* A folder's files, one after the other. */
+typedef struct ipt__listing {
+    HANDLE find;
+    WIN32_FIND_DATAA data;
+    int first;
+    char name[IPT__PATH_BYTES];
+    double seconds, age, bytes; /* when it was written, how long ago, its size */
+} ipt__listing;
+
+static int ipt__listing_open(ipt__listing *listing, const char *folder)
+{
+    char pattern[IPT__PATH_BYTES];
+    snprintf(pattern, sizeof pattern, "%s/*", folder);
+    listing->find = FindFirstFileA(pattern, &listing->data);
+    listing->first = 1;
+    return listing->find != INVALID_HANDLE_VALUE;
+}
+
+static int ipt__listing_next(ipt__listing *listing, const char *folder)
+{
+    FILETIME now;
+    (void)folder;
+    while (listing->first || FindNextFileA(listing->find, &listing->data)) {
+        listing->first = 0;
+        if (listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+            continue;
+        GetSystemTimeAsFileTime(&now);
+        snprintf(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
+        listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
+        listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
+                            listing->data.ftLastWriteTime.dwLowDateTime) *
+                           1e-7;
+        listing->age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - listing->seconds;
+        return 1;
+    }
+    return 0;
+}
+
+static void ipt__listing_close(ipt__listing *listing)
+{
+    FindClose(listing->find);
+}
+
+#else
+
+/* Whether nobody but the user and root can have changed it. */
+static int ipt__file_is_trusted(const struct stat *status)
+{
+    return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & 022);
+}
+
+static const char *ipt__file_make_folder(const char *path)
+{
+    return !mkdir(path, 0700) || errno == EEXIST ? NULL : strerror(errno);
+}
+
+static const char *ipt__file_check_folder(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status))
+        return strerror(errno);
+    if (!S_ISDIR(status.st_mode))
+        return "it is not a folder";
+    return ipt__file_is_trusted(&status) ? NULL : "others can write to it";
+}
+
+typedef int ipt__file;
+
+/* "" if there is none. A name may lead to anything: pipes must not make it wait. */
+static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
+{
+    struct stat status;
+    const char *why = NULL;
+    *file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (*file < 0)
+        return errno == ENOENT || errno == ENOTDIR ? "" : strerror(errno);
+    fcntl(*file, F_SETFD, FD_CLOEXEC);
+    if (fstat(*file, &status))
+        why = strerror(errno);
+    else if (!S_ISREG(status.st_mode) || status.st_size > IPT__ENTRY_MOST)
+        why = "it is not a file of ours";
+    else if (!ipt__file_is_trusted(&status))
+        why = "others can write to it";
+    if (why)
+        close(*file);
+    else
+        *bytes = (size_t)status.st_size;
+    return why;
+}
+
+static int ipt__file_read(ipt__file file, unsigned char *data, size_t bytes)
+{
+    size_t done = 0;
+    while (done < bytes) {
+        const ssize_t got = read(file, data + done, bytes - done);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return 0;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return 1;
+}
+
+static void ipt__file_close(ipt__file file)
+{
+    close(file);
+}
+
+/* Makes a new file and sees it through to the disk. *exists: there is one of that name. */
+static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
+{
+    const char *why = NULL;
+    size_t done = 0;
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY, 0600);
+    *exists = file < 0 && errno == EEXIST;
+    if (file < 0)
+        return strerror(errno);
+    fcntl(file, F_SETFD, FD_CLOEXEC);
+    while (done < bytes && !why) {
+        const ssize_t put = write(file, data + done, bytes - done);
+        if (put < 0 && errno != EINTR)
+            why = strerror(errno);
+        done += put > 0 ? (size_t)put : 0;
+    }
+    if (!why && fsync(file))
+        why = strerror(errno);
+    if (close(file) && !why)
+        why = strerror(errno);
+    return why;
+}
+
+static void ipt__file_remove(const char *path)
+{
+    unlink(path);
+}
+
+static const char *ipt__file_rename(const char *from, const char *to)
+{
+    return rename(from, to) ? strerror(errno) : NULL;
+}
+
+static unsigned long ipt__process_number(void)
+{
+    return (unsigned long)getpid();
+}
+
+/* A folder's files, one after the other. */
+typedef struct ipt__listing {
+    DIR *folder;
+    char name[IPT__PATH_BYTES];
+    double seconds, age, bytes; /* when it was written, how long ago, its size */
+} ipt__listing;
+
+static int ipt__listing_open(ipt__listing *listing, const char *folder)
+{
+    listing->folder = opendir(folder);
+    return listing->folder != NULL;
+}
+
+static int ipt__listing_next(ipt__listing *listing, const char *folder)
+{
+    const struct dirent *found;
+    while ((found = readdir(listing->folder)) != NULL) {
+        char path[2 * IPT__PATH_BYTES];
+        struct stat status;
+        snprintf(listing->name, sizeof listing->name, "%s", found->d_name);
+        snprintf(path, sizeof path, "%s/%s", folder, listing->name);
+        if (stat(path, &status) || !S_ISREG(status.st_mode))
+            continue;
+        listing->bytes = (double)status.st_size;
+        listing->seconds = (double)status.st_mtime;
+        listing->age = (double)time(NULL) - listing->seconds;
+        return 1;
+    }
+    return 0;
+}
+
+static void ipt__listing_close(ipt__listing *listing)
+{
+    closedir(listing->folder);
+}
+
+#endif
+
+/* The name of an entry's file: the beginning of its key's hash. */
+static void ipt__entry_name(const char *key, size_t key_bytes, char name[IPT__ENTRY_NAME])
+{
+    ipt__hash_text(key, key_bytes, name, 32);
+    strcpy(name + 32, ".ipt");
+}
+
+/* Makes a folder and those above it, as far as they are missing. */
+static const char *ipt__folder_make(const char *folder)
+{
+    char path[IPT__PATH_BYTES];
+    size_t i;
+    if (strlen(folder) >= sizeof path - 80)
+        return "its name is too long";
+    for (i = 1; folder[i]; ++i)
+        if (folder[i] == '/' || folder[i] == '\\') {
+            memcpy(path, folder, i);
+            path[i] = 0;
+            ipt__file_make_folder(path); /* if it fails, so does the last one */
+        }
+    return ipt__file_make_folder(folder);
+}
+
+static int ipt__ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && !strcmp(text + length - end_length, end);
+}
+
+/* Removes what has been left unfinished, and the oldest entries while all of them have more than limit bytes. */
+static void ipt__folder_clean(const char *folder, double limit)
+{
+    ipt__listing listing;
+    char path[2 * IPT__PATH_BYTES], oldest[2 * IPT__PATH_BYTES];
+    double all = limit + 1;
+    int rounds;
+    for (rounds = 0; all > limit && rounds < 10000; ++rounds) {
+        double first = 0;
+        all = 0;
+        *oldest = 0;
+        if (!ipt__listing_open(&listing, folder))
+            return;
+        while (ipt__listing_next(&listing, folder)) {
+            snprintf(path, sizeof path, "%s/%s", folder, listing.name);
+            if (ipt__ends_with(listing.name, ".ipt.tmp") && listing.age > IPT__STALE_SECONDS)
+                ipt__file_remove(path);
+            if (!ipt__ends_with(listing.name, ".ipt"))
+                continue;
+            all += listing.bytes;
+            if (!*oldest || listing.seconds < first) {
+                first = listing.seconds;
+                strcpy(oldest, path);
+            }
+        }
+        ipt__listing_close(&listing);
+        if (all > limit && *oldest)
+            ipt__file_remove(oldest);
+    }
+}
+
+/* Writes an entry beside its place and renames it, so that others see all of it or nothing. */
+static const char *ipt__folder_store(const char *folder, const char *name, const unsigned char *entry, size_t bytes)
+{
+    char path[IPT__PATH_BYTES], temporary[IPT__PATH_BYTES];
+    int attempt, exists = 1;
+    const char *why = ipt__folder_make(folder);
+    if (!why)
+        why = ipt__file_check_folder(folder);
+    if (why)
+        return why;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (attempt = 0; attempt < 1000 && exists; ++attempt) {
+        snprintf(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
+                 (unsigned)attempt, name);
+        why = ipt__file_write(temporary, entry, bytes, &exists);
+    }
+    if (exists)
+        return why;
+    if (!why)
+        why = ipt__file_rename(temporary, path);
+    if (why)
+        ipt__file_remove(temporary);
+    return why;
+}
+
+/* The user's folder for caches, or "" if there is none. */
+static void ipt__folder_default(char *folder, size_t capacity)
+{
+#if defined(_WIN32)
+    const char *const home = getenv("LOCALAPPDATA"), *const base = NULL;
+    const char *const below = "ipt";
+#elif defined(__APPLE__)
+    const char *const home = getenv("HOME"), *const base = NULL;
+    const char *const below = "Library/Caches/ipt";
+#else
+    const char *const home = getenv("HOME"), *const base = getenv("XDG_CACHE_HOME");
+    const char *const below = ".cache/ipt";
+#endif
+    int length = 0;
+    if (base && *base == '/')
+        length = snprintf(folder, capacity, "%s/ipt", base);
+    else if (home && *home)
+        length = snprintf(folder, capacity, "%s/%s", home, below);
+    if (length <= 0 || (size_t)length >= capacity)
+        *folder = 0;
+}
+
+#endif /* IPT_NO_DISK_CACHE */
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>cache: finding and storing                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* An entry that has been found and checked: in the embedder's memory or read from a file. */
+typedef struct ipt__entry {
+    const unsigned char *data;
+    size_t bytes, payload; /* payload: where it begins */
+    unsigned char *owned;  /* to be released */
+} ipt__entry;
+
+static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt__entry *entry)
+{
+    size_t i;
+    for (i = 0; i < context->binary_count; ++i) {
+        entry->data = (const unsigned char *)context->binaries[i].data;
+        entry->bytes = context->binaries[i].bytes;
+        entry->owned = NULL;
+        entry->payload = entry->data ? ipt__entry_open(entry->data, entry->bytes, key) : 0;
+        if (entry->payload)
+            return 1;
+    }
+    return 0;
+}
+
+#ifndef IPT_NO_DISK_CACHE
+
+static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+{
+    char path[IPT__PATH_BYTES], name[IPT__ENTRY_NAME];
+    ipt__file file;
+    const char *why;
+    memset(entry, 0, sizeof *entry);
+    if (!context->cache_dir)
+        return 0;
+    ipt__entry_name(key, strlen(key), name);
+    snprintf(path, sizeof path, "%s/%s", context->cache_dir, name);
+    why = ipt__file_open(path, &file, &entry->bytes);
+    if (!why) {
+        why = ipt__file_check_folder(context->cache_dir);
+        if (!why && entry->bytes)
+            entry->owned = (unsigned char *)context->allocator.alloc(entry->bytes, context->allocator.user);
+        if (entry->owned && ipt__file_read(file, entry->owned, entry->bytes))
+            entry->payload = ipt__entry_open(entry->owned, entry->bytes, key);
+        ipt__file_close(file);
+        if (!why && !entry->payload)
+            why = "it is damaged or another program's";
+    }
+    entry->data = entry->owned;
+    if (!entry->payload) {
+        ipt__release(&context->allocator, entry->owned);
+        if (*why)
+            ipt__log(context, "cache: %s is not used: %s", path, why);
+    }
+    return entry->payload != 0;
+}
+
+static void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry, size_t bytes)
+{
+    char name[IPT__ENTRY_NAME];
+    const char *why;
+    ipt__entry_name(key, strlen(key), name);
+    why = ipt__folder_store(context->cache_dir, name, entry, bytes);
+    if (why)
+        ipt__log(context, "cache: nothing is stored in %s: %s", context->cache_dir, why);
+    else
+        ipt__folder_clean(context->cache_dir, (double)context->cache_limit);
+}
+
+IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
+{
+    const unsigned char *const data = (const unsigned char *)entry;
+    char name[IPT__ENTRY_NAME];
+    const char *why;
+    size_t payload;
+    if (!folder || !entry)
+        return ipt__fail_null(!folder ? "folder" : "entry");
+    if (!*folder)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "folder is empty");
+    payload = ipt__entry_open(data, bytes, NULL);
+    if (!payload)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "entry: its %lu bytes are damaged or not an entry of ipt's cache",
+                         (unsigned long)bytes);
+    ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
+    why = ipt__folder_store(folder, name, data, bytes);
+    return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
+}
+
+#else
+
+static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+{
+    (void)context, (void)key, (void)entry;
+    return 0;
+}
+
+static void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry, size_t bytes)
+{
+    (void)context, (void)key, (void)entry, (void)bytes;
+}
+
+IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
+{
+    (void)bytes;
+    if (!folder || !entry)
+        return ipt__fail_null(!folder ? "folder" : "entry");
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
+}
+
+#endif
+
+/* What findings depend on. */
+static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
+{
+    const ipt__limits *const limits = &context->limits;
+    snprintf(key, IPT__KEY_BYTES, "ipt device\nlimits %lu %d %lu\n%s", (unsigned long)limits->local_memory,
+             limits->local_is_limited, (unsigned long)limits->largest_group, context->device_text);
+}
+
+enum {
+#define IPT__FINDING_BYTES(type, field, minimum, maximum) +8
+    IPT__FINDINGS_BYTES = 0 IPT__FINDING_LIST(IPT__FINDING_BYTES)
+};
+
+/* The findings as an entry of IPT__ENTRY_HEAD + strlen(key) + IPT__FINDINGS_BYTES bytes. */
+static size_t ipt__findings_entry(const ipt_context *context, const char *key, unsigned char *entry)
+{
+    unsigned char *at = entry + IPT__ENTRY_HEAD + strlen(key);
+#define IPT__FINDING_PUT(type, field, minimum, maximum)                                                                \
+    ipt__put(at, (cl_ulong)context->found.field, 8);                                                                   \
+    at += 8;
+    IPT__FINDING_LIST(IPT__FINDING_PUT)
+    ipt__entry_seal(entry, key, IPT__FINDINGS_BYTES);
+    return (size_t)(at - entry);
+}
+
+static void ipt__findings_load(ipt_context *context)
+{
+    char key[IPT__KEY_BYTES];
+    ipt__entry entry;
+    ipt__findings_key(context, key);
+    if (!ipt__entry_embedded(context, key, &entry) && !ipt__entry_on_disk(context, key, &entry))
+        return;
+    if (entry.bytes - entry.payload == IPT__FINDINGS_BYTES) {
+        const unsigned char *at = entry.data + entry.payload;
+#define IPT__FINDING_GET(type, field, minimum, maximum)                                                                \
+    context->found.field = (type)ipt__get(at, 8);                                                                      \
+    at += 8;
+        IPT__FINDING_LIST(IPT__FINDING_GET)
+    }
+    ipt__release(&context->allocator, entry.owned);
+}
+
+/* The caller holds probe_lock. */
+static void ipt__findings_store(const ipt_context *context)
+{
+    char key[IPT__KEY_BYTES];
+    unsigned char entry[IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
+    if (!context->cache_dir || !context->context)
+        return;
+    ipt__findings_key(context, key);
+    ipt__entry_store(context, key, entry, ipt__findings_entry(context, key, entry));
+}
+
+/* Asks what code besides OpenCL C the device takes, and for the lines that tell it from others. */
+static void ipt__read_code(ipt_context *context, cl_device_id device)
+{
+    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
+    static const char *const titles[] = {"device", "vendor", "driver"};
+    ipt__text out = {context->device_text, sizeof context->device_text, 0};
+    char extensions[4096], text[256];
+    cl_platform_id platform = NULL;
+    cl_bool compiler = CL_FALSE;
+    cl_uint major = 0, minor = 0, bits = 0;
+    int i;
+    char *at;
+    for (i = 0; i < 3; ++i) {
+        ipt__info_text(NULL, device, names[i], text, sizeof text);
+        for (at = text; *at; ++at)
+            *at = (unsigned char)*at < 32 ? ' ' : *at;
+        ipt__text_add(&out, "%s %s\n", titles[i], text);
+    }
+    if (ipt__cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL))
+        platform = NULL;
+    ipt__info_text(platform, NULL, CL_PLATFORM_VERSION, text, sizeof text);
+    for (at = text; *at; ++at)
+        *at = (unsigned char)*at < 32 ? ' ' : *at;
+    if (ipt__cl.clGetDeviceInfo(device, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL))
+        bits = 0;
+    ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
+    context->compiler =
+        !ipt__cl.clGetDeviceInfo(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL) && compiler;
+    context->finishes_late = context->limits.cpu && ipt__platform_has_name(device, "portable computing language");
+    ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    strcat(extensions, " ");
+    context->takes_bitcode = ipt__contains(extensions, "cl_khr_spir ");
+    /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
+    if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
+        !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
+        context->capability = major * 10 + minor;
+    ipt__info_text(NULL, device, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION */
+    if (ipt__contains(text, "SPIR-V")) {
+        void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
+        if (!found)
+            found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
+        memcpy(&context->from_spirv, &found, sizeof found);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>profiles                                                                                                         */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Copies the next line of a text, without its end, and moves on to the one behind. 0 if there is none or it does not
+ * fit. */
+static int ipt__line_next(const char **text, char *line, size_t capacity)
+{
+    const size_t length = strcspn(*text, "\n");
+    if (!**text || length >= capacity)
+        return 0;
+    memcpy(line, *text, length);
+    line[length && line[length - 1] == '\r' ? length - 1 : length] = 0;
+    *text += length;
+    *text += **text == '\n';
+    return 1;
+}
+
+/* A decimal number that ends with the text or before `stop`, which is skipped. 0 if there is none. */
+static int ipt__number_next(const char **text, char stop, size_t *value)
+{
+    const char *at = *text;
+    *value = 0;
+    if (*at < '0' || *at > '9')
+        return 0;
+    for (; *at >= '0' && *at <= '9'; ++at) {
+        const size_t digit = (size_t)(*at - '0');
+        if (*value > ((size_t)-1 - digit) / 10)
+            return 0;
+        *value = *value * 10 + digit;
+    }
+    if (*at != stop)
+        return 0;
+    *text = at + (*at != 0);
+    return 1;
+}
+
+#define IPT__PROFILE_TITLE "ipt profile 1"
+
+/* Whether line is `name` and a number. */
+static int ipt__line_number(const char *line, const char *name, size_t *value)
+{
+    const size_t length = strlen(name);
+    const char *at = line + length + 1;
+    return !strncmp(line, name, length) && line[length] == ' ' && ipt__number_next(&at, 0, value);
+}
+
+static ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
+{
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: '%.80s' stands where %s should", what, number, line,
+                     expected);
+}
+
+/* Makes of a profile the context that it describes. */
+static ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
+{
+    static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
+    ipt__text out = {context->device_text, sizeof context->device_text, 0};
+    char line[512] = "";
+    int number = 1, i;
+    size_t value;
+    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, IPT__PROFILE_TITLE))
+        return ipt__fail_line("profile", number, line, "'" IPT__PROFILE_TITLE "'");
+    for (i = 0; i < 5; ++i) {
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&profile, line, sizeof line) || strncmp(line, titles[i], strlen(titles[i])))
+            return ipt__fail_line("profile", number, line, titles[i]);
+        ipt__text_add(&out, "%s\n", line);
+    }
+#define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
+    *line = 0;                                                                                                         \
+    ++number;                                                                                                          \
+    if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, #field, &value) ||                     \
+        value + 1 < (minimum) + 1u || value > (maximum))                                                               \
+        return ipt__fail_line("profile", number, line, #field " and a number");                                        \
+    target.field = (type)value;
+#define IPT__PROFILE_READ_LIMIT(type, field, minimum, maximum)                                                         \
+    IPT__PROFILE_READ(type, field, minimum, maximum, context->limits)
+#define IPT__PROFILE_READ_FINDING(type, field, minimum, maximum)                                                       \
+    IPT__PROFILE_READ(type, field, minimum, maximum, context->found)
+    IPT__LIMIT_LIST(IPT__PROFILE_READ_LIMIT)
+    IPT__FINDING_LIST(IPT__PROFILE_READ_FINDING)
+    *line = 0;
+    ++number;
+    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end") || *profile)
+        return ipt__fail_line("profile", number, line, "'end', and nothing behind it,");
+    return IPT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>context: creation                                                                                                */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static void ipt__program_free(const ipt_context *context, ipt__program *program)
+{
+    if (program->program)
+        ipt__cl.clReleaseProgram(program->program);
+    ipt__release(&context->allocator, program->source);
+    ipt__release(&context->allocator, program->expression);
+    ipt__release(&context->allocator, program);
+}
+
+static void ipt__wisdom_free(const ipt_context *context, ipt__wisdom *wisdom)
+{
+    while (wisdom) {
+        ipt__wisdom *const next = wisdom->next;
+        ipt__release(&context->allocator, wisdom);
+        wisdom = next;
+    }
+}
+
 static void ipt__context_free(ipt_context *context)
 {
     const ipt_allocator allocator = context->allocator;
     while (context->programs) {
         ipt__program *const program = context->programs;
         context->programs = program->next;
-        ipt__cl.clReleaseProgram(program->program);
-        ipt__release(&allocator, program->source);
-        ipt__release(&allocator, program->expression);
-        ipt__release(&allocator, program);
+        ipt__program_free(context, program);
     }
+    ipt__wisdom_free(context, context->wisdom);
+    ipt__release(&allocator, context->cache_dir);
     if (context->cooperative_last)
         ipt__cl.clReleaseEvent(context->cooperative_last);
     if (context->queue)
@@ -1894,14 +2876,46 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
     }
     context->queue = ipt__cl.clCreateCommandQueue(context->context, device,
                                                   (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE, &error);
-    return error ? ipt__fail_opencl("clCreateCommandQueue", error) : IPT_SUCCESS;
+    if (error)
+        return ipt__fail_opencl("clCreateCommandQueue", error);
+    ipt__read_code(context, device);
+    return IPT_SUCCESS;
+}
+
+/* Where compiled programs may come from, and what is known about the device already. */
+static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_context_desc *desc)
+{
+#ifndef IPT_NO_DISK_CACHE
+    char folder[IPT__PATH_BYTES];
+    const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
+    if (!wanted) {
+        ipt__folder_default(folder, sizeof folder);
+        wanted = folder;
+    }
+    if (strlen(wanted) >= sizeof folder - 2 * IPT__ENTRY_NAME) {
+        ipt__log(context, "cache: the name of the folder is too long, nothing is kept on disk");
+        wanted = "";
+    }
+    if (*wanted && context->context) {
+        context->cache_dir = (char *)ipt__allocate(&context->allocator, strlen(wanted) + 1);
+        if (!context->cache_dir)
+            return IPT_ERROR_OUT_OF_MEMORY;
+        strcpy(context->cache_dir, wanted);
+    }
+#endif
+    context->cache_limit = desc->cache_limit ? desc->cache_limit : (size_t)IPT__CACHE_LIMIT;
+    context->binaries = desc->binaries;
+    context->binary_count = desc->binary_count;
+    if (context->context)
+        ipt__findings_load(context);
+    return IPT_SUCCESS;
 }
 
 IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
 {
     ipt_context_desc wanted;
     ipt__limits limits;
-    cl_device_id device;
+    cl_device_id device = NULL;
     ipt_context *made;
     ipt_result result;
     if (!context)
@@ -1921,13 +2935,23 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
         wanted.allocator.alloc = ipt__default_alloc;
         wanted.allocator.free = ipt__default_free;
     }
-    result = ipt__load();
-    if (!result)
-        result = ipt__choose_device(&wanted, &device);
-    if (!result)
-        result = ipt__read_limits(&wanted, device, &limits);
-    if (result)
-        return result;
+    if (wanted.binary_count && !wanted.binaries)
+        return ipt__fail_null("binaries");
+    if (wanted.profile) {
+        if (wanted.context || wanted.device || wanted.device_name)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile stands in the place of a device",
+                             wanted.context  ? "context"
+                             : wanted.device ? "device"
+                                             : "device_name");
+    } else {
+        result = ipt__load();
+        if (!result)
+            result = ipt__choose_device(&wanted, &device);
+        if (!result)
+            result = ipt__read_limits(&wanted, device, &limits);
+        if (result)
+            return result;
+    }
 
     made = (ipt_context *)ipt__allocate(&wanted.allocator, sizeof *made);
     if (!made)
@@ -1939,7 +2963,10 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
     made->limits = limits;
     made->allocator = wanted.allocator;
     made->logger = wanted.logger;
-    result = ipt__context_open(made, &wanted, device);
+    result =
+        wanted.profile ? ipt__context_from_profile(made, wanted.profile) : ipt__context_open(made, &wanted, device);
+    if (!result)
+        result = ipt__context_take_cache(made, &wanted);
     if (result)
         ipt__context_free(made);
     else
@@ -1998,95 +3025,6 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     return result;
 }
 
-static ipt_result ipt__program_build(ipt_context *context, ipt__program *program)
-{
-    ipt__text text = {NULL, 0, 0};
-    const char *source;
-    const int later =
-        context->limits.standard > 12 && (program->params.memory_model == 3 || program->params.sub_group >= 2);
-    const char *const options = !later                           ? "-cl-std=CL1.2"
-                                : context->limits.standard == 20 ? "-cl-std=CL2.0"
-                                                                 : "-cl-std=CL3.0";
-    cl_int error;
-    ipt__source_print(&text, program->id, &program->params);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
-    if (!program->source)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__source_print(&text, program->id, &program->params);
-    source = program->source;
-    program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
-    if (error)
-        return ipt__fail_opencl("clCreateProgramWithSource", error);
-    error = ipt__cl.clBuildProgram(program->program, 1, &context->device, options, NULL, NULL);
-    if (error)
-        return ipt__fail_build(context, program->program, program->id, error);
-    ipt__log(context, "built %s", ipt__kernels[program->id].name);
-    return IPT_SUCCESS;
-}
-
-/* Copies an expression and its type into one allocation; NULL if there is no memory. */
-static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
-                                  const char **copied_expression, const char **copied_type)
-{
-    const size_t bytes = strlen(expression) + 1, type_bytes = strlen(type) + 1;
-    char *const copy = (char *)ipt__allocate(allocator, bytes + type_bytes);
-    if (copy) {
-        memcpy(copy, expression, bytes);
-        memcpy(copy + bytes, type, type_bytes);
-        *copied_expression = copy;
-        *copied_type = copy + bytes;
-    }
-    return copy;
-}
-
-/* The program of a kernel for params, built unless the context has it. */
-static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
-                                   ipt__program **found)
-{
-    ipt_result result = IPT_SUCCESS;
-    ipt__program *program;
-    IPT_LOCK_ACQUIRE(&context->lock); /* held while building: two plans never build the same program */
-    for (program = context->programs; program; program = program->next)
-        if (program->id == id && ipt__params_equal(&program->params, params))
-            break;
-    if (!program && cache_only) {
-        char key[256];
-        ipt__text text = {key, sizeof key, 0};
-        ipt__params_print(&text, params, ipt__kernels[id].uses);
-        result = ipt__fail(IPT_ERROR_CACHE_MISS, "IPT_CACHE_ONLY: %s for %s is not built", ipt__kernels[id].name, key);
-    } else if (!program) {
-        program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
-        if (!program)
-            result = IPT_ERROR_OUT_OF_MEMORY;
-        else {
-            program->id = id;
-            program->params = *params;
-            if (params->apply)
-                program->expression =
-                    ipt__copy_expression(&context->allocator, params->expression, params->expression_type,
-                                         &program->params.expression, &program->params.expression_type);
-            result =
-                params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_build(context, program);
-            if (!result) {
-                program->next = context->programs;
-                context->programs = program;
-            } else {
-                if (program->program)
-                    ipt__cl.clReleaseProgram(program->program);
-                ipt__release(&context->allocator, program->source);
-                ipt__release(&context->allocator, program->expression);
-                ipt__release(&context->allocator, program);
-                program = NULL;
-            }
-        }
-    }
-    IPT_LOCK_RELEASE(&context->lock);
-    *found = program;
-    return result;
-}
-
 /* Sets all arguments of a kernel; `second` and local_bytes if it takes them. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
                                  size_t local_bytes, const void *arguments)
@@ -2105,6 +3043,453 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
         offset += bytes;
     }
     return error;
+}
+
+/* The options that a program is built with. */
+static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
+{
+    const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);
+    return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
+}
+
+/* Writes the specialised text of a program. */
+static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+{
+    ipt__text text = {NULL, 0, 0};
+    ipt__source_print(&text, program->id, &program->params);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
+    if (!program->source)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__source_print(&text, program->id, &program->params);
+    ipt__hash_text(program->source, text.length, program->hash, 64);
+    program->options = ipt__program_options(context, &program->params);
+    return IPT_SUCCESS;
+}
+
+/* All that the code of a program depends on. target: what portable code is for; NULL: the device's own, which depends
+ * on the driver as well. */
+static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
+                             char key[IPT__KEY_BYTES])
+{
+    ipt__text out = {NULL, IPT__KEY_BYTES, 0};
+    out.text = key;
+    ipt__text_add(&out, "ipt program\nsource %s\n", program->hash);
+    if (target)
+        ipt__text_add(&out, "target %s\n", target);
+    else
+        ipt__text_add(&out, "options %s\n%s", program->options, context->device_text);
+    ipt__text_add(&out, "kernel %s ", ipt__kernels[program->id].name);
+    ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
+}
+
+/* Launches a program with one work-group and next to nothing to do, so that PoCL finishes it: all arguments are 1,
+ * which every kernel takes for one element that stays where it is. */
+static int ipt__program_finish(const ipt_context *context, const ipt__program *program)
+{
+    const ipt__kernel_info *const info = &ipt__kernels[program->id];
+    const size_t size = program->params.group_size;
+    const cl_uint one = 1, zero = 0;
+    const cl_ulong long_one = 1;
+    cl_ulong arguments[64];
+    size_t offset = 0;
+    cl_uint i;
+    cl_mem memory = NULL;
+    cl_int error;
+    cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
+    if (error)
+        return 0;
+    for (i = 0; i < info->argument_count; ++i) {
+        const size_t bytes = info->argument_bytes[i];
+        offset = ipt__round_up(offset, bytes);
+        memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
+        offset += bytes;
+    }
+    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+    if (!error)
+        error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
+                                            NULL);
+    if (!error)
+        error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments);
+    if (!error)
+        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
+    if (!error)
+        error = ipt__cl.clFinish(context->queue);
+    if (memory)
+        ipt__cl.clReleaseMemObject(memory);
+    ipt__cl.clReleaseKernel(kernel);
+    return !error;
+}
+
+/* What the device's compiler has made of a program, behind `before` bytes of room; *bytes: both. NULL if that is not to
+ * be had. */
+static unsigned char *ipt__program_code(const ipt_context *context, const ipt__program *program, size_t before,
+                                        size_t *bytes)
+{
+    cl_device_id devices[64];
+    size_t sizes[64], count, i;
+    unsigned char *pointers[64], *code;
+    if (context->finishes_late && !ipt__program_finish(context, program))
+        return NULL;
+    if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
+        return NULL;
+    count /= sizeof *devices;
+    if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL))
+        return NULL;
+    for (i = 0; i < count && devices[i] != context->device; ++i)
+        ;
+    if (i == count || !sizes[i] || sizes[i] > IPT__ENTRY_MOST)
+        return NULL;
+    *bytes = before + sizes[i];
+    code = (unsigned char *)context->allocator.alloc(*bytes, context->allocator.user);
+    memset(pointers, 0, sizeof pointers);
+    pointers[i] = code ? code + before : NULL;
+    if (code &&
+        ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL)) {
+        ipt__release(&context->allocator, code);
+        code = NULL;
+    }
+    return code;
+}
+
+/* A program as an entry, which the caller releases; NULL if there is no code or no memory. code: what another compiler
+ * has made of it for target; both NULL: what the device's own has. */
+static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__program *program, const char *target,
+                                         const void *code, size_t code_bytes, size_t *bytes)
+{
+    const ipt__limits *const limits = &context->limits;
+    char key[IPT__KEY_BYTES];
+    unsigned char *entry;
+    size_t payload, resident = 0, lanes = 0;
+    ipt__program_key(context, program, target, key);
+    payload = IPT__ENTRY_HEAD + strlen(key);
+    if (target) {
+        *bytes = payload + IPT__ENTRY_FACTS + code_bytes;
+        entry = (unsigned char *)context->allocator.alloc(*bytes, context->allocator.user);
+        if (entry)
+            memcpy(entry + payload + IPT__ENTRY_FACTS, code, code_bytes);
+    } else {
+        entry = ipt__program_code(context, program, payload + IPT__ENTRY_FACTS, bytes);
+        /* Counted while other work had part of the device, they would be wrong for ever. */
+        if (!limits->resident_groups && program->resident % limits->compute_units == 0)
+            resident = program->resident;
+        lanes = program->lanes;
+    }
+    if (!entry)
+        return NULL;
+    ipt__put(entry + payload, resident, 4);
+    ipt__put(entry + payload + 4, lanes, 4);
+    ipt__entry_seal(entry, key, *bytes - payload);
+    return entry;
+}
+
+static void ipt__program_store(const ipt_context *context, const ipt__program *program)
+{
+    char key[IPT__KEY_BYTES];
+    unsigned char *entry;
+    size_t bytes;
+    if (!context->cache_dir || !program->program)
+        return;
+    entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
+    if (!entry) {
+        ipt__log(context, "cache: the device hands out no code of %s", ipt__kernels[program->id].name);
+        return;
+    }
+    ipt__program_key(context, program, NULL, key);
+    ipt__entry_store(context, key, entry, bytes);
+    ipt__release(&context->allocator, entry);
+}
+
+/* The portable code that the device takes, one kind after the other: 1 and the target, 0: not this one, -1: no more. */
+static int ipt__target_next(const ipt_context *context, int which, char target[64])
+{
+    const int ptx = (int)context->capability - (which - 3);
+    switch (which) {
+    case 0:
+        strcpy(target, "spirv");
+        return context->from_spirv != NULL;
+    case 1:
+        strcpy(target, "bitcode");
+        return context->takes_bitcode;
+    case 2: /* the device's name begins with that of its processor, "gfx90a:sramecc+:xnack-" */
+        strcpy(target, "amdgcn:");
+        return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
+    default: /* code for older devices serves as well */
+        sprintf(target, "ptx:sm_%d", ptx);
+        return ptx < 30 ? -1 : 1;
+    }
+}
+
+/* Makes a program of an entry that has been checked. The device may still refuse it. */
+static int ipt__program_take(const ipt_context *context, ipt__program *program, const char *target,
+                             const ipt__entry *entry)
+{
+    const unsigned char *const facts = entry->data + entry->payload, *const code = facts + IPT__ENTRY_FACTS;
+    const int spirv = target && !strcmp(target, "spirv"), bitcode = target && !strcmp(target, "bitcode");
+    size_t bytes = entry->bytes - entry->payload;
+    cl_int error = CL_SUCCESS;
+    if (bytes <= IPT__ENTRY_FACTS)
+        return 0;
+    bytes -= IPT__ENTRY_FACTS;
+    program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
+                             : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
+                                                                 (const unsigned char **)&code, NULL, &error);
+    if (!error)
+        error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
+                                       NULL, NULL);
+    if (error) {
+        if (program->program)
+            ipt__cl.clReleaseProgram(program->program);
+        program->program = NULL;
+        ipt__log(context, "cache: the device refuses %s with OpenCL error %d", ipt__kernels[program->id].name,
+                 (int)error);
+        return 0;
+    }
+    if (!target && !context->limits.resident_groups)
+        program->resident = (size_t)ipt__get(facts, 4);
+    if (!target)
+        program->lanes = (size_t)ipt__get(facts + 4, 4);
+    return 1;
+}
+
+/* Looks for a program among the embedder's and on disk, first the device's own code and then portable one. */
+static int ipt__program_load(const ipt_context *context, ipt__program *program)
+{
+    char key[IPT__KEY_BYTES], target[64];
+    int which, place, found, loaded = 0, has = 1;
+    for (which = -1; has >= 0 && !loaded; ++which) {
+        has = which < 0 ? 1 : ipt__target_next(context, which, target);
+        if (has <= 0)
+            continue;
+        ipt__program_key(context, program, which < 0 ? NULL : target, key);
+        for (place = 0; place < 2 && !loaded; ++place) {
+            ipt__entry entry;
+            found = place ? ipt__entry_on_disk(context, key, &entry) : ipt__entry_embedded(context, key, &entry);
+            if (!found)
+                continue;
+            loaded = ipt__program_take(context, program, which < 0 ? NULL : target, &entry);
+            ipt__release(&context->allocator, entry.owned);
+        }
+    }
+    if (loaded) {
+        ipt__log(context, "loaded %s%s%s", ipt__kernels[program->id].name, which > 0 ? " for " : "",
+                 which > 0 ? target : "");
+        if (which > 0) /* what the device makes of it takes less time the next time */
+            ipt__program_store(context, program);
+    }
+    return loaded;
+}
+
+/* Makes a program: finds it compiled, or compiles it. */
+static ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+{
+    const char *source;
+    cl_int error;
+    const ipt_result result = ipt__program_write(context, program);
+    if (result || !context->context)
+        return result;
+    if (ipt__program_load(context, program))
+        return IPT_SUCCESS;
+    if (cache_only || !context->compiler) {
+        char key[IPT__KEY_BYTES];
+        ipt__program_key(context, program, NULL, key);
+        return ipt__fail(IPT_ERROR_CACHE_MISS,
+                         "%s, and this program is neither among %lu embedded ones nor in %s, as the device's own code "
+                         "or portable code that it takes:\n%s",
+                         cache_only ? "IPT_CACHE_ONLY: nothing is compiled" : "the device has no compiler",
+                         (unsigned long)context->binary_count,
+                         context->cache_dir ? context->cache_dir : "a folder (there is none)", key);
+    }
+    source = program->source;
+    program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
+    if (error)
+        return ipt__fail_opencl("clCreateProgramWithSource", error);
+    error = ipt__cl.clBuildProgram(program->program, 1, &context->device, program->options, NULL, NULL);
+    if (error)
+        return ipt__fail_build(context, program->program, program->id, error);
+    ipt__log(context, "built %s", ipt__kernels[program->id].name);
+    ipt__program_store(context, program);
+    return IPT_SUCCESS;
+}
+
+/* Copies an expression and its type into one allocation; NULL if there is no memory. */
+static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
+                                  const char **copied_expression, const char **copied_type)
+{
+    const size_t bytes = strlen(expression) + 1, type_bytes = strlen(type) + 1;
+    char *const copy = (char *)ipt__allocate(allocator, bytes + type_bytes);
+    if (copy) {
+        memcpy(copy, expression, bytes);
+        memcpy(copy + bytes, type, type_bytes);
+        *copied_expression = copy;
+        *copied_type = copy + bytes;
+    }
+    return copy;
+}
+
+/* The program of a kernel for params, made unless the context has it. The caller has a hold of it then, and lets it go
+ * with ipt__program_drop. */
+static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
+                                   ipt__program **found)
+{
+    ipt_result result = IPT_SUCCESS;
+    ipt__program *program, **end = &context->programs;
+    IPT_LOCK_ACQUIRE(&context->lock); /* held while building: two plans never build the same program */
+    for (program = context->programs; program; program = program->next) {
+        if (program->id == id && ipt__params_equal(&program->params, params))
+            break;
+        end = &program->next;
+    }
+    if (!program) {
+        program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
+        if (!program)
+            result = IPT_ERROR_OUT_OF_MEMORY;
+        else {
+            program->id = id;
+            program->params = *params;
+            if (params->apply)
+                program->expression =
+                    ipt__copy_expression(&context->allocator, params->expression, params->expression_type,
+                                         &program->params.expression, &program->params.expression_type);
+            result = params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY
+                                                           : ipt__program_make(context, program, cache_only);
+            if (!result)
+                *end = program;
+            else {
+                ipt__program_free(context, program);
+                program = NULL;
+            }
+        }
+    }
+    if (program)
+        ++program->references;
+    IPT_LOCK_RELEASE(&context->lock);
+    *found = program;
+    return result;
+}
+
+/* Lets a program go; NULL is fine. */
+static void ipt__program_drop(ipt_context *context, ipt__program *program)
+{
+    if (!program)
+        return;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    --program->references;
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+IPT_API void ipt_context_trim(ipt_context *context)
+{
+    ipt__program **at;
+    if (!context)
+        return;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (at = &context->programs; *at;) {
+        ipt__program *const program = *at;
+        if (program->references)
+            at = &program->next;
+        else {
+            *at = program->next;
+            ipt__program_free(context, program);
+        }
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+/* Program `index` with a hold of it, or NULL; *count: how many there are. */
+static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
+{
+    ipt__program *program, *found = NULL;
+    *count = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (program = context->programs; program; program = program->next)
+        if ((*count)++ == index)
+            found = program;
+    if (found)
+        ++found->references;
+    IPT_LOCK_RELEASE(&context->lock);
+    return found;
+}
+
+IPT_API size_t ipt_context_entry_count(const ipt_context *context)
+{
+    size_t count = 0;
+    if (!context)
+        return 0;
+    ipt__program_at((ipt_context *)context, (size_t)-1, &count);
+    return count + 1;
+}
+
+IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
+{
+    size_t count;
+    ipt__program *const program = context ? ipt__program_at((ipt_context *)context, index, &count) : NULL;
+    const char *const source = program ? program->source : NULL;
+    if (options)
+        *options = program ? program->options : NULL;
+    if (context)
+        ipt__program_drop((ipt_context *)context, program);
+    return source;
+}
+
+/* Whether text names a target of ipt_context_entry. */
+static int ipt__target_is_known(const char *text)
+{
+    const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
+    if (!name)
+        return !strcmp(text, "spirv") || !strcmp(text, "bitcode");
+    return *name && strlen(name) < 40 &&
+           strspn(name, text[0] == 'p' ? "0123456789" : "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
+}
+
+IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
+{
+    ipt__program *program;
+    size_t count, needed = 0;
+    unsigned char *made;
+    if (!context || !bytes || (target && !code))
+        return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
+    *bytes = 0;
+    if (target && !ipt__target_is_known(target))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
+    if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %lu", (unsigned long)code_bytes);
+    program = ipt__program_at(context, index, &count);
+    if (index > count || (index == count && target))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %lu: the context has %lu %s", (unsigned long)index,
+                         (unsigned long)count + !target, target ? "programs" : "entries");
+    if (!program) {
+        char key[IPT__KEY_BYTES];
+        unsigned char findings[IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
+        IPT_LOCK_ACQUIRE(&context->probe_lock);
+        ipt__findings_key(context, key);
+        needed = ipt__findings_entry(context, key, findings);
+        IPT_LOCK_RELEASE(&context->probe_lock);
+        if (entry && capacity >= needed)
+            memcpy(entry, findings, needed);
+    } else if (!program->program && !target) {
+        ipt__program_drop(context, program);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "target is NULL, and the context has no device whose code that would be");
+    } else {
+        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+        if (made && entry && capacity >= needed)
+            memcpy(entry, made, needed);
+        ipt__program_drop(context, program);
+        if (!made)
+            return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                             "the device hands out no code of entry %lu, or there is no memory for it",
+                             (unsigned long)index);
+        ipt__release(&context->allocator, made);
+    }
+    *bytes = needed;
+    if (entry && capacity < needed)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
+                         (unsigned long)needed);
+    return IPT_SUCCESS;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -2148,6 +3533,25 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
 
+/* Counts the work-groups of a panel program that run at the same time, unless that is known. Fewer than one to a
+ * compute unit: other work may have had the device when they were counted. */
+static void ipt__find_residency(ipt_context *context, ipt__program *program)
+{
+    const ipt__limits *const limits = &context->limits;
+    size_t counted;
+    if (program->resident && (program->resident >= limits->compute_units || limits->resident_groups))
+        return;
+    counted = context->context ? ipt__count_resident(context, program) : limits->resident_groups;
+    if (counted && limits->resident_groups)
+        counted = limits->resident_groups;
+    ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
+             (unsigned long)counted, ipt__kernels[program->id].name, (unsigned long)program->params.local_bytes);
+    if (counted <= program->resident)
+        return;
+    program->resident = counted;
+    ipt__program_store(context, program);
+}
+
 /* The panel program for a unit, with as much local memory as the device turns out to have, and its residency. *found is
  * NULL if there is none that works. */
 static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found)
@@ -2156,12 +3560,12 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     /* NVIDIA reports 48 KiB, which is what a kernel argument may have; an array in the kernel may have what there is.
      */
     size_t tries[2] = {0, 0};
-    int i;
+    int i, missed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = context->chunk_bytes;
-    if (!context->chunk_bytes) {
+    tries[0] = context->found.chunk_bytes;
+    if (!context->found.chunk_bytes) {
         tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
                        ? (size_t)IPT__CHUNK_BYTES_LARGE
                        : 0;
@@ -2170,7 +3574,7 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
         if (tries[1] < 2048)
             tries[1] = 0;
     }
-    for (i = 0; i < 2 && !*found && !result; ++i) {
+    for (i = 0; i < 2 && !*found && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
         ipt__program *program = NULL;
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
@@ -2180,22 +3584,20 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
         if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_panel].uses))
             continue;
         result = ipt__program_get(context, IPT__KERNEL_panel, &params, cache_only, &program);
+        missed |= result == IPT_ERROR_CACHE_MISS;
         if (result == IPT_ERROR_BUILD)
             result = IPT_SUCCESS;
-        /* Fewer than one to a unit: other work may have had the device when they were counted. */
-        if (program &&
-            (!program->resident || (program->resident < limits->compute_units && !limits->resident_groups))) {
-            program->resident = ipt__max(program->resident, ipt__count_resident(context, program));
-            if (program->resident && limits->resident_groups)
-                program->resident = limits->resident_groups;
-            ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
-                     (unsigned long)program->resident, ipt__kernels[program->id].name, (unsigned long)tries[i]);
-        }
+        if (program)
+            ipt__find_residency(context, program);
         if (program && program->resident)
             *found = program;
+        else
+            ipt__program_drop(context, program);
     }
-    if (!context->chunk_bytes && !result)
-        context->chunk_bytes = *found ? (*found)->params.local_bytes : (size_t)IPT__NO_CHUNKS;
+    if (!context->found.chunk_bytes && !result && !missed) {
+        context->found.chunk_bytes = *found ? (*found)->params.local_bytes : (size_t)IPT__NO_CHUNKS;
+        ipt__findings_store(context);
+    }
     IPT_LOCK_RELEASE(&context->probe_lock);
     return result;
 }
@@ -2228,7 +3630,7 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
     if (params->sub_group < 2)
         return IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    for (tries = 0; tries < 2 && !context->sub_groups_refused && !found && !result; ++tries) {
+    for (tries = 0; tries < 2 && !context->found.sub_groups_refused && !found && !result; ++tries) {
         ipt__program *program = NULL;
         if (lanes != 8 && lanes != 16 && lanes != 32)
             break;
@@ -2237,11 +3639,13 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
             break;
         result = ipt__program_get(context, IPT__KERNEL_chains, params, cache_only, &program);
         if (result == IPT_ERROR_BUILD) {
-            context->sub_groups_refused = 1;
+            context->found.sub_groups_refused = 1;
+            ipt__findings_store(context);
             result = IPT_SUCCESS;
         }
         if (program && !program->lanes) {
-            program->lanes = ipt__find_lanes(context, program);
+            program->lanes = context->context ? ipt__find_lanes(context, program) : context->limits.lanes;
+            ipt__program_store(context, program);
             ipt__log(context, "sub-groups of %lu work-items, %lu were expected, in %s", (unsigned long)program->lanes,
                      (unsigned long)lanes, ipt__kernels[program->id].name);
         }
@@ -2249,6 +3653,7 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
             found = lanes;
         else if (program)
             lanes = program->lanes;
+        ipt__program_drop(context, program);
     }
     IPT_LOCK_RELEASE(&context->probe_lock);
     if (!found && !result) {
@@ -2263,16 +3668,102 @@ static int ipt__local_refused(ipt_context *context, size_t bytes)
 {
     int refused;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    refused = context->refused_bytes && bytes >= context->refused_bytes;
+    refused = context->found.refused_bytes && bytes >= context->found.refused_bytes;
     IPT_LOCK_RELEASE(&context->probe_lock);
     return refused;
 }
 static void ipt__refuse_local(ipt_context *context, size_t bytes)
 {
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    if (!context->refused_bytes || bytes < context->refused_bytes)
-        context->refused_bytes = bytes;
+    if (!context->found.refused_bytes || bytes < context->found.refused_bytes) {
+        context->found.refused_bytes = bytes;
+        ipt__findings_store(context);
+    }
     IPT_LOCK_RELEASE(&context->probe_lock);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>profiles: writing                                                                                                */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Tries what plans may try some day: the panels' local memory and residency, sub-groups, the largest packs. Returns the
+ * residency, or 0. */
+static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes)
+{
+    static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
+    const ipt__limits *const limits = &context->limits;
+    ipt__program *program = NULL;
+    ipt__params params;
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    memset(&params, 0, sizeof params);
+    params.unit_bytes = 4;
+    params.element_units = params.tall = 1;
+    params.index_bits = 32;
+    params.memory_model = (cl_uint)limits->memory_model;
+    if (limits->cooperative && limits->group_size >= 64)
+        result = ipt__panel_get(context, params, 0, &program);
+    *resident = program ? program->resident : 0;
+    ipt__program_drop(context, program);
+    for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
+        params.group_size = (cl_uint)limits->group_size;
+        params.local_bytes = (cl_uint)large[i];
+        if (ipt__local_refused(context, large[i]) || !ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
+            continue;
+        result = ipt__program_get(context, IPT__KERNEL_pack, &params, 0, &program);
+        if (!result)
+            ipt__program_drop(context, program);
+        if (result == IPT_ERROR_BUILD) {
+            ipt__refuse_local(context, large[i]);
+            result = IPT_SUCCESS;
+        }
+    }
+    memset(&params, 0, sizeof params);
+    params.unit_bytes = 4;
+    params.index_bits = 32;
+    params.memory_model = (cl_uint)limits->memory_model;
+    params.piece_quanta = 32;
+    params.chains = 1;
+    if (!result && !limits->cpu && limits->group_size >= 32)
+        result = ipt__sub_groups_get(context, &params, 0);
+    *lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
+    return result;
+}
+
+IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+{
+    ipt__text out = {NULL, 0, 0};
+    ipt__limits limits;
+    ipt__findings found;
+    ipt_result result = IPT_SUCCESS;
+    if (!context || (!text && capacity))
+        return ipt__fail_null(context ? "text" : "context");
+    limits = context->limits;
+    if (context->context)
+        result = ipt__profile_measure(context, &limits.resident_groups, &limits.lanes);
+    if (result)
+        return result;
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    found = context->found;
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    out.text = text;
+    out.capacity = capacity;
+    ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
+#define IPT__PROFILE_PRINT_LIMIT(type, field, minimum, maximum)                                                        \
+    ipt__text_add(&out, #field " %lu\n", (unsigned long)limits.field);
+#define IPT__PROFILE_PRINT_FINDING(type, field, minimum, maximum)                                                      \
+    ipt__text_add(&out, #field " %lu\n", (unsigned long)found.field);
+    IPT__LIMIT_LIST(IPT__PROFILE_PRINT_LIMIT)
+    IPT__FINDING_LIST(IPT__PROFILE_PRINT_FINDING)
+    ipt__text_add(&out, "end\n");
+    if (bytes)
+        *bytes = out.length + 1;
+    if (out.length < capacity)
+        return IPT_SUCCESS;
+    if (capacity)
+        *text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
+                     (unsigned long)out.length + 1);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -2371,6 +3862,7 @@ typedef struct ipt__layout {
     int stage_count;
     size_t saved_elements;    /* of each matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
+    size_t length;            /* of the super-elements of two passes, elements; 0: there are none */
     int dressed;              /* FLIP and MAP are there if they must be */
     int cooperative;          /* a PANEL stage and what it shares with the shuffle follow in the workspace: */
     size_t control_words;     /* of a control block; there are two, the first at saved_bytes, taken in turns */
@@ -2622,6 +4114,8 @@ static int ipt__pack_builds(const ipt_plan *plan, ipt__stage *stage)
         if (ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
             result = ipt__program_get(plan->context, IPT__KERNEL_pack, &params,
                                       (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
+        if (!result)
+            ipt__program_drop(plan->context, program);
         if (result != IPT_ERROR_BUILD)
             return !result;
         ipt__refuse_local(plan->context, stage->pack_bytes);
@@ -3315,11 +4809,12 @@ static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, siz
 {
     ipt__layout other;
     ipt__layout_two_pass(plan, layout, length, budget);
-    if (!ipt__layout_cooperative(plan, &other, length))
-        return;
-    ipt__layout_finish(plan, &other, budget);
-    if (ipt__layout_better(&other, layout, budget))
-        *layout = other;
+    if (ipt__layout_cooperative(plan, &other, length)) {
+        ipt__layout_finish(plan, &other, budget);
+        if (ipt__layout_better(&other, layout, budget))
+            *layout = other;
+    }
+    layout->length = length;
 }
 
 /* The best two-pass layout among super-elements of more than `above` and at most `most` bytes. */
@@ -4320,9 +5815,14 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     result = ipt__program_get(plan->context, id, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &kernel->program);
     if (result)
         return result;
-    kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
-    if (error)
-        return ipt__fail_opencl("clCreateKernel", error);
+    kernel->kernel = NULL;
+    if (plan->context->context) {
+        kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
+        if (error) {
+            ipt__program_drop(plan->context, kernel->program);
+            return ipt__fail_opencl("clCreateKernel", error);
+        }
+    }
     *index = plan->kernel_count++;
     return IPT_SUCCESS;
 }
@@ -4515,7 +6015,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     const unsigned char zero = 0;
     const size_t bytes = plan->layout.workspace;
     cl_int error;
-    if (!bytes)
+    if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
     plan->workspace = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
     if (error)
@@ -4846,7 +6346,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 static ipt_result ipt__plan_check(ipt_plan *plan)
 {
     ipt_plan_desc *const desc = &plan->desc;
-    const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD;
+    const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
     size_t bytes;
     ipt_result result;
     if (!desc->rows || !desc->cols || !desc->elem_size)
@@ -4921,8 +6421,12 @@ static void ipt__plan_close(ipt_plan *plan)
     if (plan->workspace)
         ipt__cl.clReleaseMemObject(plan->workspace);
     plan->workspace = NULL;
-    while (plan->kernel_count)
-        ipt__cl.clReleaseKernel(plan->kernels[--plan->kernel_count].kernel);
+    while (plan->kernel_count) {
+        ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
+        if (kernel->kernel)
+            ipt__cl.clReleaseKernel(kernel->kernel);
+        ipt__program_drop(plan->context, kernel->program);
+    }
     plan->out_of_place_kernel = -1;
 }
 
@@ -4959,6 +6463,7 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
         result = ipt__panel_get(plan->context, params, cache_only, &plan->panel);
         if (result || !plan->panel || ipt__layout_on_chip(plan, &layout))
             return result;
+        ipt__program_drop(plan->context, plan->panel);
     }
     params.tall = desc->rows >= desc->cols;
     params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
@@ -4966,13 +6471,15 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     return ipt__panel_get(plan->context, params, cache_only, &plan->panel);
 }
 
-static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget);
+static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget);
+static ipt_result ipt__out_of_place_get(ipt_plan *plan);
 
 /* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
 static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     ipt__params params;
     ipt__program *program;
+    ipt_result result;
     plan->expression =
         ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
                              &plan->desc.expression, &plan->desc.expression_type);
@@ -4981,8 +6488,18 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     params = ipt__plan_params(plan, 1, 1);
     params.apply = 1;
     ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
-    return ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0,
-                            &program);
+    result =
+        ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
+    ipt__program_drop(plan->context, program);
+    return result;
+}
+
+static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
+{
+    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
+    return IPT_SUCCESS;
 }
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
@@ -5019,10 +6536,14 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
                            "max_workspace allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
                            (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
                            (unsigned long)desc->elem_size, (unsigned long)made->layout.minimum_workspace);
-    if (!result && (desc->flags & IPT_MEASURE))
-        result = ipt__plan_measure(made, budget);
+    if (!result)
+        result = ipt__plan_settle(made, budget);
     if (!result)
         result = ipt__plan_open(made);
+    if (!result && (desc->flags & IPT_OUT_OF_PLACE))
+        result = ipt__check_out_of_place(made);
+    if (!result && (desc->flags & IPT_OUT_OF_PLACE))
+        result = ipt__out_of_place_get(made);
     if (result) {
         ipt_plan_destroy(made);
         return result;
@@ -5071,6 +6592,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
     context = plan->context;
     allocator = context->allocator;
     ipt__plan_close(plan);
+    ipt__program_drop(context, plan->panel);
     IPT_LOCK_DESTROY(&plan->lock);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan);
@@ -5080,6 +6602,17 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute: in place, out of place, host                                                                            */
 /* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Whether there is a plan that can be executed. */
+static ipt_result ipt__check_plan(const ipt_plan *plan)
+{
+    if (!plan)
+        return ipt__fail_null("plan");
+    if (!plan->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "the plan's context was made from a profile: it has no device to run on");
+    return IPT_SUCCESS;
+}
 
 /* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have. */
 static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
@@ -5212,9 +6745,9 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     ipt_result result;
     if (event)
         *event = NULL;
-    if (!plan)
-        return ipt__fail_null("plan");
-    result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+    result = ipt__check_plan(plan);
+    if (!result)
+        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
         result =
             ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
@@ -5372,12 +6905,11 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     ipt_result result;
     if (event)
         *event = NULL;
-    if (!plan)
-        return ipt__fail_null("plan");
-    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
-    result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+    result = ipt__check_plan(plan);
+    if (!result)
+        result = ipt__check_out_of_place(plan);
+    if (!result)
+        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
         result = ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY);
     if (!result)
@@ -5455,8 +6987,11 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
     cl_event event = NULL;
     cl_int error;
     ipt_result result;
-    if (!plan || !data)
-        return ipt__fail_null(plan ? "data" : "plan");
+    result = ipt__check_plan(plan);
+    if (result)
+        return result;
+    if (!data)
+        return ipt__fail_null("data");
     if (!plan->layout.stage_count)
         return IPT_SUCCESS;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
@@ -5478,6 +7013,260 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
     if (event)
         ipt__cl.clReleaseEvent(event);
     ipt__cl.clReleaseMemObject(buffer);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>wisdom: what measuring has found, as text                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+#define IPT__WISDOM_TITLE "ipt wisdom 1"
+
+/* Whether two lines are about the same plan: all but the result. */
+static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
+{
+    ipt__wisdom other = *b;
+    other.next = a->next;
+    other.length = a->length;
+    return !memcmp(a, &other, sizeof other);
+}
+
+/* What the choice of a plan depends on. */
+static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
+{
+    ipt__wisdom wisdom;
+    memset(&wisdom, 0, sizeof wisdom);
+    wisdom.rows = plan->desc.rows;
+    wisdom.cols = plan->desc.cols;
+    wisdom.elem_size = plan->desc.elem_size;
+    wisdom.batch = plan->desc.batch;
+    wisdom.batch_stride = plan->desc.batch_stride;
+    wisdom.workspace = budget;
+    wisdom.no_cooperative = (plan->desc.flags & IPT_NO_COOPERATIVE) != 0;
+    wisdom.expression = plan->desc.expression != NULL;
+    return wisdom;
+}
+
+/* Adds copies of a list to the context's, in the place of those about the same plans. The caller holds the lock. 0 if
+ * there is no memory; the context's list is as it was then. */
+static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
+{
+    ipt__wisdom *fresh = NULL, **end = &fresh;
+    const ipt__wisdom *next;
+    for (next = list; next; next = next->next) {
+        *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *next);
+        if (!*end) {
+            ipt__wisdom_free(context, fresh);
+            return 0;
+        }
+        **end = *next;
+        (*end)->next = NULL;
+        end = &(*end)->next;
+    }
+    while (fresh) {
+        ipt__wisdom *const added = fresh, **at = &context->wisdom;
+        fresh = added->next;
+        while (*at && !ipt__wisdom_same(*at, added))
+            at = &(*at)->next;
+        added->next = NULL;
+        if (*at) {
+            (*at)->length = added->length;
+            ipt__wisdom_free(context, added);
+        } else
+            *at = added;
+    }
+    return 1;
+}
+
+/* Takes the layout that is known to be best, if any is and it keeps to the workspace. */
+static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
+{
+    ipt_context *const context = plan->context;
+    const ipt__wisdom wanted = ipt__wisdom_of(plan, budget);
+    const ipt__wisdom *known;
+    ipt__layout layout;
+    size_t length = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (known = context->wisdom; known; known = known->next)
+        if (ipt__wisdom_same(known, &wanted))
+            length = known->length;
+    IPT_LOCK_RELEASE(&context->lock);
+    if (!length || length > ipt__max(plan->desc.rows, plan->desc.cols))
+        return 0;
+    ipt__layout_of_length(plan, &layout, length, budget);
+    if (layout.workspace > (budget ? budget : plan->layout.workspace))
+        return 0;
+    plan->layout = layout;
+    return 1;
+}
+
+/* The two lines of the device's that wisdom is bound to: a new driver makes it no worse than a guess. */
+static size_t ipt__wisdom_device(const ipt_context *context)
+{
+    const char *at = strchr(context->device_text, '\n');
+    at = at ? strchr(at + 1, '\n') : NULL;
+    return at ? (size_t)(at + 1 - context->device_text) : strlen(context->device_text);
+}
+
+IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+{
+    ipt__text out = {NULL, 0, 0};
+    const ipt__wisdom *next;
+    int lines = 0;
+    if (!context || (!text && capacity))
+        return ipt__fail_null(context ? "text" : "context");
+    out.text = text;
+    out.capacity = capacity;
+    ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (next = context->wisdom; next; next = next->next, ++lines) {
+        ipt__text_add(&out, "transpose");
+#define IPT__WISDOM_PRINT(field) ipt__text_add(&out, " " #field "=%lu", (unsigned long)next->field);
+        IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
+        ipt__text_add(&out, "\n");
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+    ipt__text_add(&out, "end %d\n", lines);
+    if (bytes)
+        *bytes = out.length + 1;
+    if (out.length < capacity)
+        return IPT_SUCCESS;
+    if (capacity)
+        *text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
+                     (unsigned long)out.length + 1);
+}
+
+/* Reads a line of wisdom. 0 if it is none. */
+static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
+{
+    int left = 0, good = !strncmp(line, "transpose ", 10);
+    const char *at = line + 10;
+    memset(wisdom, 0, sizeof *wisdom);
+#define IPT__WISDOM_COUNT(field) ++left;
+    IPT__WISDOM_LIST(IPT__WISDOM_COUNT)
+#define IPT__WISDOM_READ(field)                                                                                        \
+    --left;                                                                                                            \
+    good = good && !strncmp(at, #field "=", sizeof #field);                                                            \
+    at += good ? sizeof #field : 0;                                                                                    \
+    good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
+    IPT__WISDOM_LIST(IPT__WISDOM_READ)
+    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->length &&
+           wisdom->length <= ipt__max(wisdom->rows, wisdom->cols) && wisdom->no_cooperative <= 1 &&
+           wisdom->expression <= 1;
+}
+
+IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
+{
+    ipt__wisdom *list = NULL, **end = &list;
+    const char *device, *next;
+    char line[512] = "";
+    int number = 1, lines = 0, closed = 0;
+    ipt_result result = IPT_SUCCESS;
+    if (!context || !text)
+        return ipt__fail_null(context ? "text" : "context");
+    next = text;
+    if (!ipt__line_next(&next, line, sizeof line) || strcmp(line, IPT__WISDOM_TITLE))
+        return ipt__fail_line("wisdom", number, line, "'" IPT__WISDOM_TITLE "'");
+    for (device = context->device_text; device < context->device_text + ipt__wisdom_device(context);
+         device = strchr(device, '\n') + 1) {
+        const size_t length = strcspn(device, "\n");
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&next, line, sizeof line) || strlen(line) != length || strncmp(line, device, length))
+            return ipt__fail(strncmp(line, "device ", 7) && strncmp(line, "vendor ", 7) ? IPT_ERROR_INVALID_ARGUMENT
+                                                                                        : IPT_ERROR_UNSUPPORTED,
+                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", number, line, (int)length,
+                             device);
+    }
+    while (!result && !closed) {
+        ipt__wisdom read;
+        size_t counted;
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&next, line, sizeof line))
+            result = ipt__fail_line("wisdom", number, line, "'transpose ...' or 'end' and the number of lines");
+        else if (ipt__line_number(line, "end", &counted)) {
+            closed = 1;
+            if (counted != (size_t)lines || *next)
+                result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                   "wisdom, line %d: '%.80s' behind %d lines of wisdom, or something behind it", number,
+                                   line, lines);
+        } else if (!ipt__wisdom_read(line, &read))
+            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
+        else {
+            *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof read);
+            if (!*end)
+                result = IPT_ERROR_OUT_OF_MEMORY;
+            else {
+                **end = read;
+                end = &(*end)->next;
+                ++lines;
+            }
+        }
+    }
+    if (!result) {
+        IPT_LOCK_ACQUIRE(&context->lock);
+        if (!ipt__wisdom_add(context, list))
+            result = IPT_ERROR_OUT_OF_MEMORY;
+        IPT_LOCK_RELEASE(&context->lock);
+    }
+    ipt__wisdom_free(context, list);
+    return result;
+}
+
+IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
+{
+    size_t bytes = 0;
+    char *text;
+    FILE *file;
+    int good;
+    if (!context || !path)
+        return ipt__fail_null(context ? "path" : "context");
+    ipt_wisdom_export(context, NULL, 0, &bytes);
+    bytes += 4096; /* another thread may add to it meanwhile */
+    text = (char *)ipt__allocate(&context->allocator, bytes);
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    good = !ipt_wisdom_export(context, text, bytes, NULL);
+    file = good ? fopen(path, "wb") : NULL;
+    good = file && fputs(text, file) >= 0;
+    if (file && fclose(file))
+        good = 0;
+    ipt__release(&context->allocator, text);
+    return good ? IPT_SUCCESS : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be written", path);
+}
+
+IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
+{
+    size_t capacity = 1 << 12, length = 0, got;
+    char *text = NULL;
+    FILE *file;
+    ipt_result result = IPT_SUCCESS;
+    if (!context || !path)
+        return ipt__fail_null(context ? "path" : "context");
+    file = fopen(path, "rb");
+    if (!file)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
+    do {
+        char *const more = (char *)ipt__allocate(&context->allocator, capacity *= 2);
+        if (!more) {
+            result = IPT_ERROR_OUT_OF_MEMORY;
+            break;
+        }
+        if (text)
+            memcpy(more, text, length);
+        ipt__release(&context->allocator, text);
+        text = more;
+        got = fread(text + length, 1, capacity - length - 1, file);
+        length += got;
+    } while (got && !ferror(file));
+    if (!result && (ferror(file) || strlen(text) != length))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
+    fclose(file);
+    if (!result)
+        result = ipt_wisdom_import(context, text);
+    ipt__release(&context->allocator, text);
     return result;
 }
 
@@ -5508,22 +7297,26 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
     return result;
 }
 
-/* Replaces the two-pass layout that the model prefers by the fastest of the best ones of each length class. The other
- * layouts have nothing to choose. */
-static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget)
+/* Replaces the two-pass layout that the model prefers by the one that wisdom knows, or if the desc asks for it by the
+ * fastest of the best ones of each length class. The other layouts have nothing to choose. */
+static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
+    const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
-    cl_mem buffer = desc->measure_buffer;
+    cl_mem buffer = measure ? desc->measure_buffer : NULL;
     cl_int error = CL_SUCCESS;
     size_t above;
     ipt_result result = IPT_SUCCESS;
+    if (measure && !plan->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (buffer)
         result =
             ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
-    if (result || plan->layout.stage_count < 2 || desc->tile_m || desc->tile_n ||
-        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
+    if (result || !plan->layout.length || desc->tile_m || desc->tile_n ||
+        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS) ||
+        ipt__wisdom_apply(plan, budget) || !measure)
         return result;
     if (!buffer)
         buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL, &error);
@@ -5552,6 +7345,13 @@ static ipt_result ipt__plan_measure(ipt_plan *plan, size_t budget)
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
     plan->layout = best;
+    if (best_time) {
+        ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
+        learnt.length = best.length;
+        IPT_LOCK_ACQUIRE(&plan->context->lock);
+        ipt__wisdom_add(plan->context, &learnt); /* without memory for it there is none */
+        IPT_LOCK_RELEASE(&plan->context->lock);
+    }
     return result;
 }
 

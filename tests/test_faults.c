@@ -115,6 +115,9 @@ STAND_IN_OBJECT(cl_kernel, clCreateKernel, (cl_program program, const char *name
 #define fault_clReleaseMemObject clReleaseMemObject
 #define fault_clGetMemObjectInfo clGetMemObjectInfo
 #define fault_clGetProgramBuildInfo clGetProgramBuildInfo
+#define fault_clGetProgramInfo clGetProgramInfo
+#define fault_clCreateProgramWithBinary clCreateProgramWithBinary /* caches have tests of their own */
+#define fault_clGetExtensionFunctionAddressForPlatform clGetExtensionFunctionAddressForPlatform
 #define fault_clReleaseProgram clReleaseProgram
 #define fault_clReleaseKernel clReleaseKernel
 #define fault_clGetEventInfo clGetEventInfo
