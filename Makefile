@@ -10,18 +10,19 @@ KERNELS = common chains copy flip map out_of_place pack panel shuffle swap tile 
 SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
-EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate make_picture
+EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up make_picture
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
-        test_faults test_device_classes test_stress test_tool
-TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h
+        test_faults test_device_classes test_stress test_cache test_wisdom test_offline test_tool
+TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h gen/offline.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h
-PACKAGES = gcc g++ clang clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
+OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
+PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
 .PHONY: help all deps demo test check large check-gen check-format check-lint check-compile gen single format tests \
-        clean plan-time stress bench-estimate bench-heuristics bench-seeds figures $(FIGURES:%=bench-%)
+        clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -40,6 +41,8 @@ demo: deps ## transpose a picture and a .npy file, verify them, compare with the
 test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory check-gen check-format check-lint check-compile
 	@$(MAKE) --no-print-directory -j2 all tests
+	@sh tests/examples.sh $(B)/examples
+	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
 	@$(B)/tests/single/ipt_tests
 	@$(B)/tests/ipt_tests
 
@@ -61,6 +64,13 @@ bench-heuristics: $(B)/compare_heuristics ## the seeds' heuristics against brute
 
 bench-seeds: $(B)/ipt ## every kernel and sequence of the seeds by its name, verified, against the copy; PADDED="6203x6607:4"
 	@PADDED="$(PADDED)" sh tests/bench/seeds.sh $(B)/ipt
+
+bench-portable: $(B)/ipt $(B)/portable ## clang's code for the device beside its own compiler's; TARGET=ptx:sm_80 PROFILE=FILE
+	@sh gen/deps.sh $(OFFLINE_PACKAGES)
+	@TARGET="$(TARGET)" PROFILE="$(PROFILE)" sh tests/bench/portable.sh $(B)/ipt $(B)/portable $(B)/portable_programs
+
+bench-startup: $(B)/ipt ## contexts and plans in fresh processes, with the caches off, empty and filled; SHAPE=1000x777:4
+	@$(B)/ipt bench $(or $(SHAPE),1000x777:4) --startup
 
 figures: $(FIGURES:%=bench-%) ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
 	@OUT=$(B)/figures sh tests/bench/figures/index.sh
@@ -111,7 +121,7 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 	$(B)/embed single ipt.h ipt_kernels.h > $@.new
 	mv $@.new $@
 
-$(B)/ipt: gen/ipt.c gen/bench.h gen/npy.h $(HEADERS) | $(B)
+$(B)/ipt: gen/ipt.c gen/bench.h gen/npy.h gen/offline.h gen/startup.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
@@ -123,7 +133,7 @@ $(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/walk: $(B)/%: tests
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/ladder $(B)/sweep $(B)/batches $(B)/s002: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
+$(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests

@@ -15,6 +15,8 @@
  *   Threads and events                                    >>threads
  *   How it works                                          >>method
  *   Choosing and forcing                                  >>choosing
+ *   Compiled once: cache, embedded and portable programs  >>cache
+ *   Wisdom: what measuring has found                      >>wisdom
  *   The seeds' kernels and heuristics by their names      >>seeds
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
@@ -46,8 +48,8 @@
  *         }
  *         return 0; // matrix is 777 x 1000 now
  *     }
- * ipt_transpose makes and destroys its context on every call, which compiles its kernels each time. Programs that
- * transpose more than once keep a context and their plans:
+ * ipt_transpose makes and destroys its context on every call, which loads its kernels each time. Programs that transpose
+ * more than once keep a context and their plans:
  *     ipt_context *context;
  *     ipt_plan *plan;
  *     ipt_plan_desc desc = {0};
@@ -81,10 +83,10 @@
  *   with IPT_PAD). Bytes outside are never read or written, those between the matrices of a batch included.
  * - ipt_plan_execute only enqueues and flushes: it allocates nothing, compiles nothing and never blocks. All memory is
  *   taken, and written to once, when the plan is made. (An OpenCL implementation may finish compiling a kernel at its
- *   first launch: PoCL does.)
+ *   first launch: PoCL does, unless the program comes from the cache or has just been stored there.)
  * - A failure before the first command is enqueued leaves the buffer as it was.
  * - ipt prints nothing, has no global state but each thread's error text (and, with IPT_OPENCL_DYNAMIC, the table of
- *   OpenCL's functions), and writes no files.
+ *   OpenCL's functions), and writes no files but those of the cache folder.
  * - Nothing hangs. Kernels whose work-groups wait for others that must run at the same time run on GPUs only, each wait
  *   is bounded, and what is given up is done by the launch's last work-group alone: slowly, but right.
  *   IPT_NO_COOPERATIVE does without them. (Those of IPT_PAD wait for work-groups that have started before them only.)
@@ -132,6 +134,29 @@
  * which work-groups wait for one another: panels go in waves then. How many work-groups run at a time is measured by the
  * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells.
  *
+ * >>cache
+ * Each program is compiled once. In memory, all plans of a context share its programs (ipt_context_trim releases those
+ * that are out of use). On disk, context_desc.cache_dir has a file for each: by default a folder `ipt` in the user's
+ * cache folder, or the environment's IPT_CACHE_DIR; "" switches it off. The key is the hash of the specialised source,
+ * the options, the device with its vendor, driver and platform, and it stands in the file in full. Files are checked
+ * from the first byte to the last (SHA-256) before the driver sees one, written beside their place, flushed and renamed,
+ * so that any number of processes may share a folder and be killed at any time. Files and folders that others than
+ * you and root can write to are not trusted. A full disk, a read-only or vanished folder, a damaged file: the program is
+ * compiled from its source, and only the logger hears of it. The files hold what has been measured about the device,
+ * too (residency, sub-groups, local memory that builds). Beyond cache_limit the oldest go.
+ *   A folder made by `ipt precompile ... -o DIR` can be shipped, read-only. `--embed FILE.h` writes the same as a C
+ * header for context_desc.binaries, for targets without a file system. With IPT_CACHE_ONLY nothing is ever compiled from
+ * source: what is missing is IPT_ERROR_CACHE_MISS, with the key in words; the same on devices without a compiler.
+ *   For a device that is not at hand, `ipt devices --profile` on the target writes down what plans depend on
+ * (ipt_context_profile), and a context with context_desc.profile makes plans without any device. `ipt precompile
+ * --profile FILE --target T` has their sources compiled by clang: to PTX, LLVM bitcode, SPIR-V or code for AMD's GPUs.
+ * Such code is looked up by source and target, not by driver, and outlives driver updates.
+ *
+ * >>wisdom
+ * What IPT_MEASURE finds for a shape is kept in the context, used by all later plans of that shape, with IPT_MEASURE or
+ * without, and can be taken along as text: ipt_wisdom_export, ipt_wisdom_import, `ipt tune SHAPES -o FILE`. The text is
+ * bound to the version of its format and to the device's name and vendor, and is taken whole or not at all.
+ *
  * >>moves
  * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
  * ever, and reflections and rotations by 180 degrees alone do, too; else a pass that reverses rows, or their sequence,
@@ -161,13 +186,15 @@
  *   IPT_STATIC             all functions are private to the including file
  *   IPT_API                what stands before every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     load OpenCL at run time
+ *   IPT_NO_DISK_CACHE      leave out all that reads and writes cache folders
  *   IPT_NO_SEED_KERNELS    leave out the heuristics and the kernels that only reproduce the seeds
  *   IPT_LOCK_TYPE, IPT_LOCK_STATIC, IPT_LOCK_INIT, IPT_LOCK_DESTROY, IPT_LOCK_ACQUIRE, IPT_LOCK_RELEASE
  *                          your own lock instead of pthread's or SRWLOCK: all six or none
  *   CL_TARGET_OPENCL_VERSION is left as you set it (120 or above)
  *
  * >>limits
- * - Programs are kept in memory, by context: each process compiles anew what the OpenCL implementation does not cache.
+ * - NVIDIA's driver hands out PTX, from which it makes machine code anew in each process that finds its own cache empty
+ *   or switched off: 0.05 to 0.3 s for a program instead of 0.2 to 0.6 from source.
  * - ipt_plan_execute_host uploads and downloads the whole matrix and needs as much device memory.
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
  *   at a quarter of the copy's speed.
@@ -312,9 +339,8 @@ IPT_API void ipt_context_trim(ipt_context *context);
  * runs some kernels to find it out. Errors: INVALID_ARGUMENT (capacity is too small, too), BUILD, OPENCL ... */
 IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 
-/* The programs that a context holds, and last, but for a context without a device, what has been found out about the
- * device: what a later context needs in order to compile nothing. They keep their places until ipt_context_trim. 0 for
- * NULL. */
+/* The programs that a context holds, and last what has been found out about its device: all that a later context needs
+ * in order to compile nothing. They keep their places until ipt_context_trim. 0 for NULL. */
 IPT_API size_t ipt_context_entry_count(const ipt_context *context);
 
 /* The OpenCL C text of entry `index` and the options that it is built with (options may be NULL). NULL behind the last,
@@ -331,8 +357,8 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
                                      size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
 
 /* Stores an entry in a folder, where a context with that cache_dir finds it: makes the folder (0700) if there is none,
- * and replaces an entry of the same program. Errors: INVALID_ARGUMENT (not an entry, or damaged), OUT_OF_MEMORY,
- * UNSUPPORTED (it cannot be written, and why; IPT_NO_DISK_CACHE). */
+ * with those above it, and replaces an entry of the same program. No limit is applied. Errors: INVALID_ARGUMENT (not an
+ * entry, or damaged), OUT_OF_MEMORY, UNSUPPORTED (it cannot be written, and why; IPT_NO_DISK_CACHE). */
 IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
 
 /* What IPT_MEASURE has found out on this context, or ipt_wisdom_import has told it, as text of lines, into text of
@@ -2447,7 +2473,7 @@ static void ipt__folder_clean(const char *folder, double limit)
             return;
         while (ipt__listing_next(&listing, folder)) {
             snprintf(path, sizeof path, "%s/%s", folder, listing.name);
-            if (ipt__ends_with(listing.name, ".ipt.tmp") && listing.age > IPT__STALE_SECONDS)
+            if (ipt__ends_with(listing.name, ".ipt.tmp") && listing.age > (double)IPT__STALE_SECONDS)
                 ipt__file_remove(path);
             if (!ipt__ends_with(listing.name, ".ipt"))
                 continue;
@@ -2627,8 +2653,9 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
 {
     const ipt__limits *const limits = &context->limits;
-    snprintf(key, IPT__KEY_BYTES, "ipt device\nlimits %lu %d %lu\n%s", (unsigned long)limits->local_memory,
-             limits->local_is_limited, (unsigned long)limits->largest_group, context->device_text);
+    snprintf(key, IPT__KEY_BYTES, "ipt device\nversion %d\nlimits %lu %d %lu\n%s", IPT_VERSION,
+             (unsigned long)limits->local_memory, limits->local_is_limited, (unsigned long)limits->largest_group,
+             context->device_text);
 }
 
 enum {
@@ -2658,7 +2685,7 @@ static void ipt__findings_load(ipt_context *context)
     if (entry.bytes - entry.payload == IPT__FINDINGS_BYTES) {
         const unsigned char *at = entry.data + entry.payload;
 #define IPT__FINDING_GET(type, field, minimum, maximum)                                                                \
-    context->found.field = (type)ipt__get(at, 8);                                                                      \
+    context->found.field = (type)ipt__min((size_t)ipt__get(at, 8), maximum);                                           \
     at += 8;
         IPT__FINDING_LIST(IPT__FINDING_GET)
     }
@@ -2669,7 +2696,7 @@ static void ipt__findings_load(ipt_context *context)
 static void ipt__findings_store(const ipt_context *context)
 {
     char key[IPT__KEY_BYTES];
-    unsigned char entry[IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
+    unsigned char entry[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
     if (!context->cache_dir || !context->context)
         return;
     ipt__findings_key(context, key);
@@ -2791,6 +2818,8 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
             return ipt__fail_line("profile", number, line, titles[i]);
         ipt__text_add(&out, "%s\n", line);
     }
+    if (!ipt__line_number(line, "bits", &value))
+        return ipt__fail_line("profile", number, line, "bits and a number");
 #define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
     *line = 0;                                                                                                         \
     ++number;                                                                                                          \
@@ -2806,8 +2835,10 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     IPT__FINDING_LIST(IPT__PROFILE_READ_FINDING)
     *line = 0;
     ++number;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end") || *profile)
-        return ipt__fail_line("profile", number, line, "'end', and nothing behind it,");
+    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
+        return ipt__fail_line("profile", number, line, "'end'");
+    if (ipt__line_next(&profile, line, sizeof line) || *profile)
+        return ipt__fail_line("profile", number + 1, line, "the text's end");
     return IPT_SUCCESS;
 }
 
@@ -3292,14 +3323,16 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     if (ipt__program_load(context, program))
         return IPT_SUCCESS;
     if (cache_only || !context->compiler) {
-        char key[IPT__KEY_BYTES];
+        char key[IPT__KEY_BYTES], *at;
         ipt__program_key(context, program, NULL, key);
+        for (at = key; *at; ++at)
+            *at = *at == '\n' ? ',' : *at;
         return ipt__fail(IPT_ERROR_CACHE_MISS,
-                         "%s, and this program is neither among %lu embedded ones nor in %s, as the device's own code "
-                         "or portable code that it takes:\n%s",
+                         "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code "
+                         "that it takes: %s",
                          cache_only ? "IPT_CACHE_ONLY: nothing is compiled" : "the device has no compiler",
                          (unsigned long)context->binary_count,
-                         context->cache_dir ? context->cache_dir : "a folder (there is none)", key);
+                         context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
     }
     source = program->source;
     program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
@@ -3452,6 +3485,8 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
     if (!context || !bytes || (target && !code))
         return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
     *bytes = 0;
+    if (!target && code)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "target is NULL, but code is not");
     if (target && !ipt__target_is_known(target))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
@@ -3463,7 +3498,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
                          (unsigned long)count + !target, target ? "programs" : "entries");
     if (!program) {
         char key[IPT__KEY_BYTES];
-        unsigned char findings[IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
+        unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
         IPT_LOCK_ACQUIRE(&context->probe_lock);
         ipt__findings_key(context, key);
         needed = ipt__findings_entry(context, key, findings);
@@ -3475,7 +3510,9 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "target is NULL, and the context has no device whose code that would be");
     } else {
+        IPT_LOCK_ACQUIRE(&context->probe_lock);
         made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+        IPT_LOCK_RELEASE(&context->probe_lock);
         if (made && entry && capacity >= needed)
             memcpy(entry, made, needed);
         ipt__program_drop(context, program);
@@ -3663,14 +3700,19 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
     return result;
 }
 
-/* Whether so much local memory has been seen not to build, and remembering that. */
-static int ipt__local_refused(ipt_context *context, size_t bytes)
+/* The least local memory that has been seen not to build, or 0; whether so much has; remembering that. */
+static size_t ipt__least_refused(ipt_context *context)
 {
-    int refused;
+    size_t refused;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    refused = context->found.refused_bytes && bytes >= context->found.refused_bytes;
+    refused = context->found.refused_bytes;
     IPT_LOCK_RELEASE(&context->probe_lock);
     return refused;
+}
+static int ipt__local_refused(ipt_context *context, size_t bytes)
+{
+    const size_t refused = ipt__least_refused(context);
+    return refused && bytes >= refused;
 }
 static void ipt__refuse_local(ipt_context *context, size_t bytes)
 {
@@ -3686,9 +3728,9 @@ static void ipt__refuse_local(ipt_context *context, size_t bytes)
 /* >>profiles: writing                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Tries what plans may try some day: the panels' local memory and residency, sub-groups, the largest packs. Returns the
- * residency, or 0. */
-static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes)
+/* Tries what plans may try some day: the panels' local memory and residency, the largest packs, sub-groups, which are
+ * refused if they are not what chains need. */
+static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
 {
     static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
     const ipt__limits *const limits = &context->limits;
@@ -3727,6 +3769,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
     *lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
+    *refused = limits->sub_group >= 2 && !params.sub_group;
     return result;
 }
 
@@ -3735,17 +3778,19 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
     ipt__text out = {NULL, 0, 0};
     ipt__limits limits;
     ipt__findings found;
+    int refused = 0;
     ipt_result result = IPT_SUCCESS;
     if (!context || (!text && capacity))
         return ipt__fail_null(context ? "text" : "context");
     limits = context->limits;
     if (context->context)
-        result = ipt__profile_measure(context, &limits.resident_groups, &limits.lanes);
+        result = ipt__profile_measure(context, &limits.resident_groups, &limits.lanes, &refused);
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     found = context->found;
     IPT_LOCK_RELEASE(&context->probe_lock);
+    found.sub_groups_refused |= refused;
     out.text = text;
     out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
@@ -4103,27 +4148,6 @@ static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stag
     return params;
 }
 
-/* Whether kernel pack builds with more local memory than is reported, which no other kernel would have for the stage.
- */
-static int ipt__pack_builds(const ipt_plan *plan, ipt__stage *stage)
-{
-    while (stage->pack_bytes) {
-        ipt__params params = ipt__pack_params(plan, stage, plan->desc.expression != NULL);
-        ipt__program *program;
-        ipt_result result = IPT_ERROR_BUILD;
-        if (ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
-            result = ipt__program_get(plan->context, IPT__KERNEL_pack, &params,
-                                      (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
-        if (!result)
-            ipt__program_drop(plan->context, program);
-        if (result != IPT_ERROR_BUILD)
-            return !result;
-        ipt__refuse_local(plan->context, stage->pack_bytes);
-        ipt__pack_choose(plan, stage);
-    }
-    return 0;
-}
-
 /* Whether a CPU had better hold larger instances than its nearest cache: if there are some for each of its cores
  * (200 x 170 floats on PoCL: 0.73 of a copy, in waves 0.47). Squares are swapped as fast. */
 static int ipt__tile_serves_many(const ipt_plan *plan, const ipt__stage *stage)
@@ -4146,9 +4170,8 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
         return;
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
     ipt__pack_choose(plan, stage);
-    if (ipt__instance_units(plan, stage) * plan->unit_bytes <= ipt__local_budget(&plan->context->limits))
-        return;
-    if (stage->pack_bytes && ipt__pack_builds(plan, stage))
+    if (stage->pack_bytes ||
+        ipt__instance_units(plan, stage) * plan->unit_bytes <= ipt__local_budget(&plan->context->limits))
         return;
     if (ipt__tile_serves_many(plan, stage))
         return;
@@ -5905,7 +5928,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             ipt__pack_choose(plan, stage);
             if (!stage->pack_bytes &&
                 ipt__instance_units(plan, stage) * plan->unit_bytes > ipt__local_budget(&plan->context->limits))
-                return result; /* kernel tile cannot hold it */
+                return result; /* kernel tile cannot hold it: another layout has to be found */
             result = IPT_SUCCESS;
         }
         id = IPT__KERNEL_tile;
@@ -6494,6 +6517,34 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     return result;
 }
 
+/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports
+ * only trying can tell: the choice is made again where one does not. */
+static ipt_result ipt__plan_build(ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t budget = ipt__plan_budget(plan);
+    size_t refused, seen;
+    ipt_result result;
+    do {
+        seen = ipt__least_refused(plan->context);
+        result = ipt__layout_choose(plan, &plan->layout, budget);
+        if (!result && budget && plan->layout.workspace > budget)
+            result =
+                ipt__fail(IPT_ERROR_UNSUPPORTED,
+                          "max_workspace allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
+                          (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
+                          (unsigned long)desc->elem_size, (unsigned long)plan->layout.minimum_workspace);
+        if (!result)
+            result = ipt__plan_settle(plan, budget);
+        if (!result)
+            result = ipt__plan_open(plan);
+        if (result)
+            ipt__plan_close(plan);
+        refused = ipt__least_refused(plan->context);
+    } while (result == IPT_ERROR_BUILD && refused != seen);
+    return result;
+}
+
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
     if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
@@ -6506,7 +6557,6 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
 {
     ipt_plan *made;
     ipt_result result;
-    size_t budget = 0;
     if (!plan)
         return ipt__fail_null("plan");
     *plan = NULL;
@@ -6527,19 +6577,8 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
         result = ipt__plan_take_expression(made);
     if (!result)
         result = ipt__plan_find_panel(made);
-    if (!result) {
-        budget = ipt__plan_budget(made);
-        result = ipt__layout_choose(made, &made->layout, budget);
-    }
-    if (!result && budget && made->layout.workspace > budget)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                           "max_workspace allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
-                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
-                           (unsigned long)desc->elem_size, (unsigned long)made->layout.minimum_workspace);
     if (!result)
-        result = ipt__plan_settle(made, budget);
-    if (!result)
-        result = ipt__plan_open(made);
+        result = ipt__plan_build(made);
     if (!result && (desc->flags & IPT_OUT_OF_PLACE))
         result = ipt__check_out_of_place(made);
     if (!result && (desc->flags & IPT_OUT_OF_PLACE))
@@ -7229,7 +7268,7 @@ IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     good = !ipt_wisdom_export(context, text, bytes, NULL);
-    file = good ? fopen(path, "wb") : NULL;
+    file = good ? fopen(path, "wb") : NULL; /* a file that is cut short is no text of wisdom */
     good = file && fputs(text, file) >= 0;
     if (file && fclose(file))
         good = 0;

@@ -9,6 +9,8 @@
 
 #include "bench.h"
 #include "npy.h"
+#include "offline.h"
+#include "startup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +27,11 @@
 
 enum { EXIT_USAGE = 2, DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4, MAX_COUNT = 1000000 };
 
-#define PROGRESS_FROM ((size_t)64 << 20) /* bytes of a file that takes long enough to watch */
-#define TRANSFER_SIZE ((size_t)8 << 20)  /* bytes read or written between two looks at the progress */
+#define PROGRESS_FROM ((size_t)64 << 20)    /* bytes of a file that takes long enough to watch */
+#define TRANSFER_SIZE ((size_t)8 << 20)     /* bytes read or written between two looks at the progress */
+#define MAX_PROFILE_SIZE ((size_t)16 << 20) /* bytes of a text that describes a device; it has some hundred */
+
+static const char *program_name; /* as it was called */
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Messages */
@@ -99,10 +104,15 @@ typedef struct matrix_shape {
 
 /* The command line, read and checked. */
 typedef struct arguments {
-    const char *operand; /* NULL: none */
-    matrix_shape shape;  /* of the operand, or of --raw */
-    const char *device;  /* NULL: the library chooses */
-    bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place;
+    const char *operand;   /* the first one; NULL: none */
+    char *const *operands; /* all of them */
+    size_t operand_count;
+    matrix_shape shape;                            /* of the operand, or of --raw */
+    const char *device;                            /* NULL: the library chooses */
+    const char *cache;                             /* a folder; "": none, NULL: the library chooses */
+    const char *wisdom, *profile, *output, *embed; /* paths, NULL: none */
+    const char *target;                            /* NULL: the device */
+    bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place, write_profile, startup, startup_step;
     ipt_sequence sequence;
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;
@@ -112,7 +122,7 @@ typedef struct arguments {
     size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size;
     const char *shapes, *csv; /* paths */
     bench_drawing random;
-    unsigned long seen; /* a bit for each option that was given */
+    uint64_t seen; /* a bit for each option that was given */
 } arguments;
 
 typedef enum option_kind {
@@ -129,10 +139,22 @@ typedef enum option_kind {
 } option_kind;
 
 /* Which commands have an option. */
-enum { FOR_ALL = 1, FOR_TRANSPOSE = 2, FOR_PLANS = 4, FOR_BENCH = 8, FOR_FORMATS = 16, FOR_MOVES = 32 };
+enum {
+    FOR_ALL = 1,
+    FOR_TRANSPOSE = 2,
+    FOR_PLANS = 4,
+    FOR_BENCH = 8,
+    FOR_FORMATS = 16,
+    FOR_MOVES = 32,
+    FOR_DEVICES = 64,
+    FOR_SOURCES = 128, /* what a device is needed for only by its description */
+    FOR_PRECOMPILE = 256,
+    FOR_TUNE = 512
+};
 
+/* Commands may have options of the same name that differ in everything else. */
 typedef struct option {
-    const char *name, *value, *help;
+    const char *name, *value, *help; /* a help of NULL: it is not shown */
     option_kind kind;
     unsigned commands;
     size_t offset; /* of the field in struct arguments */
@@ -142,19 +164,36 @@ typedef struct option {
 #define FIELD(name) offsetof(arguments, name)
 static const option options[] = {
     {"--device", "NAME", "part of the device's or platform's name", OPTION_TEXT, FOR_ALL, FIELD(device), 0, 0},
+    {"--cache", "DIR", "folder of compiled programs, \"\" for none", OPTION_TEXT, FOR_ALL, FIELD(cache), 0, 0},
+    {"--profile", NULL, "print what plans depend on, for --profile FILE, and nothing else", OPTION_SWITCH, FOR_DEVICES,
+     FIELD(write_profile), 0, 0},
+    {"--profile", "FILE", "for the device of 'ipt devices --profile', which need not be here", OPTION_TEXT, FOR_SOURCES,
+     FIELD(profile), 0, 0},
+    {"--target", "TARGET", "compile for ptx:sm_NN, spirv, bitcode or amdgcn:NAME, with clang", OPTION_TEXT,
+     FOR_PRECOMPILE, FIELD(target), 0, 0},
+    {"--output", "DIR", "store the programs there, for --cache (also -o)", OPTION_TEXT, FOR_PRECOMPILE, FIELD(output),
+     0, 0},
+    {"--output", "FILE", "write the wisdom there, not to standard output (also -o)", OPTION_TEXT, FOR_TUNE,
+     FIELD(output), 0, 0},
+    {"-o", "PATH", NULL, OPTION_TEXT, FOR_PRECOMPILE | FOR_TUNE, FIELD(output), 0, 0},
+    {"--embed", "FILE.h", "write the programs there, as a C header", OPTION_TEXT, FOR_PRECOMPILE, FIELD(embed), 0, 0},
+    {"--wisdom", "FILE", "make plans as measured before, by 'ipt tune'", OPTION_TEXT,
+     FOR_PLANS | FOR_TRANSPOSE | FOR_TUNE, FIELD(wisdom), 0, 0},
     {"--raw", "ROWSxCOLS:BYTES", "FILE has no header: one such matrix or several", OPTION_RAW, FOR_TRANSPOSE,
      FIELD(raw), 0, 0},
-    {"--verbose", NULL, "say what was done", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(verbose), 0, 0},
+    {"--verbose", NULL, "say what was done", OPTION_SWITCH, FOR_TRANSPOSE | FOR_PRECOMPILE | FOR_TUNE, FIELD(verbose),
+     0, 0},
     {"--sequence", "NAME", "force a sequence of stages instead of choosing one", OPTION_SEQUENCE, FOR_PLANS,
      FIELD(sequence), 0, 0},
     {"--tile-m", "N", "length of the tiles, or super-elements, along the rows", OPTION_NUMBER, FOR_PLANS, FIELD(tile_m),
      0, SIZE_MAX},
     {"--tile-n", "N", "the same along the columns", OPTION_NUMBER, FOR_PLANS, FIELD(tile_n), 0, SIZE_MAX},
-    {"--batch", "N", "that many matrices, back to back (1)", OPTION_NUMBER, FOR_PLANS, FIELD(batch), 1, SIZE_MAX},
-    {"--workspace", "BYTES", "device memory the plan may hold beside the matrix", OPTION_NUMBER, FOR_PLANS,
+    {"--batch", "N", "that many matrices, back to back (1)", OPTION_NUMBER, FOR_PLANS | FOR_TUNE, FIELD(batch), 1,
+     SIZE_MAX},
+    {"--workspace", "BYTES", "device memory the plan may hold beside the matrix", OPTION_NUMBER, FOR_PLANS | FOR_TUNE,
      FIELD(workspace), 0, SIZE_MAX},
     {"--measure", NULL, "try the most promising plans on the device", OPTION_SWITCH, FOR_PLANS, FIELD(measure), 0, 0},
-    {"--no-cooperative", NULL, "no kernel whose work-groups wait for one another", OPTION_SWITCH, FOR_PLANS,
+    {"--no-cooperative", NULL, "no kernel whose work-groups wait for one another", OPTION_SWITCH, FOR_PLANS | FOR_TUNE,
      FIELD(no_cooperative), 0, 0},
     {"--variant-010", "NAME", "force a kernel where a sequence moves single elements", OPTION_VARIANT, FOR_PLANS,
      FIELD(variant_010), 0, 0},
@@ -168,14 +207,16 @@ static const option options[] = {
     {"--from", "NAME", "block format of the matrix before (RM)", OPTION_FORMAT, FOR_FORMATS, FIELD(from), 0, 0},
     {"--to", "NAME", "and after (CM)", OPTION_FORMAT, FOR_FORMATS, FIELD(to), 0, 0},
     {"--move", "NAME", "what becomes of each matrix, if not its transpose", OPTION_MOVE, FOR_MOVES, FIELD(move), 0, 0},
-    {"--expression", "TEXT", "OpenCL C: what becomes of each element x on the way", OPTION_TEXT, FOR_MOVES,
+    {"--expression", "TEXT", "OpenCL C: what becomes of each element x on the way", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
      FIELD(expression), 0, 0},
-    {"--type", "NAME", "the OpenCL C type of x (float)", OPTION_TEXT, FOR_MOVES, FIELD(expression_type), 0, 0},
-    {"--shapes", "FILE", "the shapes of a file: lines of rows and cols, # comments", OPTION_TEXT, FOR_BENCH,
-     FIELD(shapes), 0, 0},
+    {"--type", "NAME", "the OpenCL C type of x (float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE, FIELD(expression_type), 0,
+     0},
+    {"--shapes", "FILE", "the shapes of a file: lines of rows and cols, # comments", OPTION_TEXT,
+     FOR_BENCH | FOR_PRECOMPILE | FOR_TUNE, FIELD(shapes), 0, 0},
     {"--random", "COUNT", "so many random shapes, the same for the same --seed", OPTION_NUMBER, FOR_BENCH,
      FIELD(random.count), 1, MAX_COUNT},
-    {"--elem-size", "N", "bytes of their elements (4)", OPTION_NUMBER, FOR_BENCH, FIELD(elem_size), 1, SIZE_MAX},
+    {"--elem-size", "N", "bytes of their elements (4)", OPTION_NUMBER, FOR_BENCH | FOR_PRECOMPILE | FOR_TUNE,
+     FIELD(elem_size), 1, SIZE_MAX},
     {"--sides", "A..B[,C..D]", "one side of a random shape, and the other", OPTION_RANGES, FOR_BENCH,
      FIELD(random.sides), 1, SIZE_MAX},
     {"--bytes", "A..B", "only random matrices of so many bytes", OPTION_RANGE, FOR_BENCH, FIELD(random.bytes), 0,
@@ -190,13 +231,24 @@ static const option options[] = {
     {"--blas", NULL, "compare with OpenBLAS' imatcopy on the host as well", OPTION_SWITCH, FOR_BENCH, FIELD(blas), 0,
      0},
     {"--out-of-place", NULL, "into a second matrix instead", OPTION_SWITCH, FOR_BENCH, FIELD(out_of_place), 0, 0},
+    {"--out-of-place", NULL, "what transpositions into a second matrix need, too", OPTION_SWITCH, FOR_PRECOMPILE,
+     FIELD(out_of_place), 0, 0},
+    {"--startup", NULL, "measure what a program waits for at its start instead", OPTION_SWITCH, FOR_BENCH,
+     FIELD(startup), 0, 0},
+    {"--startup-step", NULL, NULL, OPTION_SWITCH, FOR_BENCH, FIELD(startup_step), 0, 0},
     {"--csv", "FILE", "write all results there", OPTION_TEXT, FOR_BENCH, FIELD(csv), 0, 0},
     {"--help", NULL, "show this text", OPTION_SWITCH, FOR_ALL, FIELD(help), 0, 0},
 };
-enum { OPTION_COUNT = sizeof options / sizeof options[0] };
+enum { OPTION_COUNT = sizeof options / sizeof options[0] }; /* at most 64: see arguments.seen */
 
-/* The last one may be left out. */
-typedef enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_SHAPE, OPERAND_SHAPES } operand_kind;
+/* The last two may be left out. */
+typedef enum operand_kind {
+    OPERAND_NONE,
+    OPERAND_FILE,
+    OPERAND_SHAPE,
+    OPERAND_OPTIONAL_SHAPE,
+    OPERAND_SHAPES
+} operand_kind;
 
 typedef struct command {
     const char *name;
@@ -204,28 +256,45 @@ typedef struct command {
     const char *help;
     unsigned options;
     int (*run)(const arguments *given);
+    const char *notes; /* what its help says behind the options; NULL: nothing */
 } command;
 
 static int run_devices(const arguments *given);
 static int run_transpose(const arguments *given);
 static int run_plan(const arguments *given);
 static int run_source(const arguments *given);
+static int run_precompile(const arguments *given);
+static int run_tune(const arguments *given);
 static int run_bench(const arguments *given);
 
 static const command commands[] = {
-    {"devices", OPERAND_NONE, "list the OpenCL devices and mark the one that is used", FOR_ALL, run_devices},
+    {"devices", OPERAND_NONE, "list the OpenCL devices and mark the one that is used", FOR_ALL | FOR_DEVICES,
+     run_devices, NULL},
     {"transpose", OPERAND_FILE, "transpose the matrix, or each matrix, of a NumPy file (.npy) in place",
-     FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, run_transpose},
-    {"plan", OPERAND_SHAPE, "show how such a matrix is transposed", FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES,
-     run_plan},
+     FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, run_transpose, NULL},
+    {"plan", OPERAND_SHAPE, "show how such a matrix is transposed",
+     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, run_plan, NULL},
     {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs",
-     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES, run_source},
-    {"bench", OPERAND_SHAPES, "measure transpositions in place against copies on the device",
-     FOR_ALL | FOR_PLANS | FOR_BENCH, run_bench},
+     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, run_source, NULL},
+    {"precompile", OPERAND_SHAPES, "store the plans' programs compiled, for programs that must not compile",
+     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_PRECOMPILE, run_precompile,
+     "Takes shapes, or those of --shapes, and needs --output, --embed or both. Without --target the device's own\n"
+     "compiler makes the programs, which other devices and drivers do not take. Nothing of it comes from a cache,\n"
+     "unless --cache names one."},
+    {"tune", OPERAND_SHAPES, "measure which plans are the fastest, for --wisdom", FOR_ALL | FOR_TUNE, run_tune,
+     "Takes shapes, or those of --shapes. --wisdom FILE --output FILE keeps what a file says and adds to it."},
+    {"bench", OPERAND_OPTIONAL_SHAPE, "measure transpositions in place against copies on the device",
+     FOR_ALL | FOR_PLANS | FOR_BENCH, run_bench,
+     "The matrices are ROWSxCOLS:BYTES, or those of --shapes, or those of --random. Every result is verified on\n"
+     "the device. Speeds count bytes read and bytes written; ratio is the speed over that of the copy, ipt/BLAS\n"
+     "the speed on the device over that of BLAS on the host, latency the time of an execution alone.\n\n"
+     "--startup starts new processes, with ipt's cache switched off, empty (filling) and filled (warm), each with\n"
+     "the driver's own cache (PoCL's, NVIDIA's) switched off and on. Each makes a context and a plan of\n"
+     "ROWSxCOLS:BYTES, executes it, and makes plans of 50 other shapes that --seed draws."},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
-static const char *const operand_names[] = {"", "FILE", "ROWSxCOLS:BYTES", "[ROWSxCOLS:BYTES]"};
+static const char *const operand_names[] = {"", "FILE", "ROWSxCOLS:BYTES", "[ROWSxCOLS:BYTES]", "[SHAPE ...]"};
 
 static const command *find_command(const char *name)
 {
@@ -237,16 +306,16 @@ static const command *find_command(const char *name)
     return NULL;
 }
 
-static void show_version(void)
+static void show_version(FILE *stream)
 {
     int version = ipt_version();
-    printf("ipt %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
+    fprintf(stream, "ipt %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
 }
 
 static void show_options(unsigned shown)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if ((options[i].commands & shown) != 0) {
+        if ((options[i].commands & shown) != 0 && options[i].help != NULL) {
             char left[40];
             snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].value == NULL ? "" : " ",
                      options[i].value == NULL ? "" : options[i].value);
@@ -280,11 +349,10 @@ static void show_command_help(const command *chosen)
            chosen->help);
     show_options(chosen->options);
     if (chosen->operand == OPERAND_SHAPES) {
-        puts("\nThe matrices are ROWSxCOLS:BYTES, or those of --shapes, or those of --random. Every result is verified "
-             "on\n"
-             "the device. Speeds count bytes read and bytes written; ratio is the speed over that of the copy, "
-             "ipt/BLAS\n"
-             "the speed on the device over that of BLAS on the host, latency the time of an execution alone.");
+        puts("\nEach SHAPE is ROWSxCOLS:BYTES.");
+    }
+    if (chosen->notes != NULL) {
+        printf("\n%s\n", chosen->notes);
     }
 }
 
@@ -299,7 +367,7 @@ static void show_help(void)
         printf("  %-24s %s\n", left, commands[i].help);
     }
     printf("  %-24s %s\n\n", "help [COMMAND]", "show this text, or that of one command");
-    puts("ROWSxCOLS:BYTES is a row-major matrix and the size of its elements: 1000x777:4\n\n"
+    puts("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and the size of its elements: 1000x777:4\n\n"
          "options of every command:");
     show_options(FOR_ALL);
     printf("  %-24s %s\n", "--version", "show the version");
@@ -336,6 +404,12 @@ static bool read_shape(const char *text, matrix_shape *shape)
 static bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes)
 {
     return bench_shape_bytes(shape->rows, shape->cols, shape->elem_size, count, bytes);
+}
+
+static int too_large(const matrix_shape *shape, size_t count)
+{
+    return usage_error("%zux%zu elements of %zu bytes, %zu times, are too large for this machine", shape->rows,
+                       shape->cols, shape->elem_size, count);
 }
 
 /* A..B with least <= A <= B, which ends as read_number's do. */
@@ -438,17 +512,61 @@ static int read_option(const option *chosen, const char *text, arguments *given)
     return usage_error("%s is unknown", chosen->name);
 }
 
-/* Reads the words after the command's name. Returns 0 or the exit code. */
+/* Checks the operands. Returns 0 or the exit code. */
+static int read_operands(const command *chosen, arguments *given)
+{
+    bool optional = chosen->operand == OPERAND_OPTIONAL_SHAPE || chosen->operand == OPERAND_SHAPES;
+    bool has_shape = chosen->operand == OPERAND_SHAPE || optional;
+    size_t bytes;
+    if (chosen->operand == OPERAND_NONE) {
+        return 0;
+    }
+    if (given->operand == NULL && !optional) {
+        return usage_error("'%s' needs %s", chosen->name, operand_names[chosen->operand]);
+    }
+    for (size_t i = given->operand_count; has_shape && i-- > 0;) { /* the last one read is the first */
+        if (!read_shape(given->operands[i], &given->shape)) {
+            return usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", chosen->name,
+                               given->operands[i]);
+        }
+        if (!shape_bytes(&given->shape, given->batch, &bytes)) {
+            return too_large(&given->shape, given->batch);
+        }
+    }
+    if (given->raw && !shape_bytes(&given->shape, given->batch, &bytes)) {
+        return too_large(&given->shape, given->batch);
+    }
+    return 0;
+}
+
+/* What a context without a device cannot have. Returns 0 or the exit code. */
+static int check_profile(const arguments *given)
+{
+    const char *senseless = given->measure          ? "--measure"
+                            : given->device != NULL ? "--device"
+                            : given->cache != NULL  ? "--cache"
+                                                    : NULL;
+    if (given->profile != NULL && senseless != NULL) {
+        return usage_error("%s does not go with --profile, which takes the place of a device", senseless);
+    }
+    return 0;
+}
+
+/* Reads the words after the command's name. Operands come to stand at the front of them. Returns 0 or the exit code. */
 static int read_arguments(const command *chosen, char **words, arguments *given)
 {
     bool options_ended = false;
+    size_t most = chosen->operand == OPERAND_NONE ? 0 : chosen->operand == OPERAND_SHAPES ? SIZE_MAX : 1;
+    char **operands = words;
+    given->operands = operands;
     for (; *words != NULL; words++) {
-        const char *word = *words;
+        char *word = *words;
         if (options_ended || word[0] != '-' || word[1] == '\0') {
-            if (given->operand != NULL || chosen->operand == OPERAND_NONE) {
+            if (given->operand_count == most) {
                 return usage_error("'%s' is one word too many for '%s'", word, chosen->name);
             }
-            given->operand = word;
+            operands[given->operand_count++] = word;
+            given->operand = operands[0];
             continue;
         }
         if (strcmp(word, "--") == 0) {
@@ -476,42 +594,88 @@ static int read_arguments(const command *chosen, char **words, arguments *given)
                 return usage_error("%s needs a value: %s", found->name, found->value);
             }
         }
-        given->seen |= 1ul << (found - options);
+        given->seen |= (uint64_t)1 << (found - options);
         int code = read_option(found, value, given);
         if (code != 0) {
             return code;
         }
     }
-    if (given->help || chosen->operand == OPERAND_NONE) {
+    if (given->help) {
         return 0;
     }
-    if (given->operand == NULL && chosen->operand == OPERAND_SHAPES) {
-        return 0;
+    int code = read_operands(chosen, given);
+    return code != 0 ? code : check_profile(given);
+}
+
+/* Whether any of the options of that name was given. */
+static bool was_given(const arguments *given, const char *name)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (strcmp(options[i].name, name) == 0 && (given->seen >> i & 1) != 0) {
+            return true;
+        }
     }
-    if (given->operand == NULL) {
-        return usage_error("'%s' needs %s", chosen->name, operand_names[chosen->operand]);
-    }
-    bool has_shape = chosen->operand == OPERAND_SHAPE || chosen->operand == OPERAND_SHAPES;
-    if (has_shape && !read_shape(given->operand, &given->shape)) {
-        return usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", chosen->name, given->operand);
-    }
-    size_t bytes;
-    if ((given->raw || has_shape) && !shape_bytes(&given->shape, given->batch, &bytes)) {
-        return usage_error("%zux%zu elements of %zu bytes, %zu times, are too large for this machine",
-                           given->shape.rows, given->shape.cols, given->shape.elem_size, given->batch);
-    }
-    return 0;
+    return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* What the commands share */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static ipt_result make_context(const arguments *given, ipt_context **context)
+/* Prints what ipt says about the last failure, behind what it is about, which may be NULL. Returns the exit code. */
+static int fail_ipt(const char *about)
+{
+    const char *sentence = ipt_context_error(NULL);
+    return about == NULL ? fail("%s", sentence) : fail("%s: %s", about, sentence);
+}
+
+/* A profile's text, which the caller frees. */
+static int read_profile(const char *path, char **text)
+{
+    FILE *stream = fopen(path, "r");
+    size_t length = 0, capacity = 0;
+    int code = stream == NULL ? fail("%s: %s", path, strerror(errno)) : 0;
+    while (code == 0 && length == capacity) {
+        char *longer = capacity < MAX_PROFILE_SIZE ? realloc(*text, capacity += (size_t)1 << 16) : NULL;
+        if (longer == NULL) {
+            code = fail("%s: it is too large for a profile", path);
+        } else {
+            *text = longer;
+            length += fread(longer + length, 1, capacity - length, stream);
+        }
+    }
+    if (code == 0) {
+        (*text)[length] = '\0';
+        code = ferror(stream)            ? fail("%s: %s", path, strerror(errno))
+               : strlen(*text) != length ? fail("%s: it is not a text", path)
+                                         : 0;
+    }
+    if (stream != NULL) {
+        fclose(stream);
+    }
+    return code;
+}
+
+/* A context as the command line wants it. about: what a failure is about, NULL for nothing. On failure it is NULL. */
+static int make_context(const arguments *given, const char *about, ipt_context **context)
 {
     ipt_context_desc desc = {0};
+    char *profile = NULL;
+    int code = given->profile != NULL ? read_profile(given->profile, &profile) : 0;
+    *context = NULL;
     desc.device_name = given->device;
-    return ipt_context_create(&desc, context);
+    desc.cache_dir = given->cache;
+    desc.profile = profile;
+    if (code == 0 && ipt_context_create(&desc, context) != IPT_SUCCESS) {
+        code = fail_ipt(profile != NULL ? given->profile : about);
+    }
+    if (code == 0 && given->wisdom != NULL && ipt_wisdom_import_file(*context, given->wisdom) != IPT_SUCCESS) {
+        code = fail_ipt(given->wisdom);
+        ipt_context_destroy(*context);
+        *context = NULL;
+    }
+    free(profile);
+    return code;
 }
 
 /* What the command line says about plans. */
@@ -523,7 +687,7 @@ static ipt_plan_desc describe_plan(const arguments *given)
     desc.elem_size = given->shape.elem_size;
     desc.batch = given->batch;
     desc.flags = (given->measure ? IPT_MEASURE : IPT_ESTIMATE) | (given->no_cooperative ? IPT_NO_COOPERATIVE : 0) |
-                 (given->pad ? IPT_PAD : 0);
+                 (given->pad ? IPT_PAD : 0) | (given->out_of_place ? IPT_OUT_OF_PLACE : 0);
     desc.max_workspace = given->workspace;
     desc.sequence = given->sequence;
     desc.tile_m = given->tile_m;
@@ -545,17 +709,17 @@ static ipt_plan_desc describe_plan(const arguments *given)
 static int make_plan(const arguments *given, ipt_context **context, ipt_plan **plan)
 {
     *plan = NULL;
-    if (make_context(given, context) != IPT_SUCCESS) {
-        return fail("%s: %s", given->operand, ipt_context_error(NULL));
+    int code = make_context(given, given->operand, context);
+    if (code != 0) {
+        return code;
     }
     ipt_plan_desc desc = describe_plan(given);
     if (ipt_plan_create(*context, &desc, plan) != IPT_SUCCESS) {
-        int code = fail("%s: %s", given->operand, ipt_context_error(*context));
+        code = fail_ipt(given->operand);
         ipt_context_destroy(*context);
         *context = NULL;
-        return code;
     }
-    return 0;
+    return code;
 }
 
 /* Text of several lines, each after an indent. */
@@ -569,13 +733,170 @@ static void show_lines(const char *text, const char *indent)
     }
 }
 
+/* Prints a text that ipt knows of a context. */
+static int show_text(ipt_context *context, ipt_result (*read)(ipt_context *, char *, size_t, size_t *))
+{
+    size_t capacity = (size_t)1 << 16, wanted = 0;
+    char *text = malloc(capacity);
+    ipt_result result = text == NULL ? IPT_ERROR_OUT_OF_MEMORY : read(context, text, capacity, &wanted);
+    if (text != NULL && result == IPT_ERROR_INVALID_ARGUMENT && wanted > capacity) {
+        capacity = wanted;
+        free(text);
+        text = malloc(capacity);
+        result = text == NULL ? IPT_ERROR_OUT_OF_MEMORY : read(context, text, capacity, &wanted);
+    }
+    int code = 0;
+    if (text == NULL) {
+        code = fail("out of memory for a text of %zu bytes", capacity);
+    } else if (result != IPT_SUCCESS) {
+        code = fail_ipt(NULL);
+    } else {
+        fputs(text, stdout);
+    }
+    free(text);
+    return code;
+}
+
+/* A file that is written beside its place, and moved there once it is complete. */
+typedef struct draft {
+    const char *name;   /* as it was given */
+    char *place, *path; /* where it belongs, and where it is written */
+} draft;
+
+/* Names it, and proves that a file can be made there before the work for its content begins. */
+static int begin_draft(const char *name, draft *made)
+{
+    struct stat status;
+    made->name = name;
+    made->place = realpath(name, NULL); /* behind links */
+    if (made->place == NULL) {
+        made->place = strdup(name);
+    }
+    size_t capacity = strlen(name) + (made->place != NULL ? strlen(made->place) : 0) + 40;
+    made->path = malloc(capacity);
+    if (made->place == NULL || made->path == NULL) {
+        return fail("%s: out of memory for its name", name);
+    }
+    snprintf(made->path, capacity, "%s.%ld.tmp", made->place, (long)getpid());
+    if (stat(made->place, &status) == 0 && !S_ISREG(status.st_mode)) {
+        return fail("%s: it is not a regular file", name);
+    }
+    int descriptor = open(made->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0) {
+        return fail("%s: %s", name, strerror(errno));
+    }
+    close(descriptor);
+    unlink(made->path);
+    return 0;
+}
+
+/* Moves it to its place, or removes it if it is not complete. Returns the exit code: that one, unless this failed. */
+static int end_draft(draft *made, bool complete, int code)
+{
+    if (complete && rename(made->path, made->place) != 0) {
+        code = fail("%s: %s", made->name, strerror(errno));
+        complete = false;
+    }
+    if (!complete && made->path != NULL) {
+        unlink(made->path);
+    }
+    free(made->path);
+    free(made->place);
+    return code;
+}
+
+/* The shapes of commands that take several. */
+typedef struct shape_list {
+    matrix_shape *items;
+    size_t count;
+} shape_list;
+
+/* --elem-size goes with shapes that have none. Returns 0 or the exit code. */
+static int check_elem_size(const arguments *given, const char *places)
+{
+    if (given->operand != NULL && was_given(given, "--elem-size")) {
+        return usage_error("--elem-size is for %s: %s has its own", places, given->operand);
+    }
+    return 0;
+}
+
+/* Either operands or --shapes. Returns 0 or the exit code. */
+static int check_shapes(const arguments *given, const char *name)
+{
+    if ((given->operand != NULL) == (given->shapes != NULL)) {
+        return usage_error("'%s' takes shapes, ROWSxCOLS:BYTES, or --shapes", name);
+    }
+    return check_elem_size(given, "--shapes");
+}
+
+/* Reads them; the caller frees items. */
+static int take_shapes(const arguments *given, shape_list *list)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    bench_shapes read = {0};
+    if (given->shapes != NULL && !bench_read_shapes(given->shapes, given->elem_size, &read, message)) {
+        free(read.items);
+        return fail("%s", message);
+    }
+    list->count = given->shapes != NULL ? read.count : given->operand_count;
+    list->items = calloc(list->count, sizeof *list->items);
+    for (size_t i = 0; i < list->count && list->items != NULL; i++) {
+        matrix_shape *shape = &list->items[i];
+        if (given->shapes != NULL) {
+            shape->rows = read.items[i].rows;
+            shape->cols = read.items[i].cols;
+            shape->elem_size = given->elem_size;
+        } else {
+            (void)read_shape(given->operands[i], shape); /* checked with the command line */
+        }
+    }
+    free(read.items);
+    return list->items != NULL ? 0 : fail("out of memory for %zu shapes", list->count);
+}
+
+/* Makes a plan of each and destroys it again; what stays is in the context. A failure ends it unless all_of_them. */
+static int plan_shapes(const arguments *given, const shape_list *list, ipt_context *context, bool all_of_them)
+{
+    int code = 0;
+    for (size_t i = 0; i < list->count && (code == 0 || all_of_them); i++) {
+        ipt_plan *plan;
+        arguments wanted = *given;
+        char name[80];
+        wanted.shape = list->items[i];
+        ipt_plan_desc desc = describe_plan(&wanted);
+        snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
+        double start = seconds_now();
+        if (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS) {
+            code = fail_ipt(name);
+        } else if (given->verbose) {
+            fprintf(stderr, "%zu of %zu: %s in %.3f seconds\n", i + 1, list->count, name, seconds_now() - start);
+        }
+        ipt_plan_destroy(plan);
+    }
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* ipt devices */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+static int show_profile(const arguments *given)
+{
+    ipt_context *context;
+    int code = make_context(given, NULL, &context);
+    if (code == 0) {
+        code = show_text(context, ipt_context_profile);
+    }
+    ipt_context_destroy(context);
+    return code;
+}
+
 static int run_devices(const arguments *given)
 {
     size_t count;
+    if (given->write_profile) {
+        return show_profile(given);
+    }
     if (ipt_device_list(NULL, 0, &count) != IPT_SUCCESS) {
         return fail("%s", ipt_context_error(NULL));
     }
@@ -591,11 +912,10 @@ static int run_devices(const arguments *given)
     count = count < capacity ? count : capacity;
     /* The list is of use also where no device can be chosen. */
     ipt_context *context = NULL;
-    bool chosen = make_context(given, &context) == IPT_SUCCESS;
-    int code = chosen ? 0 : fail("%s", ipt_context_error(NULL));
+    int code = make_context(given, NULL, &context);
     for (size_t i = 0; i < count; i++) {
         char text[2048];
-        bool marked = chosen && ipt_context_cl_device(context) == devices[i];
+        bool marked = context != NULL && ipt_context_cl_device(context) == devices[i];
         printf("device %zu%s\n", i, !marked ? "" : given->device == NULL ? " (default)" : " (chosen)");
         if (ipt_device_describe(devices[i], text, sizeof text) != IPT_SUCCESS) {
             code = fail("device %zu: %s", i, ipt_context_error(NULL));
@@ -642,6 +962,385 @@ static int run_source(const arguments *given)
     }
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt precompile */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* A program, or what is known of the device, as it lies in a cache folder. */
+typedef struct program_entry {
+    unsigned char *bytes;
+    size_t size;
+    const char *source; /* the context's; NULL: it is no program */
+} program_entry;
+
+typedef struct precompiled {
+    ipt_context *context;
+    shape_list shapes;
+    offline_target target; /* if there is one */
+    program_entry *entries;
+    size_t count, programs, size;
+} precompiled;
+
+/* Prints which program it is, as the comment at its beginning says. */
+static void show_entry(const program_entry *entry)
+{
+    const char *text = entry->source == NULL ? NULL : strstr(entry->source, ", ");
+    if (text == NULL) {
+        printf("%s", entry->source == NULL ? "device" : "program");
+    } else {
+        const char *settings = strstr(text, ": ");
+        printf("%.*s", (int)strcspn(text + 2, ". *"), text + 2);
+        if (settings != NULL) {
+            printf("%.*s", (int)strcspn(settings + 1, "\n") - (int)strlen(" */"), settings + 1);
+        }
+    }
+    printf(": %zu bytes\n", entry->size);
+}
+
+/* Takes an entry out of the context, with the code that clang has made of its source where there is a target. */
+static int take_entry(const arguments *given, precompiled *work, size_t index)
+{
+    program_entry *entry = &work->entries[index];
+    const char *options = "", *target = NULL;
+    char message[OFFLINE_MESSAGE_SIZE];
+    unsigned char *code = NULL;
+    size_t code_size = 0, size = 0;
+    entry->source = ipt_context_entry_source(work->context, index, &options);
+    if (entry->source != NULL && given->target != NULL) {
+        if (!offline_compile(&work->target, entry->source, options, &code, &code_size, message)) {
+            return fail("%s: %s", given->target, message);
+        }
+        target = given->target;
+    }
+    ipt_result result = ipt_context_entry(work->context, index, target, code, code_size, NULL, 0, &size);
+    if (result == IPT_SUCCESS) {
+        entry->bytes = malloc(size);
+        result = entry->bytes == NULL
+                     ? IPT_ERROR_OUT_OF_MEMORY
+                     : ipt_context_entry(work->context, index, target, code, code_size, entry->bytes, size, &size);
+    }
+    free(code);
+    if (result != IPT_SUCCESS) {
+        return entry->bytes == NULL && size > 0 ? fail("out of memory for %zu bytes", size) : fail_ipt(NULL);
+    }
+    entry->size = size;
+    work->size += size;
+    work->programs += entry->source != NULL;
+    if (given->verbose) {
+        show_entry(entry);
+    }
+    return 0;
+}
+
+static int take_entries(const arguments *given, precompiled *work)
+{
+    char commands[OFFLINE_MESSAGE_SIZE * 4];
+    const char *options;
+    size_t count = ipt_context_entry_count(work->context);
+    if (ipt_context_entry_source(work->context, 0, &options) == NULL) {
+        return fail("these shapes need no program");
+    }
+    work->entries = calloc(count, sizeof *work->entries);
+    if (work->entries == NULL) {
+        return fail("out of memory for %zu programs", count);
+    }
+    work->count = count;
+    if (given->verbose && given->target != NULL) {
+        offline_commands(&work->target, options, commands, sizeof commands);
+        fputs(commands, stdout);
+    }
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++) {
+        code = take_entry(given, work, i);
+    }
+    return code;
+}
+
+static int store_entries(const precompiled *work, const char *folder)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        if (ipt_cache_store(folder, work->entries[i].bytes, work->entries[i].size) != IPT_SUCCESS) {
+            return fail_ipt(NULL);
+        }
+    }
+    return 0;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+#define IDENTIFIER_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* The identifier for a header's array: the file's name, as far as C and C++ take it. */
+static void name_array(const char *path, char *name, size_t capacity)
+{
+    static const char keywords[] =
+        " alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const const_cast "
+        "constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false "
+        "float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+        "private protected public register reinterpret_cast requires restrict return short signed sizeof static "
+        "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename "
+        "union unsigned using virtual void volatile wchar_t while xor xor_eq ";
+    const char *file = file_name(path), *point = strrchr(file, '.');
+    size_t count = point == NULL ? strlen(file) : (size_t)(point - file), length = 0;
+    if (count == 0 || strspn(file, IDENTIFIER_LETTERS) == 0) {
+        length = (size_t)snprintf(name, capacity, "programs_");
+    }
+    for (size_t i = 0; i < count && length + sizeof "_programs" < capacity; i++) {
+        bool good = strchr(IDENTIFIER_LETTERS "0123456789", file[i]) != NULL;
+        if (good || length == 0 || name[length - 1] != '_') {
+            name[length++] = good ? file[i] : '_';
+        }
+    }
+    while (name[length - 1] == '_') {
+        length--;
+    }
+    name[length] = '\0';
+    for (const char *found = keywords; (found = strstr(found, name)) != NULL; found++) {
+        if (found[-1] == ' ' && found[length] == ' ') { /* a blank is on either side */
+            strcpy(name + length, "_programs");
+            break;
+        }
+    }
+}
+
+/* Text within a comment, which it must not end. */
+static void write_comment(FILE *stream, const char *text)
+{
+    for (char before = '\0'; *text != '\0'; before = *text++) {
+        bool harmful = (before == '*' && *text == '/') || (before == '/' && *text == '*') || *text == '\n' ||
+                       *text == '\r' || *text == '\\';
+        fputc(harmful ? ' ' : *text, stream);
+    }
+}
+
+static void write_bytes(FILE *stream, const unsigned char *bytes, size_t size)
+{
+    size_t column = 0;
+    for (size_t i = 0; i < size; i++) {
+        char text[8];
+        size_t length = (size_t)snprintf(text, sizeof text, "%u,", bytes[i]);
+        if (column + length > 120) {
+            fputc('\n', stream);
+            column = 0;
+        }
+        fputs(text, stream);
+        column += length;
+    }
+}
+
+/* The comment at the header's top: what it was made of, and for. */
+static void write_heading(FILE *stream, const arguments *given, const precompiled *work)
+{
+    char device[256] = "a device";
+    size_t column = 0;
+    fputs("/* Written by ", stream);
+    show_version(stream);
+    fputs(" precompile", stream);
+    if (given->shapes != NULL) {
+        fputs(" --shapes ", stream);
+        write_comment(stream, given->shapes);
+        fprintf(stream, " --elem-size %zu", given->elem_size);
+    }
+    for (size_t i = 0; i < given->operand_count; i++) {
+        column += strlen(given->operands[i]) + 1;
+        fputs(column > 80 ? "\n * " : " ", stream);
+        fputs(given->operands[i], stream);
+        column = column > 80 ? 0 : column;
+    }
+    if (given->target == NULL) {
+        clGetDeviceInfo(ipt_context_cl_device(work->context), CL_DEVICE_NAME, sizeof device, device, NULL);
+    }
+    fputs(", for ", stream);
+    write_comment(stream, given->target != NULL ? given->target : device);
+    fputs(" */\n", stream);
+}
+
+static void write_header(FILE *stream, const arguments *given, const precompiled *work)
+{
+    char name[300], guard[300];
+    name_array(given->embed, name, sizeof name);
+    for (size_t i = 0; i <= strlen(name); i++) {
+        guard[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
+    }
+    write_heading(stream, given, work);
+    fprintf(stream,
+            "#ifndef %s_H_INCLUDED\n#define %s_H_INCLUDED\n\n#include \"ipt.h\"\n\n"
+            "/* Programs, compiled: set binaries = %s and binary_count = %s_count in ipt_context_desc,\n"
+            " * and plans of these shapes compile nothing. With IPT_CACHE_ONLY among the flags in ipt_plan_desc plans\n"
+            " * never compile: what is not here is IPT_ERROR_CACHE_MISS. */\n\n",
+            guard, guard, name, name);
+    for (size_t i = 0; i < work->count; i++) {
+        fprintf(stream, "static const unsigned char %s_%zu[] = {\n", name, i);
+        write_bytes(stream, work->entries[i].bytes, work->entries[i].size);
+        fputs("\n};\n\n", stream);
+    }
+    fprintf(stream, "static const ipt_binary %s[] = {\n", name);
+    for (size_t i = 0; i < work->count; i++) {
+        fprintf(stream, "    {%s_%zu, sizeof %s_%zu},\n", name, i, name, i);
+    }
+    fprintf(stream, "};\n\nenum { %s_count = sizeof %s / sizeof %s[0] };\n\n#endif /* %s_H_INCLUDED */\n", name, name,
+            name, guard);
+}
+
+static int embed_entries(const arguments *given, const precompiled *work, const draft *header)
+{
+    FILE *stream = fopen(header->path, "w");
+    bool good = stream != NULL;
+    if (good) {
+        write_header(stream, given, work);
+        good = !ferror(stream);
+        good = fclose(stream) == 0 && good;
+    }
+    return good ? 0 : fail("%s: %s", given->embed, strerror(errno));
+}
+
+/* Which options go with which. Returns 0 or the exit code. */
+static int check_precompile(const arguments *given, offline_target *target)
+{
+    char message[OFFLINE_MESSAGE_SIZE];
+    int code = check_shapes(given, "precompile");
+    if (code != 0) {
+        return code;
+    }
+    if (given->output == NULL && given->embed == NULL) {
+        return usage_error("'precompile' needs --output DIR, --embed FILE.h or both");
+    }
+    if (given->output != NULL && *given->output == '\0') {
+        return usage_error("--output takes a folder, not ''");
+    }
+    if (given->embed != NULL) {
+        const char *name = file_name(given->embed);
+        if (*name == '\0' || strcmp(name, "ipt.h") == 0 || strcmp(name, "ipt_kernels.h") == 0) {
+            return usage_error("--embed takes the name of a new header, not '%s'", given->embed);
+        }
+    }
+    if (given->profile != NULL && given->target == NULL) {
+        return usage_error("--profile needs --target: without the device there is no compiler of its own");
+    }
+    if (given->target != NULL && !offline_read_target(given->target, target, message)) {
+        return usage_error("--target: %s", message);
+    }
+    return 0;
+}
+
+/* The work, but for moving the header to its place. */
+static int precompile(const arguments *given, precompiled *work, const draft *header)
+{
+    char message[OFFLINE_MESSAGE_SIZE];
+    if (given->target != NULL && !offline_available(&work->target, message)) {
+        return fail("%s: %s", given->target, message);
+    }
+    int code = take_shapes(given, &work->shapes);
+    if (code == 0) {
+        code = make_context(given, NULL, &work->context);
+    }
+    if (code == 0) {
+        code = plan_shapes(given, &work->shapes, work->context, false);
+    }
+    if (code == 0) {
+        code = take_entries(given, work);
+    }
+    if (code == 0 && given->output != NULL) {
+        code = store_entries(work, given->output);
+    }
+    if (code == 0 && given->embed != NULL) {
+        code = embed_entries(given, work, header);
+    }
+    return code;
+}
+
+static int run_precompile(const arguments *command_line)
+{
+    double start = seconds_now();
+    precompiled work = {0};
+    draft header = {0};
+    int code = check_precompile(command_line, &work.target);
+    if (code != 0) {
+        return code;
+    }
+    arguments given = *command_line;
+    if (given.cache == NULL) {
+        given.cache = "";
+    }
+    if (given.embed != NULL) {
+        code = begin_draft(given.embed, &header);
+    }
+    if (code == 0) {
+        code = precompile(&given, &work, &header);
+    }
+    if (given.embed != NULL) {
+        code = end_draft(&header, code == 0, code);
+    }
+    if (code == 0) {
+        bool both = given.output != NULL && given.embed != NULL;
+        printf("%zu program%s%s, %zu bytes, to %s%s%s in %.3f seconds\n", work.programs, work.programs == 1 ? "" : "s",
+               work.programs < work.count ? " and what is known of the device" : "", work.size,
+               given.output != NULL ? given.output : "", both ? " and " : "", given.embed != NULL ? given.embed : "",
+               seconds_now() - start);
+    }
+    for (size_t i = 0; i < work.count; i++) {
+        free(work.entries[i].bytes);
+    }
+    free(work.entries);
+    free(work.shapes.items);
+    ipt_context_destroy(work.context);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt tune */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Measures all shapes, and writes what was found to the draft or, if there is none, to standard output. */
+static int tune(const arguments *given, const shape_list *shapes, const draft *file, bool *complete)
+{
+    ipt_context *context;
+    int code = make_context(given, NULL, &context), written = 0;
+    if (code != 0) {
+        return code;
+    }
+    /* A shape that fails does not lose what has been measured for the others. */
+    code = plan_shapes(given, shapes, context, true);
+    if (given->output == NULL) {
+        written = show_text(context, ipt_wisdom_export);
+    } else if (ipt_wisdom_export_file(context, file->path) != IPT_SUCCESS) {
+        written = fail("%s: it cannot be written", given->output);
+    } else {
+        *complete = true;
+    }
+    ipt_context_destroy(context);
+    return code != 0 ? code : written;
+}
+
+static int run_tune(const arguments *command_line)
+{
+    shape_list shapes = {0};
+    draft file = {0};
+    bool complete = false;
+    arguments given = *command_line;
+    given.measure = true;
+    int code = check_shapes(&given, "tune");
+    if (code != 0) {
+        return code;
+    }
+    code = take_shapes(&given, &shapes);
+    if (code == 0 && given.output != NULL) {
+        code = begin_draft(given.output, &file);
+    }
+    if (code == 0) {
+        code = tune(&given, &shapes, &file, &complete);
+    }
+    if (given.output != NULL) {
+        code = end_draft(&file, complete, code);
+    }
+    free(shapes.items);
     return code;
 }
 
@@ -927,19 +1626,31 @@ static int run_transpose(const arguments *given)
 /* ipt bench */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static bool was_given(const arguments *given, const char *name)
+/* The same for --startup, which has a few options only. */
+static int check_startup(const arguments *given)
 {
+    static const char *const known[] = {"--startup", "--startup-step", "--device", "--seed", "--rounds", "--csv"};
+    if (given->operand == NULL) {
+        return usage_error("--startup needs ROWSxCOLS:BYTES");
+    }
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (strcmp(options[i].name, name) == 0) {
-            return (given->seen >> i & 1) != 0;
+        bool good = given->startup_step && strcmp(options[i].name, "--cache") == 0;
+        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++) {
+            good = good || strcmp(options[i].name, known[j]) == 0;
+        }
+        if (!good && (given->seen >> i & 1) != 0) {
+            return usage_error("--startup does not go with %s", options[i].name);
         }
     }
-    return false;
+    return 0;
 }
 
 /* Which options go with which. Returns 0 or the exit code. */
 static int check_bench(const arguments *given)
 {
+    if (given->startup || given->startup_step) {
+        return check_startup(given);
+    }
     static const char *const of_random[] = {"--seed", "--sides", "--bytes", "--square", "--multiple"};
     bool random = was_given(given, "--random");
     if ((given->operand != NULL) + (given->shapes != NULL) + random != 1) {
@@ -957,8 +1668,9 @@ static int check_bench(const arguments *given)
     if (given->random.square && (sides[0].low != sides[1].low || sides[0].high != sides[1].high)) {
         return usage_error("--square takes one range of --sides, not two");
     }
-    if (given->operand != NULL && was_given(given, "--elem-size")) {
-        return usage_error("--elem-size is for --shapes and --random: %s has its own", given->operand);
+    int code = check_elem_size(given, "--shapes and --random");
+    if (code != 0) {
+        return code;
     }
     if (given->pad && given->batch > 1) {
         return usage_error("--pad takes one matrix at a time, not --batch %zu", given->batch);
@@ -968,6 +1680,49 @@ static int check_bench(const arguments *given)
         return usage_error("--blas takes elements of 4 or 8 bytes, not %zu", elem_size);
     }
     return 0;
+}
+
+static int open_csv(const arguments *given, FILE **csv)
+{
+    *csv = given->csv == NULL ? NULL : fopen(given->csv, "w");
+    return given->csv == NULL || *csv != NULL ? 0 : fail("%s: %s", given->csv, strerror(errno));
+}
+
+/* Closes it and returns the exit code: that one, unless this failed. */
+static int close_csv(const arguments *given, FILE *csv, int code)
+{
+    bool failed = csv != NULL && ferror(csv) != 0;
+    if (csv != NULL && (fclose(csv) != 0 || failed)) {
+        return fail("%s: %s", given->csv, strerror(errno));
+    }
+    return code;
+}
+
+/* Measures the start of processes, or in one that was started for it. */
+static int run_startup(const arguments *given)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    bench_shape others[STARTUP_NEW_SHAPES];
+    startup_desc desc = {0};
+    desc.program = program_name;
+    desc.device = given->device;
+    desc.rows = given->shape.rows;
+    desc.cols = given->shape.cols;
+    desc.elem_size = given->shape.elem_size;
+    desc.seed = given->random.seed;
+    desc.rounds = given->rounds;
+    if (given->startup_step) {
+        return startup_step(&desc, given->cache, stdout, message) ? 0 : fail("%s", message);
+    }
+    if (!startup_draw(&desc, others, message)) {
+        return usage_error("%s", message);
+    }
+    FILE *csv;
+    int code = open_csv(given, &csv);
+    if (code == 0 && !startup_measure(&desc, stdout, csv, message)) {
+        code = fail("%s", message);
+    }
+    return close_csv(given, csv, code);
 }
 
 /* What bench holds while it runs. */
@@ -996,20 +1751,18 @@ static int prepare_bench(const arguments *given, bench *work)
     if (work->results == NULL) {
         return fail("out of memory for %zu results", work->shapes.count);
     }
-    if (make_context(given, &work->context) != IPT_SUCCESS) {
-        return fail("%s", ipt_context_error(NULL));
+    int code = make_context(given, NULL, &work->context);
+    if (code != 0) {
+        return code;
     }
     if (!bench_device_open(&work->device, work->context, elem_size, message)) {
         return fail("%s", message);
     }
-    if (given->csv != NULL) {
-        work->csv = fopen(given->csv, "w");
-        if (work->csv == NULL) {
-            return fail("%s: %s", given->csv, strerror(errno));
-        }
+    code = open_csv(given, &work->csv);
+    if (work->csv != NULL) {
         bench_csv_heading(work->csv);
     }
-    return 0;
+    return code;
 }
 
 /* Measures one shape and shows what came out. */
@@ -1079,6 +1832,9 @@ static int run_bench(const arguments *command_line)
     if (code != 0) {
         return code;
     }
+    if (command_line->startup || command_line->startup_step) {
+        return run_startup(command_line);
+    }
     arguments given = *command_line;
     if (given.operand == NULL) {
         given.shape.elem_size = given.elem_size;
@@ -1088,12 +1844,7 @@ static int run_bench(const arguments *command_line)
     if (code == 0) {
         code = bench_all(&given, &work);
     }
-    if (work.csv != NULL) {
-        bool failed = ferror(work.csv) != 0;
-        if (fclose(work.csv) != 0 || failed) {
-            code = fail("%s: %s", given.csv, strerror(errno));
-        }
-    }
+    code = close_csv(&given, work.csv, code);
     bench_blas_close(&work.blas);
     bench_device_close(&work.device);
     ipt_context_destroy(work.context);
@@ -1127,7 +1878,8 @@ static int run(char **words)
         return run_help(words[1]);
     }
     if (strcmp(words[0], "--version") == 0) {
-        show_version();
+        show_version(stdout);
+        putchar('\n');
         return 0;
     }
     const command *chosen = find_command(words[0]);
@@ -1149,6 +1901,7 @@ static int run(char **words)
 
 int main(int count, char **words)
 {
+    program_name = count > 0 ? words[0] : "ipt";
     int code = run(count > 0 ? words + 1 : words);
     /* Output that did not arrive, on a full disk say, is a failure. */
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -77,6 +77,13 @@ $build -DIPT_NO_SEED_KERNELS $a $b -o program $libraries
 if nm program | grep -i -e heuristic -e text_p_ipt -e text_pad; then exit 1; fi
 END
 
+    # Without the disk cache: no file is opened but those of wisdom.
+    job "$compiler" no disk cache <<END
+$build -DIPT_NO_DISK_CACHE $a $b -o program $libraries
+./program
+if nm program | grep -e mkdir -e fsync -e rename -e opendir -e ipt__f[io]l; then exit 1; fi
+END
+
     # OpenCL found at run time: nothing of it is linked, and a library without its functions is no device, not a crash.
     job "$compiler" dynamic <<END
 $build -DIPT_OPENCL_DYNAMIC -DMATRIX_DEVICES $a $b -o program -ldl -lpthread
@@ -122,7 +129,8 @@ command -v $mingw_cpp > /dev/null || mingw_cpp="clang++ --target=x86_64-w64-ming
 for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c11" "$mingw_cpp -x c++ -std=c++11" \
     "$mingw_cpp -x c++ -std=c++20"; do
     have "${compiler%% *}" || continue
-    for option in "" -DIPT_OPENCL_DYNAMIC "-DIPT_STATIC -DMATRIX_ALONE" "-DIPT_STATIC -DMATRIX_UNUSED"; do
+    for option in "" -DIPT_OPENCL_DYNAMIC "-DIPT_STATIC -DMATRIX_ALONE" "-DIPT_STATIC -DMATRIX_UNUSED" \
+        -DIPT_NO_DISK_CACHE; do
         job "$compiler" implementation "$option" <<END
 $compiler $flags -I$work/include $option -c $a -o implementation.o
 END

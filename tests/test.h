@@ -31,6 +31,9 @@
     X(seeds)                                                                                                           \
     X(device_classes)                                                                                                  \
     X(stress)                                                                                                          \
+    X(cache)                                                                                                           \
+    X(wisdom)                                                                                                          \
+    X(offline)                                                                                                         \
     X(tool)
 
 #define TEST_DECLARE(name)                                                                                             \

@@ -1,0 +1,64 @@
+/* The start-up of a program that must not stall: its kernels come with it, in a folder that `ipt precompile` has
+ * filled, and nothing is compiled. Where the folder has nothing for a device, that is told, and the program decides:
+ * this one compiles once and keeps the result in the folder, so that its second start is fast.
+ *
+ *     ipt precompile 2000x1500:4 -o kernels && 07_start_up kernels */
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void check(ipt_result result, const char *what)
+{
+    if (!result)
+        return;
+    fprintf(stderr, "%s failed: %s\n", what, ipt_context_error(NULL));
+    exit(EXIT_FAILURE);
+}
+
+/* ipt tells here what it loads, what it compiles, and what is wrong with a folder. */
+static void hear(const char *message, void *user)
+{
+    (void)user;
+    printf("  ipt: %s\n", message);
+}
+
+int main(int count, char **arguments)
+{
+    enum { ROWS = 2000, COLS = 1500 };
+    static unsigned matrix[ROWS * COLS];
+    ipt_context_desc context_desc = {0};
+    context_desc.cache_dir = count > 1 ? arguments[1] : "kernels";
+    context_desc.logger.log = hear;
+    ipt_context *context;
+    check(ipt_context_create(&context_desc, &context), "ipt_context_create");
+
+    ipt_plan_desc desc = {0};
+    desc.rows = ROWS;
+    desc.cols = COLS;
+    desc.elem_size = sizeof matrix[0];
+    desc.flags = IPT_CACHE_ONLY;
+    ipt_plan *plan;
+    const clock_t start = clock();
+    ipt_result result = ipt_plan_create(context, &desc, &plan);
+    if (result == IPT_ERROR_CACHE_MISS) {
+        printf("the folder %s has no kernels for this device, so they are compiled now\n", context_desc.cache_dir);
+        desc.flags = 0;
+        result = ipt_plan_create(context, &desc, &plan);
+    }
+    check(result, "ipt_plan_create");
+    printf("the plan was there after %.1f ms of processor time\n", 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
+
+    for (unsigned i = 0; i < ROWS * COLS; ++i)
+        matrix[i] = i;
+    check(ipt_plan_execute_host(plan, matrix), "ipt_plan_execute_host");
+    size_t wrong = 0;
+    for (unsigned i = 0; i < ROWS * COLS; ++i)
+        wrong += matrix[i % COLS * ROWS + i / COLS] != i;
+    printf("%d x %d transposed: %zu elements wrong\n", ROWS, COLS, wrong);
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,513 @@
+/* Compiling for devices that are not here: every target takes real kernels and what comes out is what the target
+ * loads; a text that calls what nobody defines, or is wrong, gets a sentence with the compiler's words; missing
+ * programs are named with their packages; nothing stays in the folder for temporary files. */
+#define _POSIX_C_SOURCE 200809L
+#define IPT_STATIC /* the private functions, in a copy of this file's own */
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#include "test.h"
+
+#include "../gen/offline.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+static const char *const target_names[] = {"ptx:sm_80", "spirv", "bitcode", "amdgcn:gfx90a"};
+
+static const char hand_written[] = "#define IPT_GROUP_SIZE 64\n"
+                                   "__kernel void first(__global uint *words)\n"
+                                   "{\n"
+                                   "    words[get_global_id(0)] += mul_hi(words[0], words[1]);\n"
+                                   "}\n"
+                                   "__kernel void second(__global uint *words, __local uint *tile)\n"
+                                   "{\n"
+                                   "    tile[get_local_id(0)] = words[get_global_id(0)];\n"
+                                   "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                   "    words[get_global_id(0)] = tile[63 - get_local_id(0)];\n"
+                                   "}\n";
+
+static const char with_instructions[] =
+    "__kernel void fetch(__global uint4 *from, __global uint4 *to, __global uint *word)\n"
+    "{\n"
+    "    __local uint4 quanta[32];\n"
+    "    __asm__ volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\"\n"
+    "                     ::\"r\"((uint)(ulong)(quanta + get_local_id(0))), \"l\"(from + get_local_id(0)) : "
+    "\"memory\");\n"
+    "    __asm__ volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
+    "    to[get_local_id(0)] = quanta[get_local_id(0)];\n"
+    "    __asm__ volatile(\"red.release.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n"
+    "}\n";
+
+/* What is read behind a barrier was written before it by another work-item: in PTX, too, the load has to come behind.
+ */
+static const char with_barrier[] = "#define IPT_GROUP_SIZE 64\n"
+                                   "__kernel void follows(__global uint *words)\n"
+                                   "{\n"
+                                   "    __local uint shared[2];\n"
+                                   "    uint own = 0;\n"
+                                   "    if (get_local_id(0) == 0) {\n"
+                                   "        own = words[0] != 0 ? atomic_inc(words) : get_group_id(0);\n"
+                                   "        shared[0] = own;\n"
+                                   "        shared[1] = own < 7;\n"
+                                   "    }\n"
+                                   "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                   "    const uint ticket = shared[0] & 255;\n"
+                                   "    if (shared[1])\n"
+                                   "        words[1 + get_global_id(0)] = ticket + own;\n"
+                                   "}\n";
+
+static const char with_undefined[] = "uint elsewhere(uint x);\n"
+                                     "__kernel void calls(__global uint *words)\n"
+                                     "{\n"
+                                     "    words[0] = elsewhere(words[1]);\n"
+                                     "}\n";
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Parts of the tests                                                                                                 */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* TMPDIR during a test: what it holds afterwards was left over. */
+static char folder[512];
+
+static int make_folder(void **state)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/ipt_test_offline_XXXXXX", parent != NULL ? parent : "/tmp");
+    return mkdtemp(folder) == NULL || setenv("TMPDIR", folder, 1) != 0 || test_start(state) != 0 ? -1 : 0;
+}
+
+/* Fails if the folder is not empty. */
+static int remove_folder(void **state)
+{
+    char *end = strrchr(folder, '/');
+    int result = rmdir(folder);
+    (void)state;
+    *end = '\0';
+    return setenv("TMPDIR", folder, 1) != 0 || result != 0 ? -1 : 0;
+}
+
+static offline_target target_of(const char *name)
+{
+    char message[OFFLINE_MESSAGE_SIZE];
+    offline_target target;
+    if (!offline_read_target(name, &target, message)) {
+        fail_msg("%s", message);
+    }
+    return target;
+}
+
+/* Code that must come out; the caller frees it. */
+static unsigned char *compile(const char *name, const char *source, const char *options, size_t *bytes)
+{
+    const offline_target target = target_of(name);
+    char message[OFFLINE_MESSAGE_SIZE] = "";
+    unsigned char *code;
+    if (!offline_compile(&target, source, options, &code, bytes, message)) {
+        fail_msg("%s: %s", name, message);
+    }
+    assert_non_null(code);
+    assert_int_equal(code[*bytes], 0);
+    return code;
+}
+
+/* A text that must be refused with a sentence of one line that contains part. */
+static void expect_refusal(const char *name, const char *source, const char *options, const char *part)
+{
+    const offline_target target = target_of(name);
+    char message[OFFLINE_MESSAGE_SIZE] = "";
+    unsigned char *code;
+    size_t bytes;
+    if (offline_compile(&target, source, options, &code, &bytes, message)) {
+        fail_msg("%s took the text", name);
+    }
+    assert_null(code);
+    assert_int_equal(bytes, 0);
+    if (strstr(message, part) == NULL || strchr(message, '\n') != NULL) {
+        fail_msg("%s: '%s' is not in: %s", name, part, message);
+    }
+}
+
+static size_t count_of(const unsigned char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *found = (const char *)text; (found = strstr(found, part)) != NULL; found++) {
+        count++;
+    }
+    return count;
+}
+
+/* A kernel's specialised text, good until the next call. model: IPT_MEMORY_MODEL. */
+static const char *kernel_text(ipt__kernel_id id, cl_uint model)
+{
+    static char text[1 << 16];
+    ipt__text out = {text, sizeof text, 0};
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+#define OFFLINE_LEAST(name, macro, minimum, maximum, meaning) params.name = minimum;
+    IPT_PARAM_LIST(OFFLINE_LEAST)
+    params.unit_bytes = 4;
+    params.element_units = 1;
+    params.group_size = 32;
+    params.lanes = 32;
+    params.tile = 32;
+    params.memory_model = model;
+    params.sub_group = model == 2;
+    params.local_bytes = 8192;
+    assert_true(ipt__params_reduce(&params, ipt__kernels[id].uses));
+    ipt__source_print(&out, id, &params);
+    assert_true(out.length < sizeof text);
+    return text;
+}
+
+/* Checks what is known of the code of a target. */
+static void check_code(const char *name, const char *kernel, const unsigned char *code, size_t bytes)
+{
+    const offline_target target = target_of(name);
+    char entry[80];
+    snprintf(entry, sizeof entry, ".entry %s(", kernel);
+    if (target.kind == OFFLINE_PTX) {
+        assert_int_equal(strlen((const char *)code), bytes);
+        assert_int_equal(count_of(code, entry), 1);
+        assert_int_equal(count_of(code, ")\n.reqntid "), count_of(code, ".entry "));
+        assert_int_equal(count_of(code, ".target sm_80"), 1);
+    } else if (target.kind == OFFLINE_SPIRV) {
+        assert_memory_equal(code, "\x03\x02\x23\x07", 4);
+        assert_int_equal(bytes % 4, 0);
+    } else if (target.kind == OFFLINE_BITCODE) {
+        assert_memory_equal(code, "BC\xc0\xde", 4);
+    } else {
+        assert_memory_equal(code,
+                            "\x7f"
+                            "ELF",
+                            4);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Tests                                                                                                              */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static void offline_reads_targets(void **state)
+{
+    static const struct {
+        const char *text;
+        offline_kind kind;
+        const char *processor;
+    } good[] = {{"ptx:sm_80", OFFLINE_PTX, "sm_80"},
+                {"ptx:sm_120", OFFLINE_PTX, "sm_120"},
+                {"spirv", OFFLINE_SPIRV, ""},
+                {"bitcode", OFFLINE_BITCODE, ""},
+                {"amdgcn:gfx90a", OFFLINE_AMDGCN, "gfx90a"}};
+    static const char *const bad[] = {"",
+                                      "ptx",
+                                      "ptx:",
+                                      "ptx:sm_",
+                                      "ptx:sm_8x",
+                                      "ptx:80",
+                                      "ptx:sm_80 ",
+                                      "ptx:sm_80;ls",
+                                      "ptxx:sm_80",
+                                      "PTX:sm_80",
+                                      "spirv:",
+                                      "spirv:1.0",
+                                      "spirv1",
+                                      "bitcode:x",
+                                      "amdgcn",
+                                      "amdgcn:",
+                                      "amdgcn:gfx",
+                                      "amdgcn:gfx90A",
+                                      "amdgcn:gfx90a:xnack+",
+                                      "amdgcn:-gfx90a",
+                                      "amdgcn:gfx90a/..",
+                                      "ptx:sm_800000000000000000000000000000000000",
+                                      "x86"};
+    char message[OFFLINE_MESSAGE_SIZE];
+    offline_target target;
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(good); i++) {
+        target = target_of(good[i].text);
+        assert_int_equal(target.kind, good[i].kind);
+        assert_string_equal(target.processor, good[i].processor);
+    }
+    for (size_t i = 0; i < TEST_COUNT(bad); i++) {
+        message[0] = '\0';
+        if (offline_read_target(bad[i], &target, message)) {
+            fail_msg("'%s' was taken for a target", bad[i]);
+        }
+        assert_non_null(strstr(message, "target"));
+    }
+}
+
+static void offline_compiles_kernels(void **state)
+{
+    static const struct {
+        ipt__kernel_id id;
+        const char *name;
+    } kernels[] = {
+        {IPT__KERNEL_tile, "ipt_k_tile"}, {IPT__KERNEL_swap, "ipt_k_swap"}, {IPT__KERNEL_chains, "ipt_k_chains"}};
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
+        for (size_t k = 0; k < TEST_COUNT(kernels); k++) {
+            size_t bytes;
+            const char *text = kernel_text(kernels[k].id, i == 0 ? 2 : 0);
+            unsigned char *code = compile(target_names[i], text, "-cl-std=CL1.2", &bytes);
+            check_code(target_names[i], kernels[k].name, code, bytes);
+            free(code);
+        }
+    }
+}
+
+/* What OpenCL C 1.2 does not have. */
+static void offline_compiles_later_kernels(void **state)
+{
+    static const char *const options[] = {"-cl-std=CL2.0", "-cl-std=CL3.0"};
+    (void)state;
+    for (size_t i = 1; i < TEST_COUNT(target_names); i++) {
+        for (size_t k = 0; k < TEST_COUNT(options); k++) {
+            size_t bytes;
+            const char *text = kernel_text(k == 0 ? IPT__KERNEL_panel : IPT__KERNEL_chains, 3);
+            unsigned char *code = compile(target_names[i], text, options[k], &bytes);
+            check_code(target_names[i], NULL, code, bytes);
+            free(code);
+        }
+    }
+}
+
+static void offline_puts_the_group_size_into_ptx(void **state)
+{
+    size_t bytes;
+    unsigned char *code = compile("ptx:sm_80", hand_written, "-cl-std=CL1.2", &bytes);
+    (void)state;
+    assert_int_equal(count_of(code, ".entry "), 2);
+    assert_int_equal(count_of(code, ")\n.reqntid 64, 1, 1\n{"), 2);
+    assert_int_equal(strlen((const char *)code), bytes);
+    free(code);
+    code = compile("ptx:sm_80", strchr(hand_written, '\n') + 1, "-cl-std=CL1.2", &bytes); /* without its size */
+    assert_int_equal(count_of(code, ".entry "), 2);
+    assert_int_equal(count_of(code, ".reqntid"), 0);
+    free(code);
+}
+
+static void offline_compiles_instructions_of_ptx(void **state)
+{
+    size_t bytes;
+    unsigned char *code = compile("ptx:sm_80", with_instructions, "-cl-std=CL1.2", &bytes);
+    (void)state;
+    assert_int_equal(count_of(code, "cp.async.cg.shared.global.L2::128B"), 1);
+    assert_int_equal(count_of(code, ".version 7.4\n"), 1); /* the first that has it */
+    assert_int_equal(count_of(code, ".ptr .global"), 3);
+    free(code);
+}
+
+static void offline_quotes_the_compiler(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
+        expect_refusal(target_names[i],
+                       "#line 7 \"odd.cl\"\n__kernel void wrong(__global uint *words) { words[0] = ; }\n",
+                       "-cl-std=CL1.2", "odd.cl:7:56: error: expected expression");
+        expect_refusal(target_names[i], hand_written, "-O3", "-O3");
+    }
+}
+
+static void offline_refuses_undefined_functions(void **state)
+{
+    (void)state;
+    expect_refusal("ptx:sm_80", with_undefined, "-cl-std=CL1.2", "the text calls elsewhere");
+    expect_refusal("amdgcn:gfx90a", with_undefined, "-cl-std=CL1.2", "elsewhere");
+    /* Built-ins that libclc does not have, one of them of a later standard. */
+    expect_refusal("ptx:sm_80", "__kernel void tells(__global uint *words)\n{\n    printf(\"%u\", words[0]);\n}\n",
+                   "-cl-std=CL1.2", "the text calls printf");
+    expect_refusal("ptx:sm_80", kernel_text(IPT__KERNEL_swap, 3), "-cl-std=CL3.0", "the text calls _Z2");
+}
+
+static void offline_refuses_ptx_without_kernels(void **state)
+{
+    (void)state;
+    expect_refusal("ptx:sm_80", "uint twice(uint x)\n{\n    return 2 * x;\n}\n", "-cl-std=CL1.2", "no kernel");
+    expect_refusal("ptx:sm_80", "__kernel void empty(uint x)\n{\n}\n", "-cl-std=CL1.2", "the PTX of empty has no");
+}
+
+static void offline_names_unknown_processors(void **state)
+{
+    (void)state;
+    expect_refusal("ptx:sm_999", hand_written, "-cl-std=CL1.2", "clang-14 does not know the processor sm_999");
+    expect_refusal("amdgcn:gfx9999", hand_written, "-cl-std=CL1.2", "clang-14 does not know the processor gfx9999");
+}
+
+static void offline_names_missing_programs(void **state)
+{
+    static const char *const packages[] = {" clang-14 llvm-14", " clang-14 llvm-spirv-14 spirv-tools", " clang-14",
+                                           " clang-14 llvm-14 lld-14"};
+    const char *path = getenv("PATH");
+    char *before = strdup(path != NULL ? path : "/usr/bin:/bin"), message[OFFLINE_MESSAGE_SIZE];
+    bool refused[TEST_COUNT(target_names)];
+    assert_non_null(before);
+    (void)state;
+    assert_int_equal(setenv("PATH", folder, 1), 0);
+    for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
+        const offline_target target = target_of(target_names[i]);
+        unsigned char *code;
+        size_t bytes, length;
+        refused[i] = !offline_available(&target, message);
+        length = strlen(message);
+        refused[i] = refused[i] && length > strlen(packages[i]) &&
+                     strncmp(message, "not installed: clang-14", 23) == 0 &&
+                     strcmp(message + length - strlen(packages[i]), packages[i]) == 0;
+        message[0] = '\0';
+        refused[i] = refused[i] && !offline_compile(&target, hand_written, "-cl-std=CL1.2", &code, &bytes, message) &&
+                     strstr(message, "apt-get install clang-14") != NULL;
+    }
+    assert_int_equal(setenv("PATH", before, 1), 0); /* before any failure: other tests need it */
+    free(before);
+    for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
+        const offline_target target = target_of(target_names[i]);
+        if (!refused[i]) {
+            fail_msg("%s: %s", target_names[i], message);
+        }
+        assert_true(offline_available(&target, message));
+    }
+}
+
+/* A folder for temporary files that is not there. */
+static void offline_names_a_bad_folder(void **state)
+{
+    const offline_target target = target_of("bitcode");
+    char message[OFFLINE_MESSAGE_SIZE] = "";
+    unsigned char *code;
+    size_t bytes;
+    bool good;
+    (void)state;
+    assert_int_equal(setenv("TMPDIR", "/nowhere/at/all", 1), 0);
+    good = offline_compile(&target, hand_written, "-cl-std=CL1.2", &code, &bytes, message);
+    assert_int_equal(setenv("TMPDIR", folder, 1), 0);
+    assert_false(good);
+    assert_non_null(strstr(message, "/nowhere/at/all"));
+}
+
+/* A program of the test's own in its folder, which PATH names first until the function below. */
+static char *path_before;
+
+static void put_before_path(const char *program, const char *script)
+{
+    char path[4096];
+    const char *before = getenv("PATH");
+    FILE *stream = fopen(offline_path(folder, program, path), "w");
+    assert_non_null(stream);
+    assert_true(fputs(script, stream) >= 0);
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+    path_before = strdup(before != NULL ? before : "/usr/bin:/bin");
+    assert_non_null(path_before);
+    snprintf(path, sizeof path, "%s:%s", folder, path_before);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+}
+
+static void restore_path(const char *program)
+{
+    char path[OFFLINE_PATH_SIZE];
+    assert_int_equal(setenv("PATH", path_before, 1), 0);
+    free(path_before);
+    assert_int_equal(unlink(offline_path(folder, program, path)), 0);
+}
+
+/* LLVM crashes on some texts, but not without one of its passes. */
+static void offline_tries_again_after_a_crash(void **state)
+{
+    const offline_target target = target_of("ptx:sm_80");
+    char message[OFFLINE_MESSAGE_SIZE] = "";
+    unsigned char *code = NULL;
+    size_t bytes;
+    bool good;
+    (void)state;
+    put_before_path("llc-14", "#!/bin/sh\n"
+                              "case \"$*\" in *-disable-lsr*) exec /usr/bin/llc-14 \"$@\";; esac\n"
+                              "kill -SEGV $$\n");
+    good = offline_compile(&target, hand_written, "-cl-std=CL1.2", &code, &bytes, message);
+    restore_path("llc-14");
+    if (!good) {
+        fail_msg("%s", message);
+    }
+    check_code("ptx:sm_80", "first", code, bytes);
+    free(code);
+}
+
+static void offline_keeps_loads_behind_barriers(void **state)
+{
+    const offline_target target = target_of("ptx:sm_80");
+    char message[OFFLINE_MESSAGE_SIZE] = "";
+    unsigned char *code = NULL;
+    size_t bytes;
+    (void)state;
+    if (!offline_compile(&target, with_barrier, "-cl-std=CL1.2", &code, &bytes, message)) {
+        fail_msg("%s", message);
+    }
+    const char *barrier = strstr((const char *)code, "bar.sync"), *load = strstr((const char *)code, "ld.shared");
+    assert_non_null(barrier);
+    assert_non_null(load);
+    assert_true(barrier < load);
+    free(code);
+}
+
+/* What the later programs refuse is not handed out, and what they say is cut. */
+static void offline_minds_the_checkers(void **state)
+{
+    (void)state;
+    put_before_path("spirv-val", "#!/bin/sh\n"
+                                 "test \"$3\" = k.spv && test -s k.spv && yes 'an odd word' | head -n 10000\n"
+                                 "exit 1\n");
+    const offline_target target = target_of("spirv");
+    char message[OFFLINE_MESSAGE_SIZE] = "";
+    unsigned char *code;
+    size_t bytes;
+    bool good = offline_compile(&target, hand_written, "-cl-std=CL1.2", &code, &bytes, message);
+    restore_path("spirv-val");
+    assert_false(good);
+    assert_null(code);
+    assert_int_equal(strncmp(message, "spirv-val failed with exit code 1: an odd word an odd", 53), 0);
+    assert_in_range(strlen(message), 900, OFFLINE_MESSAGE_SIZE - 1);
+}
+
+static void offline_prints_commands(void **state)
+{
+    static const char *const last_lines[] = {" o.bc -o k.ptx\n", "\nspirv-val --target-env opencl1.2 k.spv\n",
+                                             " -c k.cl -o k.bc\n", "\nld.lld-14 -shared --no-undefined k.o -o k.co\n"};
+    char text[4096], start[64];
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
+        const offline_target target = target_of(target_names[i]);
+        offline_commands(&target, "-cl-std=CL1.2", text, sizeof text);
+        assert_int_equal(strncmp(text, "clang-14 -x cl -cl-std=CL1.2 ", 29), 0);
+        assert_true(strlen(text) > strlen(last_lines[i]));
+        assert_string_equal(text + strlen(text) - strlen(last_lines[i]), last_lines[i]);
+        memset(start, '#', sizeof start);
+        offline_commands(&target, "-cl-std=CL1.2", start, 30);
+        assert_int_equal(strlen(start), 29);
+        assert_memory_equal(start, text, 29);
+        assert_int_equal(start[30], '#');
+    }
+    const offline_target target = target_of("amdgcn:gfx90a");
+    offline_commands(&target, "-cl-std=CL2.0", text, sizeof text);
+    assert_non_null(strstr(text, " '-Datomic_work_item_fence(flags,order,scope)=")); /* quoted for a shell */
+}
+
+#define OFFLINE_CASE(function) cmocka_unit_test_setup_teardown(function, make_folder, remove_folder)
+
+const struct CMUnitTest test_offline[] = {
+    OFFLINE_CASE(offline_reads_targets),
+    OFFLINE_CASE(offline_compiles_kernels),
+    OFFLINE_CASE(offline_compiles_later_kernels),
+    OFFLINE_CASE(offline_puts_the_group_size_into_ptx),
+    OFFLINE_CASE(offline_compiles_instructions_of_ptx),
+    OFFLINE_CASE(offline_quotes_the_compiler),
+    OFFLINE_CASE(offline_refuses_undefined_functions),
+    OFFLINE_CASE(offline_refuses_ptx_without_kernels),
+    OFFLINE_CASE(offline_names_unknown_processors),
+    OFFLINE_CASE(offline_names_missing_programs),
+    OFFLINE_CASE(offline_names_a_bad_folder),
+    OFFLINE_CASE(offline_tries_again_after_a_crash),
+    OFFLINE_CASE(offline_keeps_loads_behind_barriers),
+    OFFLINE_CASE(offline_minds_the_checkers),
+    OFFLINE_CASE(offline_prints_commands),
+};
+const size_t test_offline_count = TEST_COUNT(test_offline);
