@@ -1,6 +1,6 @@
 /* The tool: what NumPy wrote it transposes as NumPy would, whatever the type, order and format version; what it cannot
  * transpose it refuses with one sentence that names the file, and leaves every byte as it was; a wrong command line
- * exits with 2, any other failure with 1. */
+ * exits with 2, any other failure with 1. What it stores - programs, headers, wisdom - is whole or not there. */
 
 #define _XOPEN_SOURCE 700
 
@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 
 enum {
     PATH_SIZE = 512,
+    MAX_PATHS = 64,
     OUTPUT_SIZE = 1 << 18, /* more than any command prints */
     RUN_SECONDS = 120      /* then a run has hung */
 };
@@ -88,13 +90,16 @@ static const char *tool_path(void)
     return path != NULL ? path : "build/ipt";
 }
 
-/* Runs the tool and fails unless it exits with code. */
-#define run_tool(code, ...)                                                                                            \
+/* Runs a program and fails unless it exits with code. */
+#define run_program(code, ...)                                                                                         \
     do {                                                                                                               \
-        const char *const run_tool_words[] = {tool_path(), __VA_ARGS__, NULL};                                         \
-        run_words(NULL, run_tool_words);                                                                               \
+        const char *const run_program_words[] = {__VA_ARGS__, NULL};                                                   \
+        run_words(NULL, run_program_words);                                                                            \
         expect_code(code, __LINE__);                                                                                   \
     } while (0)
+
+/* The same with the tool. */
+#define run_tool(code, ...) run_program(code, tool_path(), __VA_ARGS__)
 
 static void expect_code(int code, int line)
 {
@@ -111,44 +116,46 @@ static void expect_word(const char *text, const char *word)
     }
 }
 
-/* A directory for a test, removed by its teardown. */
-static char directory[PATH_SIZE];
+/* A directory for a test, removed by its teardown, and the paths in it that the test has asked for. */
+static char directory[PATH_SIZE], paths[MAX_PATHS][PATH_SIZE * 2];
+static size_t path_count;
 
 static int make_directory(void **state)
 {
     (void)state;
+    path_count = 0;
     const char *parent = getenv("TMPDIR");
     snprintf(directory, sizeof directory, "%s/ipt_tool_XXXXXX", parent != NULL ? parent : "/tmp");
     return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *position)
+{
+    (void)status;
+    (void)kind;
+    (void)position;
+    return remove(path);
 }
 
 static int remove_directory(void **state)
 {
     (void)state;
     next_file_limit = 0;
-    DIR *list = opendir(directory);
-    if (list == NULL) {
-        return -1;
-    }
-    for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            if (unlinkat(dirfd(list), entry->d_name, 0) != 0) {
-                unlinkat(dirfd(list), entry->d_name, AT_REMOVEDIR);
-            }
-        }
-    }
-    closedir(list);
-    return rmdir(directory);
+    return nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The path of a file in the test's directory; valid until the next but one call. */
+/* The path of a file in the test's directory; valid until the test ends. */
 static const char *in_directory(const char *name)
 {
-    static char paths[2][PATH_SIZE * 2];
-    static size_t index;
-    index ^= 1;
-    snprintf(paths[index], sizeof paths[index], "%s/%s", directory, name);
-    return paths[index];
+    char path[PATH_SIZE * 2];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    for (size_t i = 0; i < path_count; i++) {
+        if (strcmp(paths[i], path) == 0) {
+            return paths[i];
+        }
+    }
+    assert_true(path_count < MAX_PATHS);
+    return strcpy(paths[path_count++], path);
 }
 
 typedef struct content {
@@ -700,7 +707,7 @@ static void test_usage_errors(void **state)
 static void test_help(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"devices", "transpose", "plan", "source", "bench"};
+    static const char *const commands[] = {"devices", "transpose", "plan", "source", "precompile", "tune", "bench"};
     run_tool(0, "--help");
     static char help[OUTPUT_SIZE];
     memcpy(help, last.output, sizeof help);
@@ -715,9 +722,9 @@ static void test_help(void **state)
         expect_word(last.output, commands[i]);
         expect_word(last.output, "--device");
     }
-    static const char *const of_bench[] = {"--repeat",  "--rounds", "--shapes",  "--random", "--elem-size",
-                                           "--sides",   "--bytes",  "--square",  "--seed",   "--multiple",
-                                           "--measure", "--blas",   "--csv FILE"};
+    static const char *const of_bench[] = {"--repeat",  "--rounds", "--shapes",   "--random", "--elem-size",
+                                           "--sides",   "--bytes",  "--square",   "--seed",   "--multiple",
+                                           "--measure", "--blas",   "--csv FILE", "--startup"};
     for (size_t i = 0; i < sizeof of_bench / sizeof of_bench[0]; i++) {
         expect_word(last.output, of_bench[i]);
     }
@@ -1042,19 +1049,1326 @@ static void test_bench_blas(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* What the tests of stored things share */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+enum { MAX_FILES = 32, ENTRY_HEAD = 56, ENTRY_FACTS = 8 };
+
+/* The first words of a command on a disk that is full: next_file_limit's signal, which a full disk does not send, does
+ * not end it. */
+#define FULL_DISK "sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"
+
+/* Before a command that is to find no OpenCL device. */
+#define NO_DEVICES "env", "OCL_ICD_VENDORS=/nonexistent"
+
+static void expect_one_line(const char *text)
+{
+    const char *end = strchr(text, '\n');
+    if (end == NULL || end[1] != '\0') {
+        fail_msg("not one line: %.4000s", text);
+    }
+}
+
+static bool exists(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0;
+}
+
+/* The names in a folder, sorted; none if there is no folder. */
+typedef struct listing {
+    size_t count;
+    char names[MAX_FILES][256];
+} listing;
+
+static listing list_folder(const char *folder)
+{
+    listing list = {0};
+    struct dirent **entries;
+    int count = scandir(folder, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0) {
+            assert_true(list.count < MAX_FILES);
+            snprintf(list.names[list.count++], sizeof list.names[0], "%s", entries[i]->d_name);
+        }
+        free(entries[i]);
+    }
+    if (count >= 0) {
+        free(entries);
+    }
+    return list;
+}
+
+static const char *path_within(const char *folder, const char *name)
+{
+    static char path[PATH_SIZE * 4];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* A folder's files with all that changes when one is written, touched or replaced. */
+static void describe_folder(const char *folder, char text[OUTPUT_SIZE])
+{
+    listing list = list_folder(folder);
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < list.count; i++) {
+        struct stat status;
+        assert_int_equal(stat(path_within(folder, list.names[i]), &status), 0);
+        length += (size_t)snprintf(text + length, OUTPUT_SIZE - length, "%s %lu %ld %ld.%09ld\n", list.names[i],
+                                   (unsigned long)status.st_ino, (long)status.st_size, (long)status.st_mtim.tv_sec,
+                                   status.st_mtim.tv_nsec);
+    }
+}
+
+/* Whether the test's directory holds these files, in alphabetical order, and no others. */
+#define expect_files(...)                                                                                              \
+    do {                                                                                                               \
+        const char *const expected_files[] = {__VA_ARGS__, NULL};                                                      \
+        expect_files_of(expected_files, __LINE__);                                                                     \
+    } while (0)
+
+static void expect_files_of(const char *const *names, int line)
+{
+    listing list = list_folder(directory);
+    size_t i = 0;
+    for (; i < list.count && names[i] != NULL && strcmp(list.names[i], names[i]) == 0; i++) {
+    }
+    if (i < list.count || names[i] != NULL) {
+        fail_msg("line %d: %zu files, and file %zu is '%s' instead of '%s'", line, list.count, i,
+                 i < list.count ? list.names[i] : "", names[i] == NULL ? "" : names[i]);
+    }
+}
+
+static void expect_content(const char *path, const char *text)
+{
+    content read = read_content(path);
+    read.bytes[read.size] = '\0';
+    assert_string_equal((char *)read.bytes, text);
+    free(read.bytes);
+}
+
+static const char *write_text(const char *name, const char *text)
+{
+    const char *path = in_directory(name);
+    write_content(path, text, strlen(text));
+    return path;
+}
+
+/* The line of a text that begins with start; fails if there is none. Valid until the next call. */
+static const char *line_of(const char *text, const char *start)
+{
+    static char line[2048];
+    while (strncmp(text, start, strlen(start)) != 0) {
+        text = strchr(text, '\n');
+        if (text == NULL) {
+            fail_msg("no line begins with '%s'", start);
+            return "";
+        }
+        text++;
+    }
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+    return line;
+}
+
+/* Copies text with its line of that index, from 0 on, replaced: NULL stands for the text's end before that line. */
+static void replace_line(const char *text, size_t index, const char *with, char edited[OUTPUT_SIZE])
+{
+    const char *line = text;
+    for (size_t i = 0; i < index; i++) {
+        line = strchr(line, '\n') + 1;
+    }
+    snprintf(edited, OUTPUT_SIZE, "%.*s%s%s", (int)(line - text), text, with == NULL ? "" : with,
+             with == NULL ? "" : line + strcspn(line, "\n"));
+}
+
+static size_t read_little_endian(const unsigned char *bytes, size_t count)
+{
+    size_t value = 0;
+    for (size_t i = count; i-- > 0;) {
+        value = value << 8 | bytes[i];
+    }
+    return value;
+}
+
+/* The parts of an entry of ipt's cache. */
+typedef struct entry_parts {
+    bool is_program;
+    char key[8192];
+    const unsigned char *code;
+    size_t code_size;
+} entry_parts;
+
+/* Takes an entry apart; fails if its head does not describe it. */
+static entry_parts take_apart(const unsigned char *bytes, size_t size)
+{
+    entry_parts parts;
+    assert_true(size > ENTRY_HEAD);
+    assert_memory_equal(bytes, "iptcache", 8);
+    size_t key_size = read_little_endian(bytes + 12, 4), payload = read_little_endian(bytes + 16, 8);
+    assert_true(size == ENTRY_HEAD + key_size + payload);
+    assert_true(key_size < sizeof parts.key && memchr(bytes + ENTRY_HEAD, '\0', key_size) == NULL);
+    snprintf(parts.key, sizeof parts.key, "%.*s", (int)key_size, (const char *)bytes + ENTRY_HEAD);
+    parts.is_program = strncmp(parts.key, "ipt program\n", 12) == 0;
+    if (parts.is_program) {
+        assert_true(payload > ENTRY_FACTS);
+        parts.code = bytes + ENTRY_HEAD + key_size + ENTRY_FACTS;
+        parts.code_size = payload - ENTRY_FACTS;
+    } else {
+        assert_int_equal(strncmp(parts.key, "ipt device\n", 11), 0);
+        parts.code = NULL;
+        parts.code_size = 0;
+    }
+    return parts;
+}
+
+/* The number of programs in a folder of entries, and of what else there is. */
+static size_t count_programs(const char *folder, size_t *others)
+{
+    listing list = list_folder(folder);
+    size_t programs = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        content read = read_content(path_within(folder, list.names[i]));
+        programs += take_apart(read.bytes, read.size).is_program;
+        free(read.bytes);
+        assert_string_equal(list.names[i] + strlen(list.names[i]) - 4, ".ipt");
+    }
+    *others = list.count - programs;
+    return programs;
+}
+
+/* The profile of the device here, in a file. */
+static const char *write_profile(char text[OUTPUT_SIZE])
+{
+    run_tool(0, "devices", "--profile");
+    memcpy(text, last.output, OUTPUT_SIZE);
+    return write_text("profile", text);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Profiles */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static char kept[OUTPUT_SIZE], edited[OUTPUT_SIZE];
+
+static void tool_profile_text(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "device ",      "vendor ",       "driver ",        "platform ",        "bits ",         "cpu ",
+        "cooperative ", "nvidia ",       "memory_model ",  "sub_group ",       "lanes ",        "standard ",
+        "group_size ",  "local_memory ", "compute_units ", "resident_groups ", "refused_bytes "};
+    run_tool(0, "devices", "--profile");
+    assert_string_equal(last.errors, "");
+    memcpy(kept, last.output, sizeof kept);
+    assert_int_equal(strncmp(kept, "ipt profile 1\n", 14), 0);
+    assert_string_equal(kept + strlen(kept) - 5, "\nend\n");
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        const char *value = line_of(kept, lines[i]) + strlen(lines[i]);
+        assert_true(i < 4 ? *value != '\0' : strspn(value, "0123456789") == strlen(value) && *value != '\0');
+    }
+    run_tool(0, "devices", "--profile");
+    assert_string_equal(last.output, kept);
+    run_tool(1, "devices", "--profile", "--device", "nosuchdevice");
+    expect_word(last.errors, "nosuchdevice");
+    assert_string_equal(last.output, "");
+}
+
+static void tool_profile_makes_the_same_plans(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"24x20:4", "37x23:4", "31x1500:4", "300x200:12", "1000x777:4"};
+    static const char *const options[][2] = {
+        {"plan", "--batch=1"}, {"plan", "--no-cooperative"}, {"source", "--batch=3"}};
+    const char *profile = write_profile(kept);
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        for (size_t j = 0; j < sizeof options / sizeof options[0]; j++) {
+            run_tool(0, options[j][0], shapes[i], options[j][1]);
+            memcpy(edited, last.output, sizeof edited);
+            expect_word(edited, "ipt_k_");
+            run_program(0, NO_DEVICES, tool_path(), options[j][0], shapes[i], options[j][1], "--profile", profile);
+            assert_string_equal(last.output, edited);
+            assert_string_equal(last.errors, "");
+        }
+    }
+}
+
+/* Runs a command that must refuse a file in one line, which names it and a line of it. */
+static void expect_refused_line(const char *path, const char *what, size_t number, const char *const *words)
+{
+    char place[PATH_SIZE * 3];
+    run_words(NULL, words);
+    expect_code(1, (int)number);
+    assert_string_equal(last.output, "");
+    expect_one_line(last.errors);
+    snprintf(place, sizeof place, "ipt: %s: %s, line %zu: ", path, what, number);
+    expect_word(last.errors, place);
+}
+
+static void expect_bad_profile(const char *text, size_t number)
+{
+    const char *path = write_text("profile", text);
+    const char *const words[] = {tool_path(), "plan", "24x20:4", "--profile", path, NULL};
+    expect_refused_line(path, "profile", number, words);
+}
+
+static void tool_profile_refused(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"", " ", "-1", "+1", "1 ", "1x", "0x1", "99999999999999999999"};
+    const char *path = write_profile(kept);
+    size_t lines = count_words(kept, "\n"), before = 0;
+    for (size_t i = 0; i < lines; i++) {
+        replace_line(kept, i, "nonsense", edited);
+        expect_bad_profile(edited, i + 1);
+        replace_line(kept, i, NULL, edited);
+        expect_bad_profile(edited, i + 1);
+    }
+    const char *bits = strstr(kept, "\nbits ");
+    for (const char *at = kept; at <= bits; at++) {
+        before += *at == '\n';
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "bits %s", numbers[i]);
+        replace_line(kept, before, line, edited);
+        expect_bad_profile(edited, before + 1);
+    }
+    strcpy(edited, kept);
+    strcat(edited, "end\n");
+    expect_bad_profile(edited, lines + 1);
+    write_content(path, "ipt profile 1\n\0x\n", 17); /* with a zero */
+    const char *const others[][2] = {
+        {path, "not a text"}, {directory, "directory"}, {"/nonexistent/p", "No such file"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        run_tool(1, "source", "24x20:4", "--profile", others[i][0]);
+        expect_one_line(last.errors);
+        expect_word(last.errors, others[i][0]);
+        expect_word(last.errors, others[i][1]);
+    }
+    write_text("profile", "nonsense\n");
+    run_tool(1, "precompile", "24x20:4", "--target", "bitcode", "--profile", path, "-o", in_directory("folder"),
+             "--embed", in_directory("header.h"));
+    expect_word(last.errors, "ipt: ");
+    expect_files("profile");
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Folders of programs */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Two shapes and, where panels or other kernels are made for it, a third with programs of its own. */
+#define SHAPES "24x20:4", "37x23:4", "31x1500:4"
+static const char *const all_shapes[] = {SHAPES};
+enum { SHAPE_COUNT = sizeof all_shapes / sizeof all_shapes[0] };
+
+/* Where the programs are kept: the folder that the command line names, or the environment, or the user's. */
+static void tool_cache(void **state)
+{
+    (void)state;
+    char home[PATH_SIZE * 2 + 20], base[PATH_SIZE * 2 + 20], variable[PATH_SIZE * 2 + 20], pocl[PATH_SIZE * 2 + 20];
+    const char *folder = in_directory("folder");
+    size_t others;
+    snprintf(home, sizeof home, "HOME=%s", in_directory("home"));
+    snprintf(base, sizeof base, "XDG_CACHE_HOME=%s", in_directory("base"));
+    snprintf(variable, sizeof variable, "IPT_CACHE_DIR=%s", in_directory("variable"));
+    snprintf(pocl, sizeof pocl, "POCL_CACHE_DIR=%s", in_directory("driver")); /* not among ours */
+    assert_int_equal(mkdir(in_directory("home"), 0700), 0);
+    assert_int_equal(mkdir(in_directory("base"), 0700), 0);
+    assert_int_equal(mkdir(in_directory("driver"), 0700), 0);
+#define RUN_TOOL_IN(...) run_program(0, "env", "-u", "IPT_CACHE_DIR", home, base, pocl, __VA_ARGS__)
+    RUN_TOOL_IN(tool_path(), "plan", "24x20:4", "--cache", "");
+    RUN_TOOL_IN(variable, tool_path(), "plan", "24x20:4", "--cache", "");
+    RUN_TOOL_IN("IPT_CACHE_DIR=", tool_path(), "plan", "24x20:4");
+    RUN_TOOL_IN(tool_path(), "precompile", "24x20:4", "--embed", in_directory("header.h"));
+    RUN_TOOL_IN(variable, tool_path(), "precompile", "24x20:4", "--embed", in_directory("header.h"));
+    assert_false(exists(in_directory("variable")) || exists(in_directory("base/ipt")) ||
+                 exists(in_directory("home/.cache/ipt")));
+    RUN_TOOL_IN(variable, tool_path(), "plan", "24x20:4", "--cache", folder);
+    assert_true(count_programs(folder, &others) >= 1);
+    assert_false(exists(in_directory("variable")) || exists(in_directory("base/ipt")) ||
+                 exists(in_directory("home/.cache/ipt")));
+    RUN_TOOL_IN(variable, tool_path(), "plan", "24x20:4");
+    assert_true(count_programs(in_directory("variable"), &others) >= 1);
+    assert_false(exists(in_directory("base/ipt")) || exists(in_directory("home/.cache/ipt")));
+    RUN_TOOL_IN(tool_path(), "plan", "24x20:4");
+    assert_true(count_programs(in_directory("base/ipt"), &others) >= 1);
+    assert_false(exists(in_directory("home/.cache/ipt")));
+#undef RUN_TOOL_IN
+    /* Every command that makes plans takes it. */
+    static const char *const commands[][4] = {{"source", "24x20:4"},
+                                              {"tune", "24x20:4"},
+                                              {"bench", "24x20:4", "--repeat=1", "--rounds=1"},
+                                              {"transpose", "--raw=24x20:4", "raw"}};
+    static const unsigned char zeros[24 * 20 * 4];
+    write_content(in_directory("raw"), zeros, sizeof zeros);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "folder%zu", i);
+        const char *words[9] = {tool_path(), commands[i][0], "--cache", in_directory(name)};
+        for (size_t j = 1; j < 4 && commands[i][j] != NULL; j++) {
+            words[j + 3] = strcmp(commands[i][j], "raw") == 0 ? in_directory("raw") : commands[i][j];
+        }
+        run_words(NULL, words);
+        expect_code(0, (int)i);
+        assert_true(count_programs(in_directory(name), &others) >= 1);
+    }
+}
+
+/* Plans of the shapes find everything in the folder: nothing is added to it and nothing changes there. */
+static void expect_complete(const char *folder, const char *wisdom)
+{
+    static char before[OUTPUT_SIZE], after[OUTPUT_SIZE];
+    describe_folder(folder, before);
+    for (size_t i = 0; i < SHAPE_COUNT; i++) {
+        const char *const words[] = {
+            tool_path(), "plan", all_shapes[i], "--cache", folder, wisdom == NULL ? NULL : "--wisdom", wisdom, NULL};
+        run_words(NULL, words);
+        expect_code(0, (int)i);
+        describe_folder(folder, after);
+        assert_string_equal(after, before);
+    }
+}
+
+/* What a run of precompile has said at its end goes with what is in the folder. */
+static void expect_precompiled(const char *folder, const char *place)
+{
+    listing list = list_folder(folder);
+    size_t others, programs = count_programs(folder, &others), bytes = 0;
+    char text[PATH_SIZE * 4];
+    for (size_t i = 0; i < list.count; i++) {
+        content read = read_content(path_within(folder, list.names[i]));
+        bytes += read.size;
+        free(read.bytes);
+    }
+    snprintf(text, sizeof text, "%zu program%s%s, %zu bytes, to %s in ", programs, programs == 1 ? "" : "s",
+             others > 0 ? " and what is known of the device" : "", bytes, place);
+    expect_word(last.output, text);
+}
+
+static void tool_precompile_folder(void **state)
+{
+    (void)state;
+    const char *folder = in_directory("folder/below");
+    run_tool(0, "precompile", SHAPES, "-o", folder);
+    expect_one_line(last.output);
+    assert_string_equal(last.errors, "");
+    expect_precompiled(folder, folder);
+    expect_complete(folder, NULL);
+    /* Whatever of it is missing, one of the plans would have stored. */
+    listing list = list_folder(folder);
+    size_t returned = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        char path[PATH_SIZE * 4];
+        snprintf(path, sizeof path, "%s", path_within(folder, list.names[i]));
+        content read = read_content(path);
+        bool is_program = take_apart(read.bytes, read.size).is_program;
+        free(read.bytes);
+        assert_int_equal(remove(path), 0);
+        for (size_t j = 0; j < SHAPE_COUNT && is_program; j++) {
+            run_tool(0, "plan", all_shapes[j], "--cache", folder);
+        }
+        assert_true(!is_program || exists(path));
+        returned += is_program;
+    }
+    assert_true(returned >= 2);
+    /* A second time, over it, and with words on the way. */
+    run_tool(0, "precompile", SHAPES, "--verbose", "--output", folder);
+    expect_precompiled(folder, folder);
+    list = list_folder(folder);
+    assert_int_equal(count_words(last.output, "\n"), list.count + 1);
+    expect_word(last.errors, "1 of 3: 24x20:4 in ");
+    expect_word(last.errors, "\n3 of 3: 31x1500:4 in ");
+    expect_complete(folder, NULL);
+}
+
+/* With --cache, and only then, it has a cache: the programs come from there if they are there. */
+static void tool_precompile_cache(void **state)
+{
+    (void)state;
+    char variable[PATH_SIZE * 2 + 20];
+    const char *cache = in_directory("cache"), *folder = in_directory("folder");
+    size_t others;
+    snprintf(variable, sizeof variable, "IPT_CACHE_DIR=%s", cache);
+    run_program(0, "env", variable, tool_path(), "precompile", SHAPES, "-o", folder);
+    assert_false(exists(cache));
+    run_tool(0, "precompile", SHAPES, "-o", folder, "--cache", cache);
+    listing list = list_folder(cache);
+    assert_int_equal(count_programs(cache, &others), count_programs(folder, &others));
+    describe_folder(cache, kept);
+    assert_int_equal(nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    run_tool(0, "precompile", SHAPES, "-o", folder, "--cache", cache);
+    describe_folder(cache, edited);
+    assert_string_equal(edited, kept);
+    for (size_t i = 0; i < list.count; i++) {
+        content cached = read_content(path_within(cache, list.names[i]));
+        content stored = read_content(path_within(folder, list.names[i]));
+        assert_int_equal(cached.size, stored.size);
+        assert_memory_equal(cached.bytes, stored.bytes, stored.size);
+        free(cached.bytes);
+        free(stored.bytes);
+    }
+    expect_complete(folder, NULL);
+}
+
+static void expect_same_names(const char *first, const char *second)
+{
+    listing a = list_folder(first), b = list_folder(second);
+    assert_int_equal(a.count, b.count);
+    assert_true(a.count > 0);
+    for (size_t i = 0; i < a.count; i++) {
+        assert_string_equal(a.names[i], b.names[i]);
+    }
+}
+
+/* --shapes, and the options that change which programs a plan needs. */
+static void tool_precompile_shapes(void **state)
+{
+    (void)state;
+    static const char shapes[] = "# some\n24 20\n\n37 23 # more\n";
+    const char *file = write_text("shapes", shapes), *first = in_directory("first"), *second = in_directory("second");
+    size_t others;
+    run_tool(0, "precompile", "24x20:8", "37x23:8", "-o", first);
+    run_tool(0, "precompile", "--shapes", file, "--elem-size", "8", "-o", second);
+    expect_same_names(first, second);
+    run_tool(0, "precompile", "24x20:4", "-o", in_directory("less"));
+    run_tool(0, "precompile", "24x20:4", "--out-of-place", "-o", in_directory("more"));
+    assert_int_equal(count_programs(in_directory("more"), &others), count_programs(in_directory("less"), &others) + 1);
+    run_tool(0, "precompile", "24x20:4", "--expression", "2 * x", "-o", in_directory("other"));
+    assert_true(count_programs(in_directory("other"), &others) >= 1);
+    describe_folder(in_directory("other"), kept);
+    run_tool(0, "plan", "24x20:4", "--expression", "2 * x", "--cache", in_directory("other"));
+    describe_folder(in_directory("other"), edited);
+    assert_string_equal(edited, kept);
+    run_tool(0, "plan", "24x20:4", "--expression", "3 * x", "--cache", in_directory("other"));
+    describe_folder(in_directory("other"), edited);
+    assert_string_not_equal(edited, kept);
+    write_text("shapes", "24 20\n37\n");
+    run_tool(1, "precompile", "--shapes", file, "-o", in_directory("bad"));
+    expect_word(last.errors, "shapes:2: ");
+    assert_false(exists(in_directory("bad")));
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Headers of programs */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The bytes of an array in a header's text, which the caller frees. */
+static content read_array(const char *text, const char *name, size_t index)
+{
+    char heading[600];
+    snprintf(heading, sizeof heading, "\nstatic const unsigned char %s_%zu[] = {\n", name, index);
+    const char *at = strstr(text, heading);
+    content read = {NULL, 0};
+    if (at == NULL) {
+        fail_msg("the header has no array %s_%zu", name, index);
+        return read;
+    }
+    at += strlen(heading);
+    read.bytes = malloc(strlen(at));
+    assert_non_null(read.bytes);
+    while (*at != '}') {
+        char *end;
+        unsigned long value = strtoul(at, &end, 10);
+        assert_true(end > at && *end == ',' && value <= 255);
+        read.bytes[read.size++] = (unsigned char)value;
+        at = end + 1 + (end[1] == '\n');
+    }
+    return read;
+}
+
+/* Checks a header whose programs lie in folder, too. */
+static void expect_header(const char *path, const char *name, const char *guard, const char *folder)
+{
+    char text[1200];
+    content header = read_content(path);
+    header.bytes[header.size] = '\0';
+    const char *all = (const char *)header.bytes;
+    assert_int_equal(strlen(all), header.size);
+    assert_int_equal(strncmp(all, "/* Written by ipt ", 18), 0);
+    snprintf(text, sizeof text, "*/\n#ifndef %s\n#define %s\n\n#include \"ipt.h\"\n", guard, guard);
+    expect_word(all, text);
+    snprintf(text, sizeof text, "\n#endif /* %s */\n", guard);
+    assert_string_equal(all + header.size - strlen(text), text);
+    snprintf(text, sizeof text, "\nenum { %s_count = sizeof %s / sizeof %s[0] };\n", name, name, name);
+    expect_word(all, text);
+    snprintf(text, sizeof text, "\nstatic const ipt_binary %s[] = {\n    {%s_0, sizeof %s_0},\n", name, name, name);
+    expect_word(all, text);
+    listing list = list_folder(folder);
+    bool found[MAX_FILES] = {0};
+    assert_int_equal(count_words(all, "static const unsigned char "), list.count);
+    for (size_t i = 0; i < list.count; i++) {
+        content array = read_array(all, name, i);
+        snprintf(text, sizeof text, "\n    {%s_%zu, sizeof %s_%zu},\n", name, i, name, i);
+        expect_word(all, text);
+        (void)take_apart(array.bytes, array.size);
+        size_t same = list.count;
+        for (size_t j = 0; j < list.count; j++) {
+            content file = read_content(path_within(folder, list.names[j]));
+            same = file.size == array.size && memcmp(file.bytes, array.bytes, file.size) == 0 ? j : same;
+            free(file.bytes);
+        }
+        assert_true(same < list.count && !found[same]);
+        found[same] = true;
+        free(array.bytes);
+    }
+    free(header.bytes);
+}
+
+static void tool_precompile_header(void **state)
+{
+    (void)state;
+    const char *folder = in_directory("folder");
+    char both[PATH_SIZE * 4];
+    run_tool(0, "precompile", SHAPES, "-o", folder, "--embed", in_directory("kernels.h"));
+    snprintf(both, sizeof both, "%s and %s", folder, in_directory("kernels.h"));
+    expect_precompiled(folder, both);
+    expect_files("folder", "kernels.h");
+    expect_header(in_directory("kernels.h"), "kernels", "KERNELS_H_INCLUDED", folder);
+    content header = read_content(in_directory("kernels.h"));
+    header.bytes[header.size] = '\0';
+    expect_word((char *)header.bytes, " precompile 24x20:4 37x23:4 31x1500:4, for ");
+    free(header.bytes);
+    /* Through a link, over what is there; the words of the comment at the top cannot end it. */
+    assert_int_equal(mkdir(in_directory("*"), 0700), 0);
+    const char *shapes = write_text("*/shapes", "24 20\n");
+    write_text("old.h", "old\n");
+    assert_int_equal(symlink("old.h", in_directory("link.h")), 0);
+    run_tool(0, "precompile", "--shapes", shapes, "-o", in_directory("one"), "--embed", in_directory("link.h"));
+    struct stat status;
+    assert_int_equal(lstat(in_directory("link.h"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    expect_header(in_directory("old.h"), "link", "LINK_H_INCLUDED", in_directory("one"));
+    header = read_content(in_directory("old.h"));
+    header.bytes[header.size] = '\0';
+    const char *end = strstr((char *)header.bytes, "*/"), *line = strchr((char *)header.bytes, '\n');
+    assert_non_null(line);
+    assert_true(end == line - 2);
+    expect_word(line_of((char *)header.bytes, "/*"), "--elem-size 4");
+    free(header.bytes);
+    expect_files("*", "folder", "kernels.h", "link.h", "old.h", "one");
+}
+
+/* Whatever a header is called, C and C++ take the names in it. */
+static void tool_precompile_header_names(void **state)
+{
+    (void)state;
+#define TEN_LETTERS "abcdefghij"
+#define LONG_NAME                                                                                                      \
+    TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS        \
+        TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS TEN_LETTERS
+    static const char *const cases[][2] = {{"my-kernels v2.h", "my_kernels_v2"},
+                                           {"9lives.h", "programs_9lives"},
+                                           {"\xc3\xbc-ber.h", "programs_ber"},
+                                           {".h", "programs"},
+                                           {"a.b.h", "a_b"},
+                                           {"no_extension", "no_extension"},
+                                           {"y__z__.h", "y_z"},
+                                           {"int.h", "int_programs"},
+                                           {"class.hpp", "class_programs"},
+                                           {"xor eq.h", "xor_eq_programs"},
+                                           {"eq.h", "eq"},
+                                           {LONG_NAME ".h", LONG_NAME}};
+    enum { COUNT = sizeof cases / sizeof cases[0] };
+    const char *folder = in_directory("folder");
+    char source[COUNT * 300] = "";
+    run_tool(0, "precompile", "24x20:4", "-o", folder);
+    for (size_t i = 0; i < COUNT; i++) {
+        char guard[300], path[PATH_SIZE * 2];
+        snprintf(guard, sizeof guard, "%s_H_INCLUDED", cases[i][1]);
+        for (char *letter = guard; *letter != '\0'; letter++) {
+            *letter = (char)(*letter >= 'a' && *letter <= 'z' ? *letter - 'a' + 'A' : *letter);
+        }
+        snprintf(path, sizeof path, "%s", in_directory(cases[i][0]));
+        run_tool(0, "precompile", "24x20:4", "-o", folder, "--embed", path, "--cache", folder);
+        expect_header(path, cases[i][1], guard, folder);
+        snprintf(source + strlen(source), sizeof source - strlen(source), "#include \"%s\"\n", cases[i][0]);
+    }
+    static const char *const compilers[][5] = {{"gcc", "-std=c99", "-x", "c"}, {"g++", "-std=c++11", "-x", "c++"}};
+    const char *path = write_text("all.c", source);
+    for (size_t i = 0; i < 2; i++) {
+        const char *const *words = compilers[i];
+        const char *const version[] = {words[0], "--version", NULL};
+        run_words(NULL, version);
+        if (last.code != 0) {
+            print_message("no %s: what it says of the headers was not tested\n", words[0]);
+            continue;
+        }
+        run_program(0, words[0], words[1], words[2], words[3], "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                    "-fsyntax-only", "-I.", path);
+    }
+}
+
+/* What cannot be written whole is not there afterwards, and what was there before is as it was. */
+static void tool_precompile_full_disk(void **state)
+{
+    (void)state;
+    const char *cache = in_directory("cache"), *folder = in_directory("folder"), *header = in_directory("kernels.h");
+    struct stat status;
+    size_t largest = 0;
+    run_tool(0, "precompile", SHAPES, "--cache", cache, "-o", folder, "--embed", header);
+    listing list = list_folder(folder);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_equal(stat(path_within(folder, list.names[i]), &status), 0);
+        largest = (size_t)status.st_size > largest ? (size_t)status.st_size : largest;
+    }
+    assert_int_equal(stat(header, &status), 0);
+    assert_true((size_t)status.st_size > 2 * largest);
+    assert_int_equal(nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    for (int old = 1; old >= 0; old--) { /* with a header that was there, and without */
+        if (old) {
+            write_text("kernels.h", "old\n");
+        } else {
+            assert_int_equal(remove(in_directory("kernels.h")), 0);
+        }
+        header = in_directory("kernels.h");
+        next_file_limit = (rlim_t)status.st_size - 1; /* nothing that is written before is half as large */
+        run_program(1, FULL_DISK, tool_path(), "precompile", SHAPES, "--cache", in_directory("cache"), "--embed",
+                    header);
+        next_file_limit = 0;
+        expect_one_line(last.errors);
+        expect_word(last.errors, header);
+        assert_string_equal(last.output, "");
+        if (old) {
+            expect_content(header, "old\n");
+            expect_files("cache", "kernels.h");
+        } else {
+            expect_files("cache");
+        }
+    }
+    next_file_limit = largest - 1; /* the driver writes less when it takes the programs from the cache */
+    run_program(1, FULL_DISK, tool_path(), "precompile", SHAPES, "--cache", in_directory("cache"), "-o",
+                in_directory("folder"), "--embed", in_directory("kernels.h"));
+    next_file_limit = 0;
+    expect_one_line(last.errors);
+    expect_word(last.errors, in_directory("folder"));
+    assert_string_equal(last.output, "");
+    list = list_folder(in_directory("folder"));
+    for (size_t i = 0; i < list.count; i++) { /* whole ones only */
+        content read = read_content(path_within(in_directory("folder"), list.names[i]));
+        (void)take_apart(read.bytes, read.size);
+        assert_true(read.size < largest);
+        free(read.bytes);
+    }
+    assert_false(exists(in_directory("kernels.h")));
+}
+
+static void tool_precompile_failures(void **state)
+{
+    (void)state;
+    const char *folder = in_directory("folder"), *header = write_text("kernels.h", "old\n");
+#define REFUSED(word, ...)                                                                                             \
+    do {                                                                                                               \
+        run_tool(1, "precompile", __VA_ARGS__);                                                                        \
+        expect_one_line(last.errors);                                                                                  \
+        expect_word(last.errors, word);                                                                                \
+        assert_string_equal(last.output, "");                                                                          \
+        expect_content(header, "old\n");                                                                               \
+        expect_files("kernels.h");                                                                                     \
+    } while (0)
+    REFUSED("need no program", "1x5:4", "5x1:4", "-o", folder, "--embed", header);
+    REFUSED("24x20:4: ", "24x24:4", "24x20:4", "--sequence=square", "-o", folder, "--embed", header);
+    REFUSED("nosuchdevice", "24x20:4", "--device=nosuchdevice", "-o", folder, "--embed", header);
+    REFUSED("/none/x.h: No such file", "24x20:4", "-o", folder, "--embed", in_directory("none/x.h"));
+    REFUSED("not a regular file", "24x20:4", "-o", folder, "--embed", directory);
+    REFUSED("not a regular file", "24x20:4", "-o", folder, "--embed", "/dev/full");
+    REFUSED("not a folder", "24x20:4", "-o", header);
+    REFUSED("/none: No such file", "--shapes", in_directory("none"), "-o", folder, "--embed", header);
+    REFUSED("/none", "24x20:4", "--wisdom", in_directory("none"), "-o", folder, "--embed", header);
+#undef REFUSED
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Programs for other devices */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* What 'ipt devices --profile' has printed on a machine with such a GPU. */
+static const char h200_profile[] = "ipt profile 1\n"
+                                   "device NVIDIA H200\n"
+                                   "vendor NVIDIA Corporation\n"
+                                   "driver 580.159.04\n"
+                                   "platform OpenCL 3.0 CUDA 13.0.98\n"
+                                   "bits 64\n"
+                                   "cpu 0\n"
+                                   "cooperative 1\n"
+                                   "nvidia 2\n"
+                                   "memory_model 2\n"
+                                   "sub_group 1\n"
+                                   "lanes 32\n"
+                                   "standard 30\n"
+                                   "group_size 256\n"
+                                   "largest_group 1024\n"
+                                   "local_memory 48128\n"
+                                   "compute_units 132\n"
+                                   "resident_groups 264\n"
+                                   "wait_polls 1048576\n"
+                                   "local_is_limited 0\n"
+                                   "chunk_bytes 110592\n"
+                                   "refused_bytes 0\n"
+                                   "sub_groups_refused 0\n"
+                                   "end\n";
+
+/* Whether code begins as a target's does. */
+static bool begins_as(const char *target, const unsigned char *code, size_t size)
+{
+    if (strncmp(target, "ptx:", 4) == 0) {
+        return memcmp(code, "//", 2) == 0 || memcmp(code, ".version", 8) == 0;
+    }
+    return size > 4 && memcmp(code,
+                              strcmp(target, "bitcode") == 0 ? "BC\xc0\xde"
+                              : strcmp(target, "spirv") == 0 ? "\x03\x02\x23\x07"
+                                                             : "\x7f"
+                                                               "ELF",
+                              4) == 0;
+}
+
+/* Every program in the folder is one for the target; what is known of the device is there as well. */
+static void expect_target(const char *folder, const char *target, const char *device)
+{
+    char line[64];
+    size_t others, programs = count_programs(folder, &others);
+    assert_true(programs >= 1 && others == 1);
+    snprintf(line, sizeof line, "\ntarget %s\n", target);
+    listing list = list_folder(folder);
+    for (size_t i = 0; i < list.count; i++) {
+        content read = read_content(path_within(folder, list.names[i]));
+        entry_parts parts = take_apart(read.bytes, read.size);
+        if (parts.is_program) {
+            expect_word(parts.key, line);
+            assert_true(begins_as(target, parts.code, parts.code_size));
+        } else {
+            expect_word(parts.key, device);
+        }
+        free(read.bytes);
+    }
+}
+
+/* Whether the latest run has found that a target's compiler is not there; says so then. */
+static bool lacks_compiler(const char *target)
+{
+    const char *sentence = strstr(last.errors, "not installed: ");
+    if (last.code != 1 || sentence == NULL) {
+        return false;
+    }
+    print_message("%s was not tested; %s", target, sentence);
+    return true;
+}
+
+/* Without any device: the profile says all there is to know. */
+static void tool_precompile_targets(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {"ptx:sm_80", "bitcode", "spirv", "amdgcn:gfx90a"};
+    enum { COUNT = sizeof targets / sizeof targets[0] };
+    bool tested[COUNT] = {0};
+    char own_device[300], own[PATH_SIZE * 2], h200[PATH_SIZE * 2];
+    snprintf(own, sizeof own, "%s", write_profile(kept));
+    snprintf(own_device, sizeof own_device, "\n%s\n", line_of(kept, "device "));
+    snprintf(h200, sizeof h200, "%s", write_text("h200", h200_profile));
+    for (size_t i = 0; i < COUNT; i++) {
+        const char *profile = i == 0 ? h200 : own, *device = i == 0 ? "\ndevice NVIDIA H200\n" : own_device;
+        const char *folder = in_directory(targets[i]), *header = in_directory("kernels.h");
+        char text[PATH_SIZE * 4];
+        const char *const words[] = {NO_DEVICES, tool_path(), "precompile", "24x20:4", "37x23:4", "--profile", profile,
+                                     "--target", targets[i],  "-o",         folder,    "--embed", header,      NULL};
+        run_words(NULL, words);
+        if (lacks_compiler(targets[i])) {
+            assert_false(exists(folder) || exists(header));
+            continue;
+        }
+        expect_code(0, __LINE__);
+        assert_string_equal(last.errors, "");
+        expect_one_line(last.output);
+        snprintf(text, sizeof text, "%s and %s", folder, header);
+        expect_precompiled(folder, text);
+        expect_target(folder, targets[i], device);
+        expect_header(header, "kernels", "KERNELS_H_INCLUDED", folder);
+        content read = read_content(header);
+        read.bytes[read.size] = '\0';
+        snprintf(text, sizeof text, " precompile 24x20:4 37x23:4, for %s */\n", targets[i]);
+        expect_word((char *)read.bytes, text);
+        free(read.bytes);
+        assert_int_equal(remove(header), 0);
+        tested[i] = true;
+    }
+    if (tested[1]) { /* the device that is here does as well as its profile, and the commands are shown */
+        run_tool(0, "precompile", "24x20:4", "37x23:4", "--target", "bitcode", "--verbose", "-o", in_directory("here"));
+        assert_int_equal(strncmp(last.output, "clang-14 ", 9), 0);
+        expect_same_names(in_directory("here"), in_directory("bitcode"));
+    } else {
+        skip();
+    }
+    if (tested[0]) {
+        run_tool(1, "precompile", "24x20:4", "--profile", h200, "--target", "ptx:sm_9999", "-o", in_directory("none"),
+                 "--embed", in_directory("none.h"));
+        expect_word(last.errors, "ipt: ptx:sm_9999: ");
+        expect_word(last.errors, "does not know the processor sm_9999");
+        assert_string_equal(last.output, "");
+        assert_false(exists(in_directory("none")) || exists(in_directory("none.h")));
+    }
+}
+
+static void tool_precompile_without_clang(void **state)
+{
+    (void)state;
+    const char *header = write_text("kernels.h", "old\n");
+    char path[PATH_SIZE * 2];
+    assert_non_null(realpath(tool_path(), path));
+    run_program(1, "env", "PATH=/nonexistent", path, "precompile", "24x20:4", "--target", "bitcode", "-o",
+                in_directory("folder"), "--embed", header);
+    expect_one_line(last.errors);
+    expect_word(last.errors, "ipt: bitcode: not installed: clang-14");
+    expect_word(last.errors, "apt-get install clang-14");
+    expect_content(header, "old\n");
+    expect_files("kernels.h");
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt tune, and wisdom */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* A shape for which there is something to measure, and how its line begins. */
+#define TUNED "31x1500:4"
+#define TUNED_LINE "transpose rows=31 cols=1500 elem_size=4 batch=1 "
+#define OTHER "300x200:4"
+#define OTHER_LINE "transpose rows=300 cols=200 elem_size=4 batch=1 "
+
+/* Whether text is one of wisdom, of so many lines, about the device here. */
+static void expect_wisdom(const char *text, size_t lines)
+{
+    char start[600], end[32], device[300];
+    run_tool(0, "devices", "--profile");
+    snprintf(device, sizeof device, "%s", line_of(last.output, "device "));
+    snprintf(start, sizeof start, "ipt wisdom 1\n%s\n%s\n", device, line_of(last.output, "vendor "));
+    assert_int_equal(strncmp(text, start, strlen(start)), 0);
+    snprintf(end, sizeof end, "\nend %zu\n", lines);
+    assert_string_equal(text + strlen(text) - strlen(end), end);
+    assert_int_equal(count_words(text, "\ntranspose "), lines);
+    assert_int_equal(count_words(text, "\n"), lines + 4);
+}
+
+/* Puts what 'tune' finds out about the shape into kept; where there is nothing to measure the test is over. */
+static void tune_into_kept(void)
+{
+    run_tool(0, "tune", TUNED);
+    memcpy(kept, last.output, sizeof kept);
+    if (strstr(kept, "\n" TUNED_LINE) == NULL) {
+        print_message("%s has one plan on this device\n", TUNED);
+        skip();
+    }
+}
+
+/* Replaces the length, which decides about the plan, in the first line of kept's. */
+static void change_length(const char *length)
+{
+    char line[1000];
+    snprintf(line, sizeof line, "%s", line_of(kept, "transpose "));
+    strcpy(strstr(line, " length=") + 8, length);
+    replace_line(kept, 3, line, edited);
+    memcpy(kept, edited, sizeof kept);
+}
+
+static void tool_tune(void **state)
+{
+    (void)state;
+    const char *path = write_text("wisdom", "old\n");
+    tune_into_kept();
+    run_tool(0, "tune", TUNED, "24x20:4");
+    assert_string_equal(last.errors, "");
+    memcpy(kept, last.output, sizeof kept);
+    expect_wisdom(kept, 1);
+    expect_word(kept, "\n" TUNED_LINE);
+    run_tool(0, "tune", TUNED, OTHER, "-o", path, "--verbose", "--batch=2", "--no-cooperative");
+    assert_string_equal(last.output, "");
+    expect_word(last.errors, "2 of 2: " OTHER " in ");
+    content read = read_content(path);
+    read.bytes[read.size] = '\0';
+    expect_wisdom((char *)read.bytes, 2);
+    expect_word((char *)read.bytes, "\ntranspose rows=31 cols=1500 elem_size=4 batch=2 ");
+    assert_int_equal(count_words((char *)read.bytes, " no_cooperative=1 "), 2);
+    free(read.bytes);
+    write_text("shapes", "31 1500\n");
+    run_tool(0, "tune", "--shapes", in_directory("shapes"), "--elem-size", "8", "--expression", "2 * x", "--type",
+             "double", "--workspace", "100000", "--output", path);
+    read = read_content(path);
+    read.bytes[read.size] = '\0';
+    expect_wisdom((char *)read.bytes, 1);
+    expect_word((char *)read.bytes, "\ntranspose rows=31 cols=1500 elem_size=8 batch=1 ");
+    expect_word((char *)read.bytes, " workspace=100000 no_cooperative=0 expression=1 ");
+    free(read.bytes);
+    expect_files("shapes", "wisdom");
+}
+
+/* What a file says is kept, also when it is the one that is written. */
+static void tool_tune_adds(void **state)
+{
+    (void)state;
+    tune_into_kept();
+    change_length("100");
+    const char *path = write_text("wisdom", kept);
+    char line[1000];
+    snprintf(line, sizeof line, "\n%s\n", line_of(kept, TUNED_LINE));
+    run_tool(0, "tune", OTHER, "--wisdom", path, "-o", path);
+    content read = read_content(path);
+    read.bytes[read.size] = '\0';
+    expect_wisdom((char *)read.bytes, 2);
+    expect_word((char *)read.bytes, line);
+    expect_word((char *)read.bytes, "\n" OTHER_LINE);
+    free(read.bytes);
+    write_text("wisdom", kept);
+    run_tool(0, "tune", OTHER, TUNED, "--wisdom", path);
+    expect_content(path, kept);
+    memcpy(edited, last.output, sizeof edited);
+    expect_wisdom(edited, 2);
+    expect_word(edited, line);
+}
+
+static void tool_tune_failures(void **state)
+{
+    (void)state;
+    const char *path = write_text("wisdom", "old\n");
+    run_tool(0, "tune", OTHER);
+    size_t lines = count_words(last.output, "\n" OTHER_LINE);
+    /* A shape that is too large for any device does not lose what there is about the others. */
+    run_tool(1, "tune", "1000000x9999999:4096", OTHER, "-o", path);
+    expect_one_line(last.errors);
+    expect_word(last.errors, "ipt: 1000000x9999999:4096: ");
+    content read = read_content(path);
+    read.bytes[read.size] = '\0';
+    expect_wisdom((char *)read.bytes, lines);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    free(read.bytes);
+    const char *more = in_directory("more");
+    assert_int_equal(rename(path, more), 0);
+    write_text("wisdom", "old\n");
+    next_file_limit = (rlim_t)status.st_size - 10; /* without a program, since the driver could not make one */
+    run_program(1, FULL_DISK, tool_path(), "tune", "5x1:4", "--wisdom", more, "-o", path);
+    next_file_limit = 0;
+    expect_one_line(last.errors);
+    expect_word(last.errors, path);
+    expect_content(path, "old\n");
+#define REFUSED(word, ...)                                                                                             \
+    do {                                                                                                               \
+        run_tool(1, "tune", OTHER, __VA_ARGS__);                                                                       \
+        expect_one_line(last.errors);                                                                                  \
+        expect_word(last.errors, word);                                                                                \
+        assert_string_equal(last.output, "");                                                                          \
+    } while (0)
+    REFUSED("wisdom, line 1: ", "--wisdom", path, "-o", path);
+    REFUSED("/none/w: No such file", "-o", in_directory("none/w"));
+    REFUSED("not a regular file", "-o", directory);
+    REFUSED("not a regular file", "-o", "/dev/full");
+    REFUSED("nosuchdevice", "--device=nosuchdevice", "-o", path);
+    REFUSED("/none", "--wisdom", in_directory("none"), "-o", path);
+#undef REFUSED
+    expect_content(path, "old\n");
+    write_text("shapes", "31 1500\n1 x\n");
+    run_tool(1, "tune", "--shapes", in_directory("shapes"), "-o", path);
+    expect_word(last.errors, "shapes:2: ");
+    expect_content(path, "old\n");
+    expect_files("more", "shapes", "wisdom");
+    if (access("/dev/full", W_OK) == 0) {
+        const char *const words[] = {tool_path(), "tune", OTHER, NULL};
+        run_words("/dev/full", words);
+        expect_code(1, __LINE__);
+        expect_word(last.errors, "standard output");
+    }
+}
+
+/* The plan is the one that the text says, whatever has been measured. */
+static void tool_wisdom(void **state)
+{
+    (void)state;
+    static const char *const lengths[][2] = {{"100", "31 x 15 super-elements of 100 elements"},
+                                             {"300", "31 x 5 super-elements of 300 elements"},
+                                             {"1", "31 x 1500 super-elements of 1 elements"}};
+    tune_into_kept();
+    for (size_t i = 0; i < 3; i++) {
+        change_length(lengths[i][0]);
+        const char *path = write_text("wisdom", kept), *folder = in_directory(lengths[i][0]);
+        run_tool(0, "plan", TUNED, "--wisdom", path);
+        expect_word(last.output, lengths[i][1]);
+        assert_string_equal(last.errors, "");
+        memcpy(edited, last.output, sizeof edited);
+        run_tool(0, "plan", TUNED, "--wisdom", path, "--measure"); /* instead of measuring */
+        assert_string_equal(last.output, edited);
+        run_tool(0, "plan", TUNED, "--wisdom", path, "--batch", "2"); /* about which it says nothing */
+        memcpy(edited, last.output, sizeof edited);
+        run_tool(0, "plan", TUNED, "--batch", "2");
+        assert_string_equal(last.output, edited);
+        run_tool(0, "precompile", SHAPES, "--wisdom", path, "-o", folder);
+        expect_complete(folder, path);
+        expect_content(path, kept);
+    }
+}
+
+static void tool_wisdom_refused(void **state)
+{
+    (void)state;
+    static const unsigned char zeros[24 * 20 * 4];
+    run_tool(0, "tune", OTHER);
+    memcpy(kept, last.output, sizeof kept);
+    size_t lines = count_words(kept, "\n");
+    const char *path = in_directory("wisdom");
+    const char *const words[] = {tool_path(), "plan", "24x20:4", "--wisdom", path, NULL};
+    for (size_t i = 0; i < lines; i++) {
+        replace_line(kept, i, "nonsense", edited);
+        write_content(path, edited, strlen(edited));
+        expect_refused_line(path, "wisdom", i + 1, words);
+        replace_line(kept, i, NULL, edited);
+        write_content(path, edited, strlen(edited));
+        expect_refused_line(path, "wisdom", i + 1, words);
+    }
+    strcpy(edited, kept);
+    strcat(edited, "end 0\n"); /* behind its end */
+    write_content(path, edited, strlen(edited));
+    expect_refused_line(path, "wisdom", lines, words);
+    replace_line(kept, lines - 1, "end 7", edited);
+    write_content(path, edited, strlen(edited));
+    expect_refused_line(path, "wisdom", lines, words);
+    replace_line(kept, 1, "device nosuchdevice", edited);
+    write_content(path, edited, strlen(edited));
+    expect_refused_line(path, "wisdom", 2, words);
+    expect_word(last.errors, "another device");
+    if (lines > 4) {
+        change_length("301"); /* more than either side */
+        write_content(path, kept, strlen(kept));
+        expect_refused_line(path, "wisdom", 4, words);
+    }
+    /* Every command that takes it. */
+    write_content(in_directory("raw"), zeros, sizeof zeros);
+    const char *const others[][9] = {
+        {tool_path(), "source", "24x20:4", "--wisdom", path},
+        {tool_path(), "bench", "24x20:4", "--wisdom", path},
+        {tool_path(), "transpose", "--raw=24x20:4", in_directory("raw"), "--wisdom", path},
+        {tool_path(), "precompile", "24x20:4", "--wisdom", path, "-o", in_directory("folder")},
+        {tool_path(), "tune", "24x20:4", "--wisdom", path},
+    };
+    write_text("wisdom", "nonsense\n");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        expect_refused_line(path, "wisdom", 1, others[i]);
+    }
+    expect_files("raw", "wisdom");
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* ipt bench --startup */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static void tool_startup(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"off", "off"}, {"off", "filling"}, {"off", "warm"},
+                                          {"on", "off"},  {"on", "filling"},  {"on", "warm"}};
+    char folder[PATH_SIZE * 2 + 20];
+    assert_int_equal(mkdir(in_directory("temporary"), 0700), 0);
+    snprintf(folder, sizeof folder, "TMPDIR=%s", in_directory("temporary"));
+    run_program(0, "env", folder, tool_path(), "bench", "24x20:4", "--startup", "--rounds", "1", "--csv",
+                in_directory("results.csv"));
+    assert_string_equal(last.errors, "");
+    assert_int_equal(list_folder(in_directory("temporary")).count, 0);
+    assert_int_equal(strncmp(last.output, "24x20:4 in fresh processes, 1 rounds, on ", 41), 0);
+    content read = read_content(in_directory("results.csv"));
+    read.bytes[read.size] = '\0';
+    const char *line = (const char *)read.bytes;
+    assert_int_equal(count_words(line, "\n"), 7);
+    assert_int_equal(strncmp(line, "rows,cols,elem_size,driver_cache,ipt_cache,context_seconds,", 59), 0);
+    for (size_t i = 0; i < 6; i++) {
+        char text[64];
+        double context, plan, execution, fresh, worst;
+        unsigned compiled, compiled_new, none, rounds;
+        line = strchr(line, '\n') + 1;
+        snprintf(text, sizeof text, "24,20,4,%s,%s,", rows[i][0], rows[i][1]);
+        assert_int_equal(strncmp(line, text, strlen(text)), 0);
+        assert_int_equal(sscanf(line + strlen(text), "%lf,%lf,%lf,%lf,%lf,%u,%u,%u,%u\n", &context, &plan, &execution,
+                                &fresh, &worst, &compiled, &compiled_new, &none, &rounds),
+                         9);
+        assert_true(context > 0 && plan > 0 && execution > 0 && fresh > 0 && worst >= fresh);
+        assert_true(strcmp(rows[i][1], "warm") == 0 ? compiled == 0 && compiled_new == 0 : compiled >= 1);
+        assert_true(none <= 50 && (compiled_new > 0 || none == 50) && rounds == 1);
+        snprintf(text, sizeof text, "\n%-8s %-11s ", rows[i][0], rows[i][1]);
+        assert_int_equal(count_words(last.output, text), 1);
+    }
+    free(read.bytes);
+}
+
+static void tool_startup_failures(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE * 2 + 20];
+    snprintf(folder, sizeof folder, "TMPDIR=%s", directory);
+    run_program(1, "env", folder, tool_path(), "bench", "24x20:4", "--startup", "--device", "nosuchdevice");
+    expect_one_line(last.errors); /* what a step has said */
+    expect_word(last.errors, "nosuchdevice");
+    run_program(1, "env", "TMPDIR=/nonexistent", tool_path(), "bench", "24x20:4", "--startup");
+    expect_one_line(last.errors);
+    expect_word(last.errors, "/nonexistent/");
+    run_program(1, "env", folder, tool_path(), "bench", "24x20:4", "--startup", "--csv", in_directory("none/x.csv"));
+    expect_word(last.errors, "none/x.csv: No such file");
+    /* Stopped on the way. */
+    static const char *const signals[] = {"INT", "TERM"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *const words[] = {"env", folder,      "timeout", "--foreground", "-s",        signals[i],
+                                     "0.4", tool_path(), "bench",   "24x20:4",      "--startup", NULL};
+        run_words(NULL, words);
+        expect_code(124, __LINE__);
+        assert_int_equal(list_folder(directory).count, 0);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Wrong command lines of these commands */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* A word that begins with @ is a file in the test's directory. Nothing may be written there. */
+static void tool_usage_errors(void **state)
+{
+    (void)state;
+    enum { WORDS = 9 };
+    static const struct {
+        const char *words[WORDS], *expected;
+    } cases[] = {
+        {{"precompile"}, "takes shapes"},
+        {{"precompile", "-o", "@d"}, "takes shapes"},
+        {{"precompile", "24x20:4"}, "needs --output DIR, --embed FILE.h or both"},
+        {{"precompile", "--shapes", "@s"}, "needs --output DIR, --embed FILE.h or both"},
+        {{"precompile", "24x20:4", "--shapes", "@s", "-o", "@d"}, "takes shapes"},
+        {{"precompile", "24x20:4", "--elem-size", "4", "-o", "@d"}, "--elem-size is for --shapes"},
+        {{"precompile", "24x20:4", "37x23", "-o", "@d"}, "not '37x23'"},
+        {{"precompile", "37x23:0", "24x20:4", "-o", "@d", "--embed", "@h.h"}, "not '37x23:0'"},
+        {{"precompile", "24x20:4", "0x4:4", "37x23:4", "-o", "@d"}, "not '0x4:4'"},
+        {{"precompile", "24x20:4", "4294967296x4294967296:1", "-o", "@d"}, "too large"},
+        {{"precompile", "24x20:4", "-o"}, "-o needs a value"},
+        {{"precompile", "24x20:4", "-o", ""}, "--output takes a folder"},
+        {{"precompile", "24x20:4", "--output=", "--embed", "@h.h"}, "--output takes a folder"},
+        {{"precompile", "24x20:4", "--embed"}, "--embed needs a value"},
+        {{"precompile", "24x20:4", "--embed", "", "-o", "@d"}, "name of a new header"},
+        {{"precompile", "24x20:4", "--embed", "@d/"}, "name of a new header"},
+        {{"precompile", "24x20:4", "--embed", "@ipt.h"}, "not '"},
+        {{"precompile", "24x20:4", "--embed", "@ipt_kernels.h"}, "not '"},
+        {{"precompile", "24x20:4", "-x", "@d"}, "no option '-x'"},
+        {{"precompile", "24x20:4", "--csv", "@c", "-o", "@d"}, "no option '--csv'"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target"}, "--target needs a value"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", ""}, "not a target"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", "nonsense"}, "'nonsense' is not a target"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", "PTX:sm_80"}, "not a target"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", "ptx"}, "does not name a processor"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", "ptx:gfx90a"}, "does not name a processor"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", "ptx:sm_80 -o x"}, "does not name a processor"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", "amdgcn:sm_80"}, "does not name a processor"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", "spirv:1.2"}, "no processors"},
+        {{"precompile", "24x20:4", "-o", "@d", "--target", "bitcode:"}, "no processors"},
+        {{"precompile", "24x20:4", "-o", "@d", "--profile", "@p"}, "--profile needs --target"},
+        {{"precompile", "24x20:4", "-o", "@d", "--profile=@p", "--target=spirv", "--device=a"}, "--device does not go"},
+        {{"precompile", "24x20:4", "-o", "@d", "--profile=@p", "--target=spirv", "--cache", "@c"}, "--cache does not"},
+        {{"precompile", "24x20:4", "-o", "@d", "--profile=@p", "--target=spirv", "--cache="}, "--cache does not go"},
+        {{"precompile", "24x20:4", "-o", "@d", "--profile=@p", "--target=spirv", "--measure"}, "--measure does not go"},
+        {{"plan", "24x20:4", "--profile"}, "--profile needs a value"},
+        {{"plan", "24x20:4", "37x23:4"}, "one word too many"},
+        {{"plan", "24x20:4", "--profile", "@p", "--device", "a"}, "--device does not go"},
+        {{"plan", "24x20:4", "--profile", "@p", "--measure"}, "--measure does not go"},
+        {{"source", "24x20:4", "--profile", "@p", "--cache", "@c"}, "--cache does not go"},
+        {{"plan", "24x20:4", "--target", "spirv"}, "no option '--target'"},
+        {{"plan", "24x20:4", "--wisdom"}, "--wisdom needs a value"},
+        {{"plan", "24x20:4", "--cache"}, "--cache needs a value"},
+        {{"plan", "24x20:4", "-o", "@d"}, "no option '-o'"},
+        {{"bench", "24x20:4", "--profile", "@p"}, "no option '--profile'"},
+        {{"transpose", "@p", "--profile", "@p"}, "no option '--profile'"},
+        {{"devices", "--profile", "@p"}, "one word too many"},
+        {{"devices", "--profile=@p"}, "--profile takes no value"},
+        {{"devices", "--wisdom", "@w"}, "no option '--wisdom'"},
+        {{"tune"}, "takes shapes"},
+        {{"tune", "-o", "@w"}, "takes shapes"},
+        {{"tune", "24x20:4", "--shapes", "@s", "-o", "@w"}, "takes shapes"},
+        {{"tune", "24x20:4", "--elem-size", "4", "-o", "@w"}, "--elem-size is for --shapes"},
+        {{"tune", "24x20:4", "37x23:", "-o", "@w"}, "not '37x23:'"},
+        {{"tune", "24x20:4", "-o"}, "-o needs a value"},
+        {{"tune", "24x20:4", "--sequence", "1", "-o", "@w"}, "no option '--sequence'"},
+        {{"tune", "24x20:4", "--embed", "@h.h", "-o", "@w"}, "no option '--embed'"},
+        {{"tune", "24x20:4", "--profile", "@p", "-o", "@w"}, "no option '--profile'"},
+        {{"tune", "24x20:4", "--batch", "0", "-o", "@w"}, "--batch takes a number"},
+        {{"bench", "--startup", "--csv", "@c"}, "--startup needs ROWSxCOLS:BYTES"},
+        {{"bench", "--startup", "--shapes", "@s", "--csv", "@c"}, "--startup needs ROWSxCOLS:BYTES"},
+        {{"bench", "--startup", "--random=1", "--sides=9..99", "--csv", "@c"}, "--startup needs ROWSxCOLS:BYTES"},
+        {{"bench", "24x20:4", "--startup", "--shapes", "@s", "--csv", "@c"}, "does not go with --shapes"},
+        {{"bench", "24x20:4", "--startup", "--random=1", "--csv", "@c"}, "does not go with --random"},
+        {{"bench", "24x20:4", "--startup", "--cache", "@d", "--csv", "@c"}, "does not go with --cache"},
+        {{"bench", "24x20:4", "--startup", "--wisdom", "@w", "--csv", "@c"}, "does not go with --wisdom"},
+        {{"bench", "24x20:4", "--startup", "--measure", "--csv", "@c"}, "does not go with --measure"},
+        {{"bench", "24x20:4", "--startup", "--sequence=1", "--csv", "@c"}, "does not go with --sequence"},
+        {{"bench", "24x20:4", "--startup", "--batch=2", "--csv", "@c"}, "does not go with --batch"},
+        {{"bench", "24x20:4", "--startup", "--blas", "--csv", "@c"}, "does not go with --blas"},
+        {{"bench", "24x20:4", "--startup", "--out-of-place", "--csv", "@c"}, "does not go with --out-of-place"},
+        {{"bench", "24x20:4", "--startup", "--repeat=1", "--csv", "@c"}, "does not go with --repeat"},
+        {{"bench", "24x20:4", "--startup", "--no-cooperative", "--csv", "@c"}, "does not go with --no-cooperative"},
+        {{"bench", "24x20:4", "--startup", "--workspace=0", "--csv", "@c"}, "does not go with --workspace"},
+        {{"bench", "24x20:4", "--startup", "--pad", "--csv", "@c"}, "does not go with --pad"},
+        {{"bench", "24x20:4", "--startup", "--rounds", "0", "--csv", "@c"}, "--rounds takes a number"},
+        {{"bench", "24x20:4", "--startup=1", "--csv", "@c"}, "--startup takes no value"},
+        {{"bench", "2x2:4", "--startup", "--csv", "@c"}, "has no 50 other shapes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *words[WORDS + 2] = {tool_path()};
+        for (size_t j = 0; j < WORDS && cases[i].words[j] != NULL; j++) {
+            const char *word = cases[i].words[j];
+            words[j + 1] = word[0] == '@' ? in_directory(word + 1) : word;
+        }
+        run_words(NULL, words);
+        expect_code(2, (int)i);
+        assert_string_equal(last.output, "");
+        assert_int_equal(strncmp(last.errors, "ipt: ", 5), 0);
+        expect_word(last.errors, cases[i].expected);
+        expect_word(last.errors, "\nTry 'ipt --help'.\n");
+        assert_int_equal(list_folder(directory).count, 0);
+    }
+}
+
 #define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 const struct CMUnitTest test_tool[] = {
-    IN_DIRECTORY(test_numpy_moves),        IN_DIRECTORY(test_numpy_files),
-    IN_DIRECTORY(test_file_by_hand),       IN_DIRECTORY(test_raw),
-    IN_DIRECTORY(test_bad_headers),        IN_DIRECTORY(test_wrong_lengths),
-    IN_DIRECTORY(test_unsuitable_files),   IN_DIRECTORY(test_raw_wrong_size),
-    IN_DIRECTORY(test_no_device),          IN_DIRECTORY(test_failing_writes),
-    cmocka_unit_test(test_usage_errors),   cmocka_unit_test(test_help),
-    cmocka_unit_test(test_devices),        cmocka_unit_test(test_plan),
-    cmocka_unit_test(test_source),         IN_DIRECTORY(test_bench),
-    cmocka_unit_test(test_bench_elements), IN_DIRECTORY(test_bench_shapes),
-    IN_DIRECTORY(test_bench_bad_shapes),   IN_DIRECTORY(test_bench_random),
+    IN_DIRECTORY(test_numpy_moves),
+    IN_DIRECTORY(test_numpy_files),
+    IN_DIRECTORY(test_file_by_hand),
+    IN_DIRECTORY(test_raw),
+    IN_DIRECTORY(test_bad_headers),
+    IN_DIRECTORY(test_wrong_lengths),
+    IN_DIRECTORY(test_unsuitable_files),
+    IN_DIRECTORY(test_raw_wrong_size),
+    IN_DIRECTORY(test_no_device),
+    IN_DIRECTORY(test_failing_writes),
+    cmocka_unit_test(test_usage_errors),
+    cmocka_unit_test(test_help),
+    cmocka_unit_test(test_devices),
+    cmocka_unit_test(test_plan),
+    cmocka_unit_test(test_source),
+    IN_DIRECTORY(test_bench),
+    cmocka_unit_test(test_bench_elements),
+    IN_DIRECTORY(test_bench_shapes),
+    IN_DIRECTORY(test_bench_bad_shapes),
+    IN_DIRECTORY(test_bench_random),
     IN_DIRECTORY(test_bench_blas),
+    IN_DIRECTORY(tool_profile_text),
+    IN_DIRECTORY(tool_profile_makes_the_same_plans),
+    IN_DIRECTORY(tool_profile_refused),
+    IN_DIRECTORY(tool_cache),
+    IN_DIRECTORY(tool_precompile_folder),
+    IN_DIRECTORY(tool_precompile_cache),
+    IN_DIRECTORY(tool_precompile_shapes),
+    IN_DIRECTORY(tool_precompile_header),
+    IN_DIRECTORY(tool_precompile_header_names),
+    IN_DIRECTORY(tool_precompile_full_disk),
+    IN_DIRECTORY(tool_precompile_failures),
+    IN_DIRECTORY(tool_precompile_targets),
+    IN_DIRECTORY(tool_precompile_without_clang),
+    IN_DIRECTORY(tool_tune),
+    IN_DIRECTORY(tool_tune_adds),
+    IN_DIRECTORY(tool_tune_failures),
+    IN_DIRECTORY(tool_wisdom),
+    IN_DIRECTORY(tool_wisdom_refused),
+    IN_DIRECTORY(tool_startup),
+    IN_DIRECTORY(tool_startup_failures),
+    IN_DIRECTORY(tool_usage_errors),
 };
 const size_t test_tool_count = sizeof test_tool / sizeof test_tool[0];
