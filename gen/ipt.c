@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -1086,10 +1087,12 @@ static void name_array(const char *path, char *name, size_t capacity)
         "float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
         "private protected public register reinterpret_cast requires restrict return short signed sizeof static "
         "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename "
-        "union unsigned using virtual void volatile wchar_t while xor xor_eq ";
+        "union unsigned using virtual void volatile wchar_t while xor xor_eq NULL free main malloc stdin stdout "
+        "stderr ";
     const char *file = file_name(path), *point = strrchr(file, '.');
     size_t count = point == NULL ? strlen(file) : (size_t)(point - file), length = 0;
-    if (count == 0 || strspn(file, IDENTIFIER_LETTERS) == 0) {
+    /* Names that begin with ipt are the library's. */
+    if (count == 0 || strspn(file, IDENTIFIER_LETTERS) == 0 || strncasecmp(file, "ipt", 3) == 0) {
         length = (size_t)snprintf(name, capacity, "programs_");
     }
     for (size_t i = 0; i < count && length + sizeof "_programs" < capacity; i++) {
@@ -1212,8 +1215,12 @@ static int check_precompile(const arguments *given, offline_target *target)
     if (given->output == NULL && given->embed == NULL) {
         return usage_error("'precompile' needs --output DIR, --embed FILE.h or both");
     }
+    struct stat status;
     if (given->output != NULL && *given->output == '\0') {
         return usage_error("--output takes a folder, not ''");
+    }
+    if (given->output != NULL && stat(given->output, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        return fail("%s: it is not a folder", given->output);
     }
     if (given->embed != NULL) {
         const char *name = file_name(given->embed);
@@ -1327,6 +1334,9 @@ static int run_tune(const arguments *command_line)
     arguments given = *command_line;
     given.measure = true;
     int code = check_shapes(&given, "tune");
+    if (code == 0 && given.output != NULL && *given.output == '\0') {
+        code = usage_error("--output takes a file, not ''");
+    }
     if (code != 0) {
         return code;
     }
@@ -1902,6 +1912,7 @@ static int run(char **words)
 int main(int count, char **words)
 {
     program_name = count > 0 ? words[0] : "ipt";
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
     int code = run(count > 0 ? words + 1 : words);
     /* Output that did not arrive, on a full disk say, is a failure. */
     if (fflush(stdout) != 0 || ferror(stdout)) {

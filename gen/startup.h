@@ -67,7 +67,7 @@ static bench_range startup_similar(size_t side)
     return range;
 }
 
-/* Ten other shapes of similar sides, all different. */
+/* Other shapes of similar sides, all different. */
 static bool startup_draw(const startup_desc *desc, bench_shape *shapes, char *message)
 {
     uint64_t state = desc->seed;

@@ -1669,6 +1669,11 @@ static void tool_precompile_header_names(void **state)
                                            {"class.hpp", "class_programs"},
                                            {"xor eq.h", "xor_eq_programs"},
                                            {"eq.h", "eq"},
+                                           {"ipt.hpp", "programs_ipt"},
+                                           {"IPT.h", "programs_IPT"},
+                                           {"ipt_binary.h", "programs_ipt_binary"},
+                                           {"NULL.h", "NULL_programs"},
+                                           {"main.h", "main_programs"},
                                            {LONG_NAME ".h", LONG_NAME}};
     enum { COUNT = sizeof cases / sizeof cases[0] };
     const char *folder = in_directory("folder");
