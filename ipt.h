@@ -139,14 +139,16 @@
  * that are out of use). On disk, context_desc.cache_dir has a file for each: by default a folder `ipt` in the user's
  * cache folder, or the environment's IPT_CACHE_DIR; "" switches it off. The key is the hash of the specialised source,
  * the options, the device with its vendor, driver and platform, and it stands in the file in full. Files are checked
- * from the first byte to the last (SHA-256) before the driver sees one, written beside their place, flushed and renamed,
- * so that any number of processes may share a folder and be killed at any time. Files and folders that others than
- * you and root can write to are not trusted. A full disk, a read-only or vanished folder, a damaged file: the program is
- * compiled from its source, and only the logger hears of it. The files hold what has been measured about the device,
- * too (residency, sub-groups, local memory that builds). Beyond cache_limit the oldest go.
- *   A folder made by `ipt precompile ... -o DIR` can be shipped, read-only. `--embed FILE.h` writes the same as a C
- * header for context_desc.binaries, for targets without a file system. With IPT_CACHE_ONLY nothing is ever compiled from
- * source: what is missing is IPT_ERROR_CACHE_MISS, with the key in words; the same on devices without a compiler.
+ * from the first byte to the last (SHA-256) before the driver sees one, written beside their place, flushed and
+ * renamed, so that any number of processes may share a folder and be killed at any time. Files and folders that others
+ * than you and root can write to are not trusted (Windows: that is not checked, name a folder of your own). A full
+ * disk, a read-only or vanished folder, a damaged file: the program is compiled from its source, and only the logger
+ * hears of it. The files hold what has been measured about the device, too (residency, sub-groups, local memory that
+ * builds). Beyond cache_limit the oldest go.
+ *   A folder made by `ipt precompile ... -o DIR` can be shipped, read-only (it is made for you alone: chmod it).
+ * `--embed FILE.h` writes the same as a C header for context_desc.binaries, for targets without a file system. With
+ * IPT_CACHE_ONLY nothing is ever compiled from source: what is missing is IPT_ERROR_CACHE_MISS, with the key in words;
+ * the same on devices without a compiler.
  *   For a device that is not at hand, `ipt devices --profile` on the target writes down what plans depend on
  * (ipt_context_profile), and a context with context_desc.profile makes plans without any device. `ipt precompile
  * --profile FILE --target T` has their sources compiled by clang: to PTX, LLVM bitcode, SPIR-V or code for AMD's GPUs.
@@ -195,6 +197,7 @@
  * >>limits
  * - NVIDIA's driver hands out PTX, from which it makes machine code anew in each process that finds its own cache empty
  *   or switched off: 0.05 to 0.3 s for a program instead of 0.2 to 0.6 from source.
+ * - Where a limit is set on the size of files (RLIMIT_FSIZE), writing the cache may raise SIGXFSZ, as any write does.
  * - ipt_plan_execute_host uploads and downloads the whole matrix and needs as much device memory.
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
  *   at a quarter of the copy's speed.
@@ -1532,6 +1535,18 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
     out->length += added > 0 ? (size_t)added : 0;
 }
 
+/* A size in decimal: Windows' unsigned long is too short for one. */
+static void ipt__text_add_size(ipt__text *out, size_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = 0;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    ipt__text_add(out, "%s", digits + at);
+}
+
 /* "unit_bytes=4 tile=32": the parameters that a kernel uses. */
 static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
@@ -1985,6 +2000,7 @@ struct ipt_context {
     size_t cache_limit;
     IPT_LOCK_TYPE probe_lock; /* held while a kernel class is tried on the device: two at once would count wrong */
     ipt__findings found;      /* guarded by probe_lock */
+    int chunk_is_guess; /* found.chunk_bytes comes of a launch that failed: not for other contexts. The same lock */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
     cl_event cooperative_last; /* of the last launch whose work-groups wait for one another: the next waits for it */
 };
@@ -2138,7 +2154,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     strcat(extensions, " "); /* a name ends where the next begins */
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
-    limits->resident_groups = desc->resident_groups;
+    limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* as in a profile */
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {
@@ -2158,6 +2174,10 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %lu bytes of local memory: 1024 are needed",
                          (unsigned long)local);
+    /* More is of no use, and not in a profile. */
+    limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
+    limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
+    limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);
     return IPT_SUCCESS;
 }
 
@@ -2169,12 +2189,14 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
 
 enum {
     IPT__PATH_BYTES = 1024,
+    IPT__PATH_REST = 80,      /* of that for the names in a folder */
     IPT__STALE_SECONDS = 3600 /* a temporary file that old is one that nobody finishes */
 };
 
 /* What the operating system is asked to do. Functions that can fail return what went wrong in words, or NULL. */
 
 #if defined(_WIN32)
+#define IPT__SEPARATORS "/\\"
 
 static const char *ipt__file_make_folder(const char *path)
 {
@@ -2197,7 +2219,8 @@ static const char *ipt__file_open(const char *path, ipt__file *file, size_t *byt
     LARGE_INTEGER size;
     *file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
     if (*file == INVALID_HANDLE_VALUE)
-        return GetLastError() == ERROR_FILE_NOT_FOUND ? "" : "it cannot be opened";
+        return GetLastError() == ERROR_FILE_NOT_FOUND || GetLastError() == ERROR_PATH_NOT_FOUND ? ""
+                                                                                                : "it cannot be opened";
     if (GetFileType(*file) != FILE_TYPE_DISK || !GetFileSizeEx(*file, &size) || size.QuadPart > IPT__ENTRY_MOST) {
         CloseHandle(*file);
         return "it is not a file of ours";
@@ -2231,9 +2254,9 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
     return CloseHandle(file) ? NULL : "it cannot be written";
 }
 
-static void ipt__file_remove(const char *path)
+static int ipt__file_remove(const char *path)
 {
-    DeleteFileA(path);
+    return DeleteFileA(path) != 0;
 }
 
 static const char *ipt__file_rename(const char *from, const char *to)
@@ -2290,6 +2313,7 @@ static void ipt__listing_close(ipt__listing *listing)
 }
 
 #else
+#define IPT__SEPARATORS "/"
 
 /* Whether nobody but the user and root can have changed it. */
 static int ipt__file_is_trusted(const struct stat *status)
@@ -2365,8 +2389,8 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
     fcntl(file, F_SETFD, FD_CLOEXEC);
     while (done < bytes && !why) {
         const ssize_t put = write(file, data + done, bytes - done);
-        if (put < 0 && errno != EINTR)
-            why = strerror(errno);
+        if (put == 0 || (put < 0 && errno != EINTR))
+            why = put ? strerror(errno) : "nothing is written";
         done += put > 0 ? (size_t)put : 0;
     }
     if (!why && fsync(file))
@@ -2376,9 +2400,9 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
     return why;
 }
 
-static void ipt__file_remove(const char *path)
+static int ipt__file_remove(const char *path)
 {
-    unlink(path);
+    return !unlink(path);
 }
 
 static const char *ipt__file_rename(const char *from, const char *to)
@@ -2441,10 +2465,10 @@ static const char *ipt__folder_make(const char *folder)
 {
     char path[IPT__PATH_BYTES];
     size_t i;
-    if (strlen(folder) >= sizeof path - 80)
+    if (strlen(folder) >= sizeof path - IPT__PATH_REST)
         return "its name is too long";
     for (i = 1; folder[i]; ++i)
-        if (folder[i] == '/' || folder[i] == '\\') {
+        if (strchr(IPT__SEPARATORS, folder[i])) {
             memcpy(path, folder, i);
             path[i] = 0;
             ipt__file_make_folder(path); /* if it fails, so does the last one */
@@ -2484,8 +2508,8 @@ static void ipt__folder_clean(const char *folder, double limit)
             }
         }
         ipt__listing_close(&listing);
-        if (all > limit && *oldest)
-            ipt__file_remove(oldest);
+        if (all > limit && *oldest && !ipt__file_remove(oldest))
+            return;
     }
 }
 
@@ -2494,7 +2518,7 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
 {
     char path[IPT__PATH_BYTES], temporary[IPT__PATH_BYTES];
     int attempt, exists = 1;
-    const char *why = ipt__folder_make(folder);
+    const char *why = bytes > IPT__ENTRY_MOST ? "it would not be read: 64 MiB at most are" : ipt__folder_make(folder);
     if (!why)
         why = ipt__file_check_folder(folder);
     if (why)
@@ -2530,7 +2554,7 @@ static void ipt__folder_default(char *folder, size_t capacity)
     int length = 0;
     if (base && *base == '/')
         length = snprintf(folder, capacity, "%s/ipt", base);
-    else if (home && *home)
+    else if (home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
         length = snprintf(folder, capacity, "%s/%s", home, below);
     if (length <= 0 || (size_t)length >= capacity)
         *folder = 0;
@@ -2667,8 +2691,11 @@ enum {
 static size_t ipt__findings_entry(const ipt_context *context, const char *key, unsigned char *entry)
 {
     unsigned char *at = entry + IPT__ENTRY_HEAD + strlen(key);
+    ipt__findings found = context->found;
+    if (context->chunk_is_guess)
+        found.chunk_bytes = 0;
 #define IPT__FINDING_PUT(type, field, minimum, maximum)                                                                \
-    ipt__put(at, (cl_ulong)context->found.field, 8);                                                                   \
+    ipt__put(at, (cl_ulong)found.field, 8);                                                                            \
     at += 8;
     IPT__FINDING_LIST(IPT__FINDING_PUT)
     ipt__entry_seal(entry, key, IPT__FINDINGS_BYTES);
@@ -2919,11 +2946,15 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
 #ifndef IPT_NO_DISK_CACHE
     char folder[IPT__PATH_BYTES];
     const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
+#if !defined(_WIN32)
+    if (!desc->cache_dir && (getuid() != geteuid() || getgid() != getegid()))
+        wanted = ""; /* the environment is another user's than the one whose files these would be */
+#endif
     if (!wanted) {
         ipt__folder_default(folder, sizeof folder);
         wanted = folder;
     }
-    if (strlen(wanted) >= sizeof folder - 2 * IPT__ENTRY_NAME) {
+    if (strlen(wanted) >= sizeof folder - IPT__PATH_REST) {
         ipt__log(context, "cache: the name of the folder is too long, nothing is kept on disk");
         wanted = "";
     }
@@ -3050,8 +3081,12 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
         log[0] = 0;
     if (log && context->logger.log)
         context->logger.log(log, context->logger.user);
-    result = ipt__fail(IPT_ERROR_BUILD, "clBuildProgram failed with OpenCL error %d on %s: %s", (int)error,
-                       ipt__kernels[id].file, log ? log : "no log");
+    /* Want of memory is not the text's fault, and must not be remembered as such. */
+    result =
+        ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
+                                                                                              : IPT_ERROR_BUILD,
+                  "clBuildProgram failed with OpenCL error %d on %s: %s", (int)error, ipt__kernels[id].file,
+                  log ? log : "no log");
     ipt__release(&context->allocator, log);
     return result;
 }
@@ -3176,8 +3211,10 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
     code = (unsigned char *)context->allocator.alloc(*bytes, context->allocator.user);
     memset(pointers, 0, sizeof pointers);
     pointers[i] = code ? code + before : NULL;
+    /* PoCL says so of code that it fails to make by setting the pointer to NULL. */
     if (code &&
-        ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL)) {
+        (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL) ||
+         pointers[i] != code + before)) {
         ipt__release(&context->allocator, code);
         code = NULL;
     }
@@ -3591,15 +3628,17 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
 
 /* The panel program for a unit, with as much local memory as the device turns out to have, and its residency. *found is
  * NULL if there is none that works. */
-static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found)
+static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
+                                 size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     /* NVIDIA reports 48 KiB, which is what a kernel argument may have; an array in the kernel may have what there is.
      */
     size_t tries[2] = {0, 0};
-    int i, missed = 0;
+    int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
+    *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     tries[0] = context->found.chunk_bytes;
     if (!context->found.chunk_bytes) {
@@ -3626,13 +3665,17 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
             result = IPT_SUCCESS;
         if (program)
             ipt__find_residency(context, program);
-        if (program && program->resident)
+        if (program && program->resident) {
             *found = program;
-        else
+            *resident = program->resident;
+        } else {
+            failed |= program != NULL && context->context; /* other work may have had the device's memory */
             ipt__program_drop(context, program);
+        }
     }
     if (!context->found.chunk_bytes && !result && !missed) {
         context->found.chunk_bytes = *found ? (*found)->params.local_bytes : (size_t)IPT__NO_CHUNKS;
+        context->chunk_is_guess = failed;
         ipt__findings_store(context);
     }
     IPT_LOCK_RELEASE(&context->probe_lock);
@@ -3738,14 +3781,14 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     ipt__params params;
     ipt_result result = IPT_SUCCESS;
     int i;
+    *resident = 0;
     memset(&params, 0, sizeof params);
     params.unit_bytes = 4;
     params.element_units = params.tall = 1;
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
     if (limits->cooperative && limits->group_size >= 64)
-        result = ipt__panel_get(context, params, 0, &program);
-    *resident = program ? program->resident : 0;
+        result = ipt__panel_get(context, params, 0, &program, resident);
     ipt__program_drop(context, program);
     for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
         params.group_size = (cl_uint)limits->group_size;
@@ -3789,6 +3832,8 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
         return result;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     found = context->found;
+    if (context->chunk_is_guess)
+        found.chunk_bytes = 0;
     IPT_LOCK_RELEASE(&context->probe_lock);
     found.sub_groups_refused |= refused;
     out.text = text;
@@ -3937,6 +3982,7 @@ struct ipt_plan {
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
     ipt__program *panel;     /* NULL: panels are not transposed by work-groups that wait */
+    size_t resident;         /* its work-groups that run at the same time, as it was when it was asked for */
     int turn;                /* which of the two control blocks is clear */
     int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
@@ -4434,7 +4480,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     ipt__chunks *const chunks = &stage->chunks;
     const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
     const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
-    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->panel->resident / 2;
+    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
     chunks->y = length;
     chunks->down = 1;
     chunks->pack = 1;
@@ -4447,7 +4493,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
                                 ? (quanta - quanta / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
                                            quanta / ((length * size + slack + 15) / 16 * short_side + short_side));
-        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->panel->resident));
+        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
         chunks->x = short_side;
         chunks->across = 1;
     } else {
@@ -4542,7 +4588,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
     memset(layout, 0, sizeof *layout);
     memset(&best, 0, sizeof best);
     if (!plan->panel || !plan->panel->params.tall || plan->panel->params.narrow ||
-        plan->matrix_bytes / plan->panel->params.local_bytes > plan->panel->resident || plan->desc.batch > 1)
+        plan->matrix_bytes / plan->panel->params.local_bytes > plan->resident || plan->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
@@ -4556,7 +4602,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             double cost;
             chunks->across = ipt__ceil_divide(cols, chunks->x);
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            if (chunks->across * chunks->down > plan->panel->resident)
+            if (chunks->across * chunks->down > plan->resident)
                 continue;
             chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
             if (ipt__tile_quanta(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
@@ -6483,7 +6529,7 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && plan->matrix_bytes <= IPT__ON_CHIP_BYTES) {
         ipt__layout layout;
         params.tall = 1;
-        result = ipt__panel_get(plan->context, params, cache_only, &plan->panel);
+        result = ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
         if (result || !plan->panel || ipt__layout_on_chip(plan, &layout))
             return result;
         ipt__program_drop(plan->context, plan->panel);
@@ -6491,7 +6537,7 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     params.tall = desc->rows >= desc->cols;
     params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
                     ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn takes whole rows */
-    return ipt__panel_get(plan->context, params, cache_only, &plan->panel);
+    return ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
 }
 
 static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget);
@@ -6767,8 +6813,8 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         ipt__cl.clReleaseEvent(plan->last);
     plan->last = run->previous;
     if (event) {
-        ipt__cl.clRetainEvent(run->previous);
-        *event = run->previous;
+        if (!ipt__cl.clRetainEvent(run->previous))
+            *event = run->previous;
     }
     /* Another queue may wait for these commands. They are enqueued, so a failure here shows in the event. */
     ipt__cl.clFlush(run->queue);
@@ -7160,7 +7206,9 @@ IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t ca
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
         ipt__text_add(&out, "transpose");
-#define IPT__WISDOM_PRINT(field) ipt__text_add(&out, " " #field "=%lu", (unsigned long)next->field);
+#define IPT__WISDOM_PRINT(field)                                                                                       \
+    ipt__text_add(&out, " " #field "=");                                                                               \
+    ipt__text_add_size(&out, next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
         ipt__text_add(&out, "\n");
     }

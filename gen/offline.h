@@ -1,7 +1,7 @@
 /* Compiling specialised OpenCL C texts with clang and libclc for devices that this machine does not have. The promise:
  * code that is handed out calls nothing that it does not bring along, and what the target's own checker refuses is not
  * handed out; otherwise there is a sentence with the compiler's words. No shell runs, and nothing stays in the file
- * system. Prints nothing. */
+ * system unless a signal ends the process. Prints nothing. */
 #ifndef IPT_GEN_OFFLINE_H_INCLUDED
 #define IPT_GEN_OFFLINE_H_INCLUDED
 
