@@ -282,7 +282,7 @@ static void make_plan(ipt_context *context, ipt_plan *plan, int device, size_t l
     memset(plan, 0, sizeof *plan);
     panel.params.local_bytes = 110592;
     panel.params.group_size = 512;
-    panel.resident = 264;
+    plan->resident = 264;
     panel.params.tall = rows >= cols;
     panel.params.narrow = (rows < cols ? rows : cols) * elem_size <= IPT__NARROW_BYTES;
     plan->panel = device == DEVICE_COOPERATIVE ? &panel : NULL;
@@ -313,7 +313,7 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
     assert_true(chunks->pack == 1 || (chunks->narrow && groups == 1));
     assert_true(chunks->neighbours == (stage->tail_length != 0) &&
                 (chunks->waits || (groups == 1 && !chunks->neighbours)));
-    assert_true(!chunks->waits || groups <= plan->panel->resident / (panels > 1 ? 2 : 1));
+    assert_true(!chunks->waits || groups <= plan->resident / (panels > 1 ? 2 : 1));
     /* Every row of a tall panel is in a block that is counted, the rows of a wide one are those of its blocks or more.
      */
     assert_true(chunks->blocks >= 1 && chunks->blocks <= 4 && chunks->block_rows >= 1);
