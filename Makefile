@@ -12,7 +12,7 @@ KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up make_picture
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
-        test_faults test_device_classes test_stress test_cache test_wisdom test_offline test_tool
+        test_faults test_device_classes test_stress test_host_matrices test_cache test_wisdom test_offline test_tool
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h gen/offline.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
@@ -22,7 +22,7 @@ PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-6
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
 .PHONY: help all deps demo test check large check-gen check-format check-lint check-compile gen single format tests \
-        clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup figures $(FIGURES:%=bench-%)
+        clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -69,15 +69,20 @@ bench-portable: $(B)/ipt $(B)/portable ## clang's code for the device beside its
 	@sh gen/deps.sh $(OFFLINE_PACKAGES)
 	@TARGET="$(TARGET)" PROFILE="$(PROFILE)" sh tests/bench/portable.sh $(B)/ipt $(B)/portable $(B)/portable_programs
 
+bench-host: $(B)/host ## host matrices by every way, on the CPU and the device; SHAPES="7200x1800:4 ...", MKL=1 installs that, too
+	@sh gen/deps.sh libopenblas0-pthread $(if $(MKL),python3-venv)
+	@[ -z "$(MKL)" ] || [ -d $(B)/mkl ] || { $(PYTHON) -m venv $(B)/mkl && $(B)/mkl/bin/pip install -q mkl; }
+	@HOST_MKL=$$(ls $(B)/mkl/lib/libmkl_rt.so.* 2> /dev/null | head -n 1) $(B)/host $(SHAPES)
+
 bench-startup: $(B)/ipt ## contexts and plans in fresh processes, with the caches off, empty and filled; SHAPE=1000x777:4
 	@$(B)/ipt bench $(or $(SHAPE),1000x777:4) --startup
 
 figures: $(FIGURES:%=bench-%) ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
 	@OUT=$(B)/figures sh tests/bench/figures/index.sh
 
-$(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 ## one of them, such as bench-s000-fig6
+$(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/host ## one of them, such as bench-s000-fig6
 	@sh gen/deps.sh gnuplot-nox
-	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCHES=$(B)/batches S002=$(B)/s002 OUT=$(B)/figures \
+	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCHES=$(B)/batches S002=$(B)/s002 HOST=$(B)/host OUT=$(B)/figures \
 	    QUICK=$(QUICK) COUNT=$(COUNT) sh tests/bench/figures/$*.sh
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
@@ -133,7 +138,7 @@ $(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/walk: $(B)/%: tests
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
+$(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests

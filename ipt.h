@@ -17,6 +17,7 @@
  *   Choosing and forcing                                  >>choosing
  *   Compiled once: cache, embedded and portable programs  >>cache
  *   Wisdom: what measuring has found                      >>wisdom
+ *   Matrices in host memory                               >>host
  *   The seeds' kernels and heuristics by their names      >>seeds
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
@@ -159,6 +160,19 @@
  * without, and can be taken along as text: ipt_wisdom_export, ipt_wisdom_import, `ipt tune SHAPES -o FILE`. The text is
  * bound to the version of its format and to the device's name and vendor, and is taken whole or not at all.
  *
+ * >>host
+ * ipt_plan_execute_host takes a matrix in host memory to the device and back, transposed in the same place. How, is
+ * desc.host: on devices that share the host's memory (CPUs, integrated GPUs) they work right there, without a copy. On
+ * others the matrix is moved in parts, cut along its longer side: a part is transposed while the next is on its way, and
+ * what the two-pass method would shuffle is left to the transfer, which puts the rows of a part to their places. That
+ * takes hardly longer than an upload and a download of the same bytes. Batches are cut between matrices, and go up and
+ * down at the same time. Memory from ipt_host_alloc is pinned, and moved directly; other memory goes through pinned
+ * buffers (64 MiB) that eight threads fill and empty, which is two to three times as fast as leaving it to NVIDIA's driver.
+ *   ipt_plan_execute_host_async does the same by a thread of its own; a callback tells of the progress and can end it.
+ * Nothing of the host's matrix is changed before all of it is on the device and transposed (of a batch: all of a part),
+ * so an end or a failure before leaves it as it was, and IPT_ERROR_INCOMPLETE says where it has come too late.
+ *   ipt_plan_create_split spreads the parts over the devices of several contexts of one cl_context.
+ *
  * >>moves
  * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
  * ever, and reflections and rotations by 180 degrees alone do, too; else a pass that reverses rows, or their sequence,
@@ -192,13 +206,14 @@
  *   IPT_NO_SEED_KERNELS    leave out the heuristics and the kernels that only reproduce the seeds
  *   IPT_LOCK_TYPE, IPT_LOCK_STATIC, IPT_LOCK_INIT, IPT_LOCK_DESTROY, IPT_LOCK_ACQUIRE, IPT_LOCK_RELEASE
  *                          your own lock instead of pthread's or SRWLOCK: all six or none
+ *   IPT_NO_THREADS         start no threads: no ipt_plan_execute_host_async, pageable matrices as the driver does it
  *   CL_TARGET_OPENCL_VERSION is left as you set it (120 or above)
  *
  * >>limits
  * - NVIDIA's driver hands out PTX, from which it makes machine code anew in each process that finds its own cache empty
  *   or switched off: 0.05 to 0.3 s for a program instead of 0.2 to 0.6 from source.
  * - Where a limit is set on the size of files (RLIMIT_FSIZE), writing the cache may raise SIGXFSZ, as any write does.
- * - ipt_plan_execute_host uploads and downloads the whole matrix and needs as much device memory.
+ * - ipt_plan_execute_host needs as much device memory as the matrix has, and overlapped plans keep it between calls.
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
  *   at a quarter of the copy's speed.
  * - Sub-groups of 8, 16 or 32 work-items are used: by PTX on NVIDIA devices, else by cl_intel_subgroups or
@@ -258,7 +273,8 @@
     X(IPT_ERROR_UNSUPPORTED, 5, "this device or this workspace limit cannot do what is asked for")                     \
     X(IPT_ERROR_CACHE_MISS, 6, "a program is not in the cache and compiling is not allowed")                           \
     X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
-    X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")
+    X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
+    X(IPT_ERROR_CANCELLED, 9, "a callback asked for an end before anything was changed")
 
 #define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
 typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
@@ -332,6 +348,11 @@ IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 
 /* Releases the caller's hold of a context; plans keep it alive for themselves. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
+
+/* Pinned host memory, from and to which a device transfers fastest. *memory is NULL on failure. It is freed by
+ * ipt_host_free (NULL is fine), or with the context. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED. */
+IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory);
+IPT_API void ipt_host_free(ipt_context *context, void *memory);
 
 /* Releases the programs that no plan of the context uses at present. They are kept otherwise, for plans to come, as
  * long as the context lives. NULL is fine. */
@@ -489,6 +510,22 @@ typedef enum ipt_move { IPT_MOVE_LIST(IPT__MOVE_ENUMERATOR) IPT__MOVE_COUNT } ip
 /* The name in IPT_MOVE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_move_string(ipt_move move);
 
+/* How a matrix in host memory gets to the device and back, for ipt_plan_desc.host. X(enumerator, name) */
+#define IPT_HOST_LIST(X)                                                                                               \
+    X(IPT_HOST_AUTO, "auto")               /* shared where the device can, else overlapped for all but small ones */   \
+    X(IPT_HOST_SYNCHRONOUS, "synchronous") /* upload, transposition and download one after the other */                \
+    X(IPT_HOST_OVERLAPPED, "overlapped")   /* parts of it are transposed while others are on their way, and the */     \
+    /* shuffle of the two-pass method is left to the transfer. Transpositions with sequence auto only */               \
+    X(IPT_HOST_STAGES, "stages") /* seed 000, section 6: the stages before the one that needs the whole matrix */      \
+    /* run by parts behind the upload, those after it before the download. Sequences 3.1 to 4.2 */                     \
+    X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
+
+#define IPT__HOST_ENUMERATOR(name, text) name,
+typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+
+/* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_host_string(ipt_host host);
+
 #define IPT__SEQUENCE_ENUMERATOR(name, text) name,
 typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
 
@@ -530,7 +567,10 @@ typedef struct ipt_plan_desc {
                                     Copied. Elements of 1, 2, 4, 8 or 16 bytes only */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4" */
-} ipt_plan_desc;                 /* zero-initialised but for rows, cols and elem_size means defaults */
+    ipt_host host;               /* for ipt_plan_execute_host and its likes */
+    size_t host_queues; /* parts that a host matrix is moved in, each by a command queue of its own (seed 000's Q, 64 at
+                           most); 0: chosen */
+} ipt_plan_desc;        /* zero-initialised but for rows, cols and elem_size means defaults */
 
 /* Makes a plan: chooses its stages, builds the programs it needs (none if the context has them already), takes and
  * touches its workspace. On failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED,
@@ -554,13 +594,42 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
-/* Transposes host memory in place: uploads, executes, downloads, and returns when data holds the result. data needs no
- * alignment. With IPT_PAD data has room for the padding, which is overwritten. Bytes between the matrices of a batch
- * are neither read nor written. A failure before the download leaves data as it was; IPT_ERROR_INCOMPLETE says that it
- * happened later. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE. */
+/* What the functions for host matrices tell while they are at it. Zero-initialised: nothing. */
+typedef struct ipt_host_options {
+    /* Called between the parts, by the thread that moves them: done of total bytes have been over the bus. Whoever
+     * returns other than 0 wants it to end. Must not call ipt for the same plan. */
+    int (*progress)(size_t done, size_t total, void *user);
+    /* Called at the end of ipt_plan_execute_host_async, by its thread; ipt_context_error tells more there. */
+    void (*finished)(ipt_result result, void *user);
+    void *user; /* handed to both */
+} ipt_host_options;
+
+/* Transposes host memory in place, as desc.host says, and returns when data holds the result. data needs no alignment;
+ * transfers are fastest from memory of ipt_host_alloc's. With IPT_PAD data has room for the padding, which is
+ * overwritten. Bytes between the matrices of a batch are neither read nor written. The first call takes device memory
+ * for the matrix, which overlapped plans keep for later calls. Nothing is written before all has been uploaded and
+ * transposed (batches: all of a part), so a failure until then leaves data as it was; IPT_ERROR_INCOMPLETE says that it
+ * happened later. Calls on one plan take turns. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED,
+ * INCOMPLETE, and what ipt_plan_create returns. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
-/* Bytes of device memory that the plan holds beside the matrix. 0 for NULL. */
+/* The same with options (may be NULL), whose progress can end it: CANCELLED, and data is as it was, or INCOMPLETE. */
+IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
+
+/* The same by a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
+ * execution, with minus an ipt_result as its status if that fails, and is the caller's to release. plan and data stay
+ * until then. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED (IPT_NO_THREADS); all others are told to
+ * options->finished and the event. */
+IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                               cl_event *event);
+
+/* A plan for host matrices that are spread over the devices of several contexts, which share one cl_context: each has
+ * a share of the parts. It executes host matrices only, in its first context's name. Errors: as ipt_plan_create. */
+IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                         ipt_plan **plan);
+
+/* Bytes of device memory that the plan holds beside the matrix: more once a host matrix has been executed by parts, for
+ * which there are plans within. 0 for NULL. */
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan);
 
 /* The rows and columns that IPT_PAD adds: each matrix in the buffer has room for (rows + *rows) * (cols + *cols)
@@ -733,6 +802,26 @@ int fsync(int file); /* which strict C hides */
 #endif
 #endif
 
+/* Threads, for host matrices. */
+#ifndef IPT_NO_THREADS
+#if defined(_WIN32)
+typedef HANDLE ipt__thread;
+#define IPT__THREAD_RESULT DWORD WINAPI
+#define IPT__THREAD_RETURN 0
+#define IPT__THREAD_START(thread, main, argument) ((*(thread) = CreateThread(NULL, 0, main, argument, 0, NULL)) != NULL)
+#define IPT__THREAD_JOIN(thread) (WaitForSingleObject(thread, INFINITE), CloseHandle(thread))
+#define IPT__THREAD_DETACH(thread) CloseHandle(thread)
+#else
+#include <pthread.h>
+typedef pthread_t ipt__thread;
+#define IPT__THREAD_RESULT void *
+#define IPT__THREAD_RETURN NULL
+#define IPT__THREAD_START(thread, main, argument) (!pthread_create(thread, NULL, main, argument))
+#define IPT__THREAD_JOIN(thread) pthread_join(thread, NULL)
+#define IPT__THREAD_DETACH(thread) pthread_detach(thread)
+#endif
+#endif
+
 #if defined(__cplusplus)
 #define IPT__THREAD_LOCAL thread_local
 #elif defined(_MSC_VER)
@@ -795,6 +884,14 @@ IPT_API const char *ipt_variant_string(ipt_variant variant)
     default:
         return "unknown";
     }
+}
+
+IPT_API const char *ipt_host_string(ipt_host host)
+{
+    static const char *const names[] = {
+#define IPT__HOST_NAME(enumerator, name) name,
+        IPT_HOST_LIST(IPT__HOST_NAME)};
+    return (int)host < 0 || host >= IPT__HOST_COUNT ? "unknown" : names[host];
 }
 
 /* The columns of IPT_MOVE_LIST. */
@@ -915,6 +1012,12 @@ static ipt_result ipt__fail_null(const char *name)
     X(cl_int, clEnqueueReadBufferRect,                                                                                 \
       (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
        size_t, void *, cl_uint, const cl_event *, cl_event *))                                                         \
+    X(void *, clEnqueueMapBuffer,                                                                                      \
+      (cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint, const cl_event *, cl_event *,         \
+       cl_int *))                                                                                                      \
+    X(cl_int, clEnqueueUnmapMemObject, (cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *))      \
+    X(cl_event, clCreateUserEvent, (cl_context, cl_int *))                                                             \
+    X(cl_int, clSetUserEventStatus, (cl_event, cl_int))                                                                \
     X(cl_int, clEnqueueMarkerWithWaitList, (cl_command_queue, cl_uint, const cl_event *, cl_event *))                  \
     X(cl_int, clWaitForEvents, (cl_uint, const cl_event *))                                                            \
     X(cl_int, clGetEventInfo, (cl_event, cl_event_info, size_t, void *, size_t *))                                     \
@@ -1972,16 +2075,25 @@ typedef struct ipt__wisdom {
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
 } ipt__wisdom;
 
+/* Memory of ipt_host_alloc's. */
+typedef struct ipt__pinned {
+    struct ipt__pinned *next;
+    cl_mem buffer;
+    char *memory;
+    size_t bytes;
+} ipt__pinned;
+
 enum {
     IPT__DEVICE_BYTES = 1536, /* of the lines that name a device */
     IPT__KEY_BYTES = 4096
 };
 
 struct ipt_context {
-    IPT_LOCK_TYPE lock; /* guards references, programs and wisdom */
+    IPT_LOCK_TYPE lock; /* guards references, programs, wisdom and pinned memory */
     size_t references;  /* the caller's and one for each plan */
     ipt__program *programs;
     ipt__wisdom *wisdom;
+    ipt__pinned *pinned;
     cl_context context; /* NULL: the context is for planning only */
     cl_device_id device;
     cl_command_queue queue; /* in-order, for touching workspaces, measuring and host matrices */
@@ -1989,6 +2101,7 @@ struct ipt_context {
     ipt_allocator allocator;
     ipt_logger logger;
     int compiler;        /* the device has one */
+    int shares_memory;   /* with the host */
     int finishes_late;   /* programs are finished by their first launch */
     int takes_bitcode;   /* LLVM's, for spir64 */
     unsigned capability; /* of an NVIDIA device, 80 for 8.0; 0: of none */
@@ -2738,7 +2851,7 @@ static void ipt__read_code(ipt_context *context, cl_device_id device)
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char extensions[4096], text[256];
     cl_platform_id platform = NULL;
-    cl_bool compiler = CL_FALSE;
+    cl_bool compiler = CL_FALSE, unified = CL_FALSE;
     cl_uint major = 0, minor = 0, bits = 0;
     int i;
     char *at;
@@ -2758,6 +2871,8 @@ static void ipt__read_code(ipt_context *context, cl_device_id device)
     ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
     context->compiler =
         !ipt__cl.clGetDeviceInfo(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL) && compiler;
+    context->shares_memory =
+        !ipt__cl.clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL) && unified;
     context->finishes_late = context->limits.cpu && ipt__platform_has_name(device, "portable computing language");
     ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     strcat(extensions, " ");
@@ -2873,6 +2988,8 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
 /* >>context: creation                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned);
+
 static void ipt__program_free(const ipt_context *context, ipt__program *program)
 {
     if (program->program)
@@ -2894,6 +3011,11 @@ static void ipt__wisdom_free(const ipt_context *context, ipt__wisdom *wisdom)
 static void ipt__context_free(ipt_context *context)
 {
     const ipt_allocator allocator = context->allocator;
+    while (context->pinned) {
+        ipt__pinned *const pinned = context->pinned;
+        context->pinned = pinned->next;
+        ipt__pinned_free(context, pinned);
+    }
     while (context->programs) {
         ipt__program *const program = context->programs;
         context->programs = program->next;
@@ -3969,6 +4091,53 @@ typedef struct ipt__plan_kernel {
     cl_kernel kernel;
 } ipt__plan_kernel;
 
+/* Host matrices: see >>host matrices. */
+enum {
+    IPT__HOST_AHEAD = 4,              /* transfers that are enqueued before the first of them has ended */
+    IPT__HOST_STAGED_BYTES = 1 << 23, /* pageable matrices from this size on go through pinned memory */
+    /* By default, for each device. Where the bus is so much slower than the transposition, more only make transfers
+     * slower: on an H200 0.98 of them with 2, 0.95 with 4, 0.72 with 8. */
+    IPT__HOST_PARTS = 2,
+    IPT__HOST_PARTS_MOST = 64,      /* also of command queues */
+    IPT__HOST_PART_BYTES = 1 << 20, /* at least: below that, transfers take no less time (seed 000, section 7.6) */
+    IPT__HOST_RUN_BYTES = 2048, /* of a part's rows that lie apart: shorter ones are no faster than single elements */
+    IPT__HOST_SLOT_BYTES = 1 << 22, /* of pinned memory that a thread fills while another one of its is on the bus */
+    IPT__HOST_SLOTS = 2,
+    IPT__HOST_THREADS = 8
+};
+
+/* Rows in host memory that lie one after the other on the device. */
+typedef struct ipt__rect {
+    size_t offset, rows, row_bytes, pitch; /* bytes; offset: of the first one */
+} ipt__rect;
+
+/* What one device has of a host matrix. */
+typedef struct ipt__host_share {
+    ipt_context *context;
+    ipt_plan *plans[2]; /* of a whole part, and of the last one if that is smaller */
+    cl_mem buffer;
+    cl_command_queue queues[IPT__HOST_PARTS_MOST];
+    int queue_count;
+    cl_mem pinned; /* IPT__HOST_SLOTS for each thread; NULL: not needed yet */
+    char *slots;
+} ipt__host_share;
+
+typedef struct ipt__host_part {
+    ipt__host_share *share;
+    ipt_plan *plan;
+    cl_command_queue queue;
+    size_t device; /* bytes from the start of the share's buffer */
+    ipt__rect up, down;
+    cl_event uploaded, transposed, downloaded;
+} ipt__host_part;
+
+typedef struct ipt__host {
+    ipt__host_share *shares;
+    size_t share_count;
+    ipt__host_part *parts;
+    size_t part_count;
+} ipt__host;
+
 struct ipt_plan {
     ipt_context *context;
     ipt_plan_desc desc;              /* batch and batch_stride filled in */
@@ -3977,7 +4146,9 @@ struct ipt_plan {
     size_t pad_rows, pad_cols; /* in desc.rows and desc.cols */
     char *expression;          /* what desc points to */
     ipt__layout layout;
+    ipt_plan *lender;   /* whose workspace, lock and last event it shares, if that has enough of it; NULL: its own */
     IPT_LOCK_TYPE lock; /* guards all below */
+    ipt_plan *user;     /* the last to use the workspace; NULL: it is not known how that has left it */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
@@ -3986,7 +4157,12 @@ struct ipt_plan {
     int turn;                /* which of the two control blocks is clear */
     int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
-    cl_event last; /* of the execution before, which may still use the workspace; NULL: none */
+    cl_event last;           /* of the execution before, which may still use the workspace; NULL: none */
+    IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host */
+    ipt__host host;
+    size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
+    ipt_context **split;   /* the contexts of a plan for several; NULL: it is for one */
+    size_t split_count;
     char description[2048];
 };
 
@@ -5800,67 +5976,67 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
     return result;
 }
 
+static ipt_result ipt__run_stage(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
+{
+    ipt_result result = IPT_SUCCESS;
+    switch (stage->kind) {
+    case IPT__STAGE_SAVE:
+        result = ipt__run_save(run, stage, place);
+        break;
+    case IPT__STAGE_RESTORE:
+        result = ipt__run_restore(run, stage, place);
+        break;
+    case IPT__STAGE_PANEL:
+        result = ipt__run_panel(run, stage, place);
+        break;
+    case IPT__STAGE_TILE:
+        result = ipt__run_tile(run, stage, place);
+        break;
+    case IPT__STAGE_SWAP:
+        result = ipt__run_swap(run, stage, place);
+        break;
+    case IPT__STAGE_FLIP:
+        result = ipt__run_flip(run, stage, place);
+        break;
+    case IPT__STAGE_MAP:
+        result = ipt__run_map(run, stage, place);
+        break;
+#ifndef IPT_NO_SEED_KERNELS
+    case IPT__STAGE_PTTWAC_010:
+        result = ipt__run_pttwac_010(run, stage, place);
+        break;
+    case IPT__STAGE_P_IPT:
+        result = ipt__run_p_ipt(run, stage, place);
+        break;
+    case IPT__STAGE_PAD:
+        result = ipt__run_pad(run, stage, place);
+        break;
+#else
+    case IPT__STAGE_PTTWAC_010: /* no plan has them */
+    case IPT__STAGE_P_IPT:
+    case IPT__STAGE_PAD:
+        break;
+#endif
+    case IPT__STAGE_WAVE:
+    case IPT__STAGE_SHUFFLE:
+        result = ipt__run_in_turns(run, stage, place);
+        break;
+    }
+    return result;
+}
+
 static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
 {
     ipt_plan *const plan = run->plan;
+    ipt_result result = IPT_SUCCESS;
     int i;
-    if (plan->dirty && plan->layout.cooperative) {
-        const ipt_result result =
-            ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
-        if (result)
-            return result;
-    }
-    plan->dirty = 0;
-    for (i = 0; i < run->plan->layout.stage_count; ++i) {
-        const ipt__stage *const stage = &run->plan->layout.stages[i];
-        ipt_result result = IPT_SUCCESS;
-        switch (stage->kind) {
-        case IPT__STAGE_SAVE:
-            result = ipt__run_save(run, stage, place);
-            break;
-        case IPT__STAGE_RESTORE:
-            result = ipt__run_restore(run, stage, place);
-            break;
-        case IPT__STAGE_PANEL:
-            result = ipt__run_panel(run, stage, place);
-            break;
-        case IPT__STAGE_TILE:
-            result = ipt__run_tile(run, stage, place);
-            break;
-        case IPT__STAGE_SWAP:
-            result = ipt__run_swap(run, stage, place);
-            break;
-        case IPT__STAGE_FLIP:
-            result = ipt__run_flip(run, stage, place);
-            break;
-        case IPT__STAGE_MAP:
-            result = ipt__run_map(run, stage, place);
-            break;
-#ifndef IPT_NO_SEED_KERNELS
-        case IPT__STAGE_PTTWAC_010:
-            result = ipt__run_pttwac_010(run, stage, place);
-            break;
-        case IPT__STAGE_P_IPT:
-            result = ipt__run_p_ipt(run, stage, place);
-            break;
-        case IPT__STAGE_PAD:
-            result = ipt__run_pad(run, stage, place);
-            break;
-#else
-        case IPT__STAGE_PTTWAC_010: /* no plan has them */
-        case IPT__STAGE_P_IPT:
-        case IPT__STAGE_PAD:
-            break;
-#endif
-        case IPT__STAGE_WAVE:
-        case IPT__STAGE_SHUFFLE:
-            result = ipt__run_in_turns(run, stage, place);
-            break;
-        }
-        if (result)
-            return result;
-    }
-    return IPT_SUCCESS;
+    if (plan->dirty && plan->layout.cooperative)
+        result = ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
+    if (!result)
+        plan->dirty = 0;
+    for (i = 0; i < plan->layout.stage_count && !result; ++i)
+        result = ipt__run_stage(run, &plan->layout.stages[i], place);
+    return result;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6086,6 +6262,11 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     cl_int error;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
+    if (plan->lender && plan->lender->layout.workspace >= bytes) {
+        plan->workspace = plan->lender->workspace;
+        return IPT_SUCCESS;
+    }
+    plan->lender = NULL;
     plan->workspace = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
     if (error)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
@@ -6426,6 +6607,11 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     if (desc->flags & ~known_flags)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is 0x%x: 0x%x is unknown", desc->flags,
                          desc->flags & ~known_flags);
+    if ((int)desc->host < 0 || desc->host >= IPT__HOST_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %d, which is unknown", (int)desc->host);
+    if (desc->host_queues > IPT__HOST_PARTS_MOST)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host_queues is %lu: %d at most", (unsigned long)desc->host_queues,
+                         (int)IPT__HOST_PARTS_MOST);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
@@ -6487,7 +6673,7 @@ static void ipt__plan_close(ipt_plan *plan)
     if (plan->last)
         ipt__cl.clReleaseEvent(plan->last);
     plan->last = NULL;
-    if (plan->workspace)
+    if (plan->workspace && !plan->lender)
         ipt__cl.clReleaseMemObject(plan->workspace);
     plan->workspace = NULL;
     while (plan->kernel_count) {
@@ -6542,6 +6728,7 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 
 static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget);
 static ipt_result ipt__out_of_place_get(ipt_plan *plan);
+static void ipt__host_close(ipt_plan *plan);
 
 /* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
 static ipt_result ipt__plan_take_expression(ipt_plan *plan)
@@ -6591,6 +6778,17 @@ static ipt_result ipt__plan_build(ipt_plan *plan)
     return result;
 }
 
+static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan_desc *desc)
+{
+    IPT_LOCK_INIT(&plan->lock);
+    IPT_LOCK_INIT(&plan->host_lock);
+    ipt__context_retain(context);
+    plan->context = context;
+    plan->desc = *desc;
+    plan->out_of_place_kernel = -1;
+    plan->user = plan;
+}
+
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
     if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
@@ -6599,7 +6797,8 @@ static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
-IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+/* Makes a plan that borrows the workspace of another one, which outlives it; NULL: of none. */
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -6613,11 +6812,8 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
     made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    IPT_LOCK_INIT(&made->lock);
-    ipt__context_retain(context);
-    made->context = context;
-    made->desc = *desc;
-    made->out_of_place_kernel = -1;
+    ipt__plan_begin(made, context, desc);
+    made->lender = lender;
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
@@ -6638,9 +6834,20 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
     return IPT_SUCCESS;
 }
 
+IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    return ipt__plan_make(context, desc, NULL, plan);
+}
+
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
-    return plan ? plan->layout.workspace : 0;
+    size_t bytes;
+    if (!plan)
+        return 0;
+    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
+    bytes = plan->layout.workspace + plan->host_workspace;
+    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+    return bytes;
 }
 
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
@@ -6676,8 +6883,13 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         return;
     context = plan->context;
     allocator = context->allocator;
+    ipt__host_close(plan);
+    while (plan->split_count)
+        ipt_context_destroy(plan->split[--plan->split_count]);
+    ipt__release(&allocator, plan->split);
     ipt__plan_close(plan);
     ipt__program_drop(context, plan->panel);
+    IPT_LOCK_DESTROY(&plan->host_lock);
     IPT_LOCK_DESTROY(&plan->lock);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan);
@@ -6697,6 +6909,14 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "the plan's context was made from a profile: it has no device to run on");
     return IPT_SUCCESS;
+}
+
+static ipt_result ipt__check_one_device(const ipt_plan *plan)
+{
+    const ipt_result result = ipt__check_plan(plan);
+    return !result && plan->split_count
+               ? ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only")
+               : result;
 }
 
 /* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have. */
@@ -6763,19 +6983,29 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
     return IPT_SUCCESS;
 }
 
+/* Whose workspace a plan uses: with that go the lock and the last event. */
+static ipt_plan *ipt__plan_owner(ipt_plan *plan)
+{
+    return plan->lender ? plan->lender : plan;
+}
+
 /* Makes a run wait for the plan's execution before it, which may still use the workspace; one that has completed or
  * failed is dropped. The plan is locked. events is what the run may wait for; events[0] is the caller's to release. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
-    ipt_plan *const plan = run->plan;
+    ipt_plan *const plan = ipt__plan_owner(run->plan);
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = plan->last;
+    if (plan->user != run->plan) { /* counters and flags are elsewhere in another plan's workspace */
+        run->plan->dirty = 1;
+        plan->user = run->plan;
+    }
     if (!plan->last)
         return IPT_SUCCESS;
-    if (ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) ||
+    if (!ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
-        plan->dirty |= status < 0;
+        run->plan->dirty |= status < 0;
         ipt__cl.clReleaseEvent(plan->last);
         plan->last = NULL;
         return IPT_SUCCESS;
@@ -6797,7 +7027,7 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
  */
 static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
 {
-    ipt_plan *const plan = run->plan;
+    ipt_plan *const plan = run->plan, *const owner = ipt__plan_owner(plan);
     cl_event marker = NULL;
     if (!result && !run->commands) {
         const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
@@ -6809,9 +7039,9 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         plan->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
-    if (plan->last)
-        ipt__cl.clReleaseEvent(plan->last);
-    plan->last = run->previous;
+    if (owner->last)
+        ipt__cl.clReleaseEvent(owner->last);
+    owner->last = run->previous;
     if (event) {
         if (!ipt__cl.clRetainEvent(run->previous))
             *event = run->previous;
@@ -6830,7 +7060,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     ipt_result result;
     if (event)
         *event = NULL;
-    result = ipt__check_plan(plan);
+    result = ipt__check_one_device(plan);
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
@@ -6842,11 +7072,11 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     place.buffer = buffer;
     place.base = byte_offset / plan->unit_bytes;
     place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&ipt__plan_owner(plan)->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
         result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&ipt__plan_owner(plan)->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
@@ -6990,7 +7220,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     ipt_result result;
     if (event)
         *event = NULL;
-    result = ipt__check_plan(plan);
+    result = ipt__check_one_device(plan);
     if (!result)
         result = ipt__check_out_of_place(plan);
     if (!result)
@@ -7065,40 +7295,1022 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 
-IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host matrices                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* A host matrix is moved in parts. One matrix is cut along its longer side: a part is transposed for itself as soon as
+ * it is on the device, while the next ones are on their way, and what the two-pass method would shuffle is left to the
+ * transfer: rows of a tall matrix's part come to lie apart in the result, columns of a wide one's in the source.
+ * Nothing is downloaded before all has been uploaded, so that until then the host's matrix is as it was. Batches are
+ * cut between matrices, and the download of one part overlaps with the upload of those behind. */
+
+/* One execution. */
+typedef struct ipt__host_run {
+    ipt_plan *plan;
+    char *data;
+    const ipt_host_options *options;
+    size_t done, total;     /* bytes over the bus */
+    int cancelled, written; /* written: part of data may hold the result */
+    int pinned;
+} ipt__host_run;
+
+/* Tells how far it is, and hears whether to go on. */
+static void ipt__host_progress(ipt__host_run *run, size_t bytes)
 {
-    size_t bytes;
-    cl_mem buffer;
-    cl_event event = NULL;
+    run->done += bytes;
+    if (run->options->progress && run->options->progress(run->done, run->total, run->options->user))
+        run->cancelled = 1;
+}
+
+static size_t ipt__rect_bytes(const ipt__rect *rect)
+{
+    return rect->rows * rect->row_bytes;
+}
+
+/* Enqueues the transfer of a part from or to memory that the device reaches by itself. */
+static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
+                                     const cl_event *wait, cl_event *event)
+{
+    const ipt__rect *const rect = download ? &part->down : &part->up;
+    const cl_mem buffer = part->share->buffer;
+    char *const host = data + rect->offset;
+    const size_t bytes = ipt__rect_bytes(rect);
     cl_int error;
+    size_t row;
+    if (rect->rows > 1 && rect->row_bytes != rect->pitch && rect->pitch >= (size_t)1 << 30) {
+        /* Drivers limit the pitch of a rectangle, some to 2 GiB: row by row, which the queue keeps in order. */
+        for (row = 0, error = CL_SUCCESS; row < rect->rows && !error; ++row) {
+            const size_t device = part->device + row * rect->row_bytes;
+            char *const its = host + row * rect->pitch;
+            cl_event *const last = row + 1 == rect->rows ? event : NULL;
+            error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device, rect->row_bytes, its,
+                                                           row ? 0 : wait_count, row ? NULL : wait, last)
+                             : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device, rect->row_bytes, its,
+                                                            row ? 0 : wait_count, row ? NULL : wait, last);
+        }
+    } else if (rect->rows == 1 || rect->row_bytes == rect->pitch)
+        error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, part->device, bytes, host,
+                                                       wait_count, wait, event)
+                         : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, part->device, bytes, host,
+                                                        wait_count, wait, event);
+    else {
+        const size_t device_origin[3] = {part->device, 0, 0}, host_origin[3] = {0, 0, 0},
+                     region[3] = {rect->row_bytes, rect->rows, 1};
+        error =
+            download
+                ? ipt__cl.clEnqueueReadBufferRect(part->queue, buffer, CL_FALSE, device_origin, host_origin, region,
+                                                  rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event)
+                : ipt__cl.clEnqueueWriteBufferRect(part->queue, buffer, CL_FALSE, device_origin, host_origin, region,
+                                                   rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
+    }
+    if (error)
+        return ipt__fail_opencl(download ? "the download's transfer" : "the upload's transfer", error);
+    ipt__cl.clFlush(part->queue);
+    return IPT_SUCCESS;
+}
+
+#ifndef IPT_NO_THREADS
+
+/* Copies bytes [begin, end) of a rect's dense form between it and the host's matrix. */
+static void ipt__rect_copy(const ipt__rect *rect, char *data, char *dense, size_t begin, size_t end, int download)
+{
+    while (begin < end) {
+        const size_t row = begin / rect->row_bytes, within = begin - row * rect->row_bytes,
+                     bytes = ipt__min(end - begin, rect->row_bytes - within);
+        char *const host = data + rect->offset + row * rect->pitch + within;
+        if (download)
+            memcpy(host, dense, bytes);
+        else
+            memcpy(dense, host, bytes);
+        dense += bytes;
+        begin += bytes;
+    }
+}
+
+/* Some threads that do the same for shares of their own. */
+typedef struct ipt__host_lane {
+    const ipt__host_part *part;
+    char *data;
+    cl_event busy[IPT__HOST_SLOTS];
+    int index, count, download;
     ipt_result result;
-    result = ipt__check_plan(plan);
-    if (result)
-        return result;
-    if (!data)
-        return ipt__fail_null("data");
-    if (!plan->layout.stage_count)
+    char error[256];
+} ipt__host_lane;
+
+/* Moves every count-th piece of a part through pinned memory: one slot is copied while the other is on the bus. */
+static void ipt__host_lane_run(ipt__host_lane *lane)
+{
+    const ipt__host_part *const part = lane->part;
+    const ipt__rect *const rect = lane->download ? &part->down : &part->up;
+    const size_t all = ipt__rect_bytes(rect), slot = IPT__HOST_SLOT_BYTES;
+    const cl_command_queue queue = part->share->queues[lane->index % part->share->queue_count];
+    size_t piece = (size_t)lane->index, ahead;
+    int turn = 0;
+    lane->result = IPT_SUCCESS;
+    for (ahead = piece; piece * slot < all && !lane->result; piece += (size_t)lane->count, turn ^= 1) {
+        const size_t begin = piece * slot, bytes = ipt__min(slot, all - begin);
+        char *const memory =
+            part->share->slots + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
+        cl_int error = CL_SUCCESS;
+        if (!lane->download) {
+            if (lane->busy[turn]) {
+                lane->result = ipt__wait_for(lane->busy[turn]);
+                ipt__cl.clReleaseEvent(lane->busy[turn]);
+                lane->busy[turn] = NULL;
+            }
+            if (lane->result)
+                break;
+            ipt__rect_copy(rect, lane->data, memory, begin, begin + bytes, 0);
+            error = ipt__cl.clEnqueueWriteBuffer(queue, part->share->buffer, CL_FALSE, part->device + begin, bytes,
+                                                 memory, 0, NULL, &lane->busy[turn]);
+            if (error)
+                lane->result = ipt__fail_opencl("clEnqueueWriteBuffer", error);
+            else
+                ipt__cl.clFlush(queue);
+            continue;
+        }
+        /* The piece behind this one is under way while this one is copied. */
+        for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
+             ahead += (size_t)lane->count) {
+            const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);
+            const size_t its_bytes = ipt__min(slot, all - ahead * slot);
+            error = ipt__cl.clEnqueueReadBuffer(
+                queue, part->share->buffer, CL_FALSE, part->device + ahead * slot, its_bytes,
+                part->share->slots + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
+                NULL, &lane->busy[its]);
+            if (error)
+                lane->result = ipt__fail_opencl("clEnqueueReadBuffer", error);
+            else
+                ipt__cl.clFlush(queue);
+        }
+        if (lane->busy[turn]) {
+            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
+            lane->result = lane->result ? lane->result : waited;
+            ipt__cl.clReleaseEvent(lane->busy[turn]);
+            lane->busy[turn] = NULL;
+        }
+        if (!lane->result)
+            ipt__rect_copy(rect, lane->data, memory, begin, begin + bytes, 1);
+    }
+    /* Nothing may use the slots when others get them. */
+    for (turn = 0; turn < IPT__HOST_SLOTS; ++turn)
+        if (lane->busy[turn]) {
+            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
+            lane->result = lane->result ? lane->result : waited;
+            ipt__cl.clReleaseEvent(lane->busy[turn]);
+            lane->busy[turn] = NULL;
+        }
+    if (lane->result) { /* the text is this thread's own */
+        memcpy(lane->error, ipt__error_text, sizeof lane->error - 1);
+        lane->error[sizeof lane->error - 1] = 0;
+    }
+}
+
+static IPT__THREAD_RESULT ipt__host_lane_main(void *lane)
+{
+    ipt__host_lane_run((ipt__host_lane *)lane);
+    return IPT__THREAD_RETURN;
+}
+
+/* Moves a part through pinned memory by several threads. */
+static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int download)
+{
+    ipt__host_lane lanes[IPT__HOST_THREADS];
+    ipt__thread threads[IPT__HOST_THREADS];
+    int started[IPT__HOST_THREADS] = {0}, i;
+    const size_t pieces = ipt__ceil_divide(ipt__rect_bytes(download ? &part->down : &part->up), IPT__HOST_SLOT_BYTES);
+    const int count = (int)ipt__min(pieces, (size_t)IPT__HOST_THREADS);
+    ipt_result result = IPT_SUCCESS;
+    memset(lanes, 0, sizeof lanes);
+    for (i = 0; i < count; ++i) {
+        lanes[i].part = part;
+        lanes[i].data = data;
+        lanes[i].index = i;
+        lanes[i].count = count;
+        lanes[i].download = download;
+        if (i)
+            started[i] = IPT__THREAD_START(&threads[i], ipt__host_lane_main, &lanes[i]);
+    }
+    for (i = 0; i < count; ++i) /* a thread that does not start is done without */
+        if (!started[i])
+            ipt__host_lane_run(&lanes[i]);
+    for (i = 0; i < count; ++i) {
+        if (started[i])
+            IPT__THREAD_JOIN(threads[i]);
+        if (lanes[i].result && !result)
+            result = ipt__fail(lanes[i].result, "%s", lanes[i].error);
+    }
+    return result;
+}
+
+#endif
+
+/* Moves a part, so that the event follows the last of it: by itself if the device reaches the memory, else here. */
+static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
+                                 const cl_event *wait, cl_event *event)
+{
+#ifndef IPT_NO_THREADS
+    if (!run->pinned && part->share->pinned) {
+        ipt_result result = wait_count ? ipt__wait_for(*wait) : IPT_SUCCESS;
+        cl_int error;
+        if (!result)
+            result = ipt__host_staged(part, run->data, download);
+        if (result)
+            return result;
+        error = ipt__cl.clEnqueueMarkerWithWaitList(part->queue, 0, NULL, event);
+        return error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error) : IPT_SUCCESS;
+    }
+#endif
+    return ipt__host_transfer(part, run->data, download, wait_count, wait, event);
+}
+
+static void ipt__host_forget(cl_event *event)
+{
+    if (*event)
+        ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
+/* Waits until nothing of a run is under way any more, whatever has become of it. */
+static void ipt__host_settle(const ipt__host *host)
+{
+    size_t s, i;
+    for (s = 0; s < host->share_count; ++s)
+        for (i = 0; i < (size_t)host->shares[s].queue_count; ++i)
+            ipt__cl.clFinish(host->shares[s].queues[i]);
+    for (i = 0; i < host->part_count; ++i) {
+        ipt__host_forget(&host->parts[i].uploaded);
+        ipt__host_forget(&host->parts[i].transposed);
+        ipt__host_forget(&host->parts[i].downloaded);
+    }
+}
+
+/* Waits for a transfer of a part, and tells. */
+static ipt_result ipt__host_await(ipt__host_run *run, ipt__host_part *part, int download)
+{
+    const ipt_result result = ipt__wait_for(download ? part->downloaded : part->uploaded);
+    if (!result)
+        ipt__host_progress(run, ipt__rect_bytes(&part->up));
+    return result;
+}
+
+/* Uploads a part and transposes it. */
+static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
+{
+    ipt_result result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
+    if (!result)
+        result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
+                                  &part->transposed);
+    return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* only the device's copy is lost */
+}
+
+/* Parts of one matrix: all are uploaded before the first is downloaded. A few transfers are enqueued ahead. */
+static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
+{
+    ipt_result result = IPT_SUCCESS;
+    size_t i, told = 0, begun = 0;
+    for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
+        result = ipt__host_begin(run, &host->parts[i]);
+        for (; !result && !run->cancelled && told + IPT__HOST_AHEAD <= i; ++told)
+            result = ipt__host_await(run, &host->parts[told], 0);
+    }
+    for (; told < host->part_count && !result && !run->cancelled; ++told)
+        result = ipt__host_await(run, &host->parts[told], 0);
+    for (i = 0; i < host->part_count && !result && !run->cancelled; ++i)
+        result = ipt__wait_for(host->parts[i].transposed);
+    for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
+        for (; begun < ipt__min(host->part_count, i + IPT__HOST_AHEAD) && !result; ++begun) {
+            run->written = 1;
+            result = ipt__host_move(run, &host->parts[begun], 1, 0, NULL, &host->parts[begun].downloaded);
+        }
+        if (!result)
+            result = ipt__host_await(run, &host->parts[i], 1);
+        if (begun == host->part_count)
+            run->cancelled = 0; /* too late */
+    }
+    return result;
+}
+
+/* Parts that are whole matrices: each goes its way alone. */
+static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
+{
+    const size_t ahead = 2;
+    ipt_result result = IPT_SUCCESS;
+    size_t i, told = 0;
+    for (i = 0; i < host->part_count + ahead && !result && !run->cancelled; ++i) {
+        if (i < host->part_count)
+            result = ipt__host_begin(run, &host->parts[i]);
+        if (!result && i > 0 && i <= host->part_count) {
+            run->written = 1;
+            result = ipt__host_move(run, &host->parts[i - 1], 1, 1, &host->parts[i - 1].transposed,
+                                    &host->parts[i - 1].downloaded);
+        }
+        for (; !result && !run->cancelled && told + ahead <= i; ++told) {
+            result = ipt__host_await(run, &host->parts[told], 0);
+            if (!result)
+                result = ipt__host_await(run, &host->parts[told], 1);
+            if (i >= host->part_count)
+                run->cancelled = 0; /* too late */
+        }
+    }
+    return result;
+}
+
+/* ---- the stages by parts: seed 000, section 6 ---- */
+
+/* The fewest instances of stages [first, end), of which each must have a multiple; 0 if they cannot be cut. */
+static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
+{
+    size_t grain = 0;
+    int i;
+    for (i = first; i < end; ++i) {
+        const ipt__stage *const stage = &plan->layout.stages[i];
+        if (stage->kind < IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL || stage->kind == IPT__STAGE_FLIP ||
+            stage->kind == IPT__STAGE_MAP || stage->kind == IPT__STAGE_PAD || stage->row_slots)
+            return 0;
+        if (!grain || stage->instances < grain)
+            grain = stage->instances;
+    }
+    for (i = first; i < end; ++i)
+        if (plan->layout.stages[i].instances % grain)
+            return 0;
+    return grain;
+}
+
+/* Enqueues stages [first, end) of instances [begin, stop) of `grain`. */
+static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, int first, int end,
+                                   size_t grain, size_t begin, size_t stop, const cl_event *wait, cl_event *event)
+{
+    cl_event joined[2] = {NULL, NULL};
+    ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
+    ipt_result result;
+    int i;
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    result = ipt__run_after_last(&run, joined);
+    if (!result) {
+        for (i = first; i < end && !result; ++i) {
+            ipt__stage stage = plan->layout.stages[i];
+            const size_t each = stage.instances / grain;
+            ipt__place place;
+            place.buffer = buffer;
+            place.base = begin * each * ipt__instance_units(plan, &stage);
+            place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+            stage.instances = (stop - begin) * each;
+            result = ipt__run_stage(&run, &stage, &place);
+        }
+        result = ipt__run_finish(&run, result, event);
+    }
+    IPT_LOCK_RELEASE(&plan->lock);
+    if (joined[0])
+        ipt__cl.clReleaseEvent(joined[0]);
+    return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* only the device's copy is lost */
+}
+
+/* Stages before the one that needs the whole matrix run by parts behind the upload, those after it before the download
+ * of their part. */
+static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
+{
+    ipt_plan *const plan = run->plan;
+    ipt__host_share *const share = &host->shares[0];
+    const int stages = plan->layout.stage_count;
+    size_t before, after, ups, downs, i, told;
+    int whole = 0;
+    cl_event middle = NULL;
+    ipt_result result = IPT_SUCCESS;
+    while (whole < stages && plan->layout.stages[whole].instances > 1)
+        ++whole;
+    before = ipt__host_grain(plan, 0, whole);
+    after = ipt__host_grain(plan, whole + 1, stages);
+    if (plan->desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
+        (whole + 1 < stages && !after))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
+                         "divide can",
+                         ipt_host_string(IPT_HOST_STAGES));
+    ups = whole ? ipt__min(before, host->part_count) : host->part_count;
+    downs = whole + 1 < stages ? ipt__min(after, host->part_count) : host->part_count;
+    before = whole ? before : plan->desc.rows;
+    after = whole + 1 < stages ? after : plan->desc.cols;
+    ups = ipt__min(ups, before);
+    downs = ipt__min(downs, after);
+    for (i = 0; i < ups && !result; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
+        part->device = part->up.offset = plan->matrix_bytes / before * begin;
+        part->up.rows = 1;
+        part->up.row_bytes = plan->matrix_bytes / before * (stop - begin);
+        result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
+        if (!result && whole)
+            result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
+                                      &part->transposed);
+    }
+    for (told = 0; told < ups && !result && !run->cancelled; ++told)
+        result = ipt__host_await(run, &host->parts[told], 0);
+    /* The plan's own event orders what is before and after; uploads without stages have been waited for. */
+    if (!result && !run->cancelled)
+        result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
+    for (i = 0; i < downs && !result && !run->cancelled; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
+        ipt__host_forget(&part->transposed);
+        part->device = part->down.offset = plan->matrix_bytes / after * begin;
+        part->up.rows = part->down.rows = 1;
+        part->up.row_bytes = part->down.row_bytes = plan->matrix_bytes / after * (stop - begin);
+        if (whole + 1 < stages)
+            result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
+                                      &part->transposed);
+        run->written = 1;
+        if (!result)
+            result = ipt__host_move(run, part, 1, 1, part->transposed ? &part->transposed : &middle, &part->downloaded);
+    }
+    for (told = 0; told < downs && i == downs && !result; ++told) {
+        result = ipt__host_await(run, &host->parts[told], 1);
+        run->cancelled = 0; /* too late */
+    }
+    ipt__host_settle(host);
+    ipt__host_forget(&middle);
+    return result;
+}
+
+/* ---- what an execution needs ---- */
+
+static void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        for (i = 1; i >= 0; --i) /* the second may have borrowed from the first */
+            ipt_plan_destroy(share->plans[i]);
+        if (share->slots)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
+        for (i = 0; i < share->queue_count; ++i)
+            ipt__cl.clReleaseCommandQueue(share->queues[i]);
+        if (share->pinned)
+            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->buffer)
+            ipt__cl.clReleaseMemObject(share->buffer);
+        share->queue_count = 0;
+    }
+    ipt__release(allocator, host->shares);
+    ipt__release(allocator, host->parts);
+    memset(host, 0, sizeof *host);
+}
+
+/* The length of a part along the longer side, or in matrices of a batch, and how many parts that makes. */
+static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
+    const size_t bytes = plan->matrix_bytes * desc->batch;
+    size_t parts = desc->host_queues, length;
+    if (!parts) {
+        parts = ipt__min(IPT__HOST_PARTS * devices, ipt__max(1, bytes / IPT__HOST_PART_BYTES));
+        if (desc->batch == 1)
+            parts = ipt__min(parts, ipt__max(1, all * desc->elem_size / IPT__HOST_RUN_BYTES));
+        parts = ipt__max(parts, devices);
+    }
+    parts = ipt__min(ipt__min(parts, all), IPT__HOST_PARTS_MOST);
+    length = ipt__ceil_divide(all, parts);
+    if (desc->batch == 1 && length > 512) /* rows that begin on lines of the memory, where the matrix does */
+        length = ipt__round_up(length, 64);
+    *count = ipt__ceil_divide(all, length);
+    return length;
+}
+
+/* Where part `index` lies in the host's matrix before and after. */
+static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t size = desc->elem_size;
+    if (desc->batch > 1) {
+        part->up.offset = first * desc->batch_stride;
+        part->up.rows = length;
+        part->up.row_bytes = plan->matrix_bytes;
+        part->up.pitch = desc->batch_stride;
+        part->down = part->up;
+    } else if (desc->rows >= desc->cols) {
+        part->up.offset = first * desc->cols * size;
+        part->up.rows = 1;
+        part->up.row_bytes = part->up.pitch = length * desc->cols * size;
+        part->down.offset = first * size;
+        part->down.rows = desc->cols;
+        part->down.row_bytes = length * size;
+        part->down.pitch = desc->rows * size;
+    } else {
+        part->up.offset = first * size;
+        part->up.rows = desc->rows;
+        part->up.row_bytes = length * size;
+        part->up.pitch = desc->cols * size;
+        part->down.offset = first * desc->rows * size;
+        part->down.rows = 1;
+        part->down.row_bytes = part->down.pitch = length * desc->rows * size;
+    }
+}
+
+/* A plan for parts of `length`. It borrows the workspace of the plan itself, or of the one for the other parts, or has
+ * one of its own of what the plan has left of its limit. */
+static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
+{
+    ipt_plan_desc desc = plan->desc;
+    ipt_plan *const first = share->plans[0], *lender = plan->split_count ? NULL : plan;
+    const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
+    const size_t left =
+        budget > plan->layout.workspace && (!first || first->lender) ? (budget - plan->layout.workspace) / devices : 0;
+    ipt_result result;
+    if (first && !first->lender && (!lender || lender->layout.workspace < first->layout.workspace))
+        lender = first;
+    if (desc.batch > 1)
+        desc.batch = length;
+    else
+        *(desc.rows >= desc.cols ? &desc.rows : &desc.cols) = length;
+    desc.batch_stride = 0;
+    desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
+    desc.measure_buffer = NULL;
+    desc.host = IPT_HOST_SYNCHRONOUS;
+    desc.max_workspace = ipt__max(ipt__max(left, lender ? lender->layout.workspace : 0), 1);
+    result = ipt__plan_make(share->context, &desc, lender, made);
+    if (result == IPT_ERROR_UNSUPPORTED) {
+        desc.max_workspace = 1;
+        result = ipt__plan_make(share->context, &desc, lender, made);
+    }
+    return result;
+}
+
+/* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
+static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
+{
+    ipt__host *const host = &plan->host;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const int whole = scheme == IPT_HOST_STAGES;
+    const size_t devices = plan->split_count ? plan->split_count : 1;
+    const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
+    size_t length, i, s, bytes;
+    ipt_result result = IPT_SUCCESS;
+    cl_int error = CL_SUCCESS;
+    if (host->shares)
         return IPT_SUCCESS;
-    /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
-    bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
-    buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    length = ipt__host_cut(plan, devices, &host->part_count);
+    host->share_count = ipt__min(devices, host->part_count);
+    host->shares = (ipt__host_share *)ipt__allocate(allocator, host->share_count * sizeof *host->shares);
+    host->parts = (ipt__host_part *)ipt__allocate(allocator, host->part_count * sizeof *host->parts);
+    if (!host->shares || !host->parts)
+        result = IPT_ERROR_OUT_OF_MEMORY;
+    for (s = 0; s < host->share_count && !result; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        const size_t begin = host->part_count * s / host->share_count,
+                     end = host->part_count * (s + 1) / host->share_count;
+        bytes = 0;
+        share->context = plan->split_count ? plan->split[s] : plan->context;
+        for (i = begin; i < end && !result; ++i) {
+            ipt__host_part *const part = &host->parts[i];
+            const size_t its_length = ipt__min(length, all - i * length);
+            ipt_plan **const its_plan = &share->plans[its_length != length];
+            cl_command_queue *const queue = &share->queues[share->queue_count];
+            ipt__host_place(plan, part, i * length, its_length);
+            if (!whole && !*its_plan)
+                result = ipt__host_part_plan(plan, share, its_length, its_plan);
+            part->share = share;
+            part->plan = *its_plan;
+            part->device = bytes;
+            bytes += ipt__rect_bytes(&part->up);
+            if (result)
+                break;
+            *queue = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
+            if (error)
+                result = ipt__fail_opencl("clCreateCommandQueue", error);
+            else
+                ++share->queue_count;
+            part->queue = *queue;
+        }
+        if (!result) {
+            share->buffer = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+            if (error)
+                result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                                   "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d",
+                                   (unsigned long)bytes, (int)error);
+        }
+    }
+    if (result) {
+        ipt__host_close(plan);
+        return result;
+    }
+    for (s = 0, bytes = 0; s < host->share_count; ++s)
+        for (i = 0; i < 2; ++i)
+            if (host->shares[s].plans[i] && !host->shares[s].plans[i]->lender)
+                bytes += host->shares[s].plans[i]->layout.workspace;
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    plan->host_workspace = bytes;
+    IPT_LOCK_RELEASE(&plan->lock);
+    return IPT_SUCCESS;
+}
+
+/* Takes the pinned memory that pageable matrices pass through, for devices that gain by it. Without it they are handed
+ * to the driver as they are. */
+static void ipt__host_take_slots(ipt__host *host)
+{
+#ifndef IPT_NO_THREADS
+    const size_t bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
+    size_t s;
+    for (s = 0; s < host->share_count; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        cl_int error;
+        if (share->pinned || share->context->limits.cpu)
+            continue;
+        share->pinned = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                               bytes, NULL, &error);
+        if (error) {
+            share->pinned = NULL;
+            continue;
+        }
+        share->slots = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
+                                                          CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
+        if (error) {
+            ipt__cl.clReleaseMemObject(share->pinned);
+            share->pinned = NULL;
+            share->slots = NULL;
+        }
+    }
+#else
+    (void)host;
+#endif
+}
+
+/* ---- pinned memory ---- */
+
+IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory)
+{
+    ipt__pinned *pinned;
+    cl_int error;
+    if (!context || !memory)
+        return ipt__fail_null(context ? "memory" : "context");
+    *memory = NULL;
+    if (!bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "bytes is 0");
+    if (!context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the context was made from a profile: it has no device");
+    pinned = (ipt__pinned *)ipt__allocate(&context->allocator, sizeof *pinned);
+    if (!pinned)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    pinned->buffer =
+        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
+    if (!error) {
+        pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(
+            context->queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
+        if (error)
+            ipt__cl.clReleaseMemObject(pinned->buffer);
+    }
+    if (error) {
+        ipt__release(&context->allocator, pinned);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: OpenCL error %d", (unsigned long)bytes,
+                         (int)error);
+    }
+    pinned->bytes = bytes;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    pinned->next = context->pinned;
+    context->pinned = pinned;
+    IPT_LOCK_RELEASE(&context->lock);
+    *memory = pinned->memory;
+    return IPT_SUCCESS;
+}
+
+static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
+{
+    ipt__cl.clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
+    ipt__cl.clFinish(context->queue);
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    ipt__release(&context->allocator, pinned);
+}
+
+IPT_API void ipt_host_free(ipt_context *context, void *memory)
+{
+    ipt__pinned **at, *found = NULL;
+    if (!context || !memory)
+        return;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (at = &context->pinned; *at && (*at)->memory != (char *)memory; at = &(*at)->next)
+        ;
+    if (*at) {
+        found = *at;
+        *at = found->next;
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+    if (found)
+        ipt__pinned_free(context, found);
+}
+
+/* Whether all of a matrix lies in memory of ipt_host_alloc's. */
+static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
+{
+    const ipt__pinned *next;
+    int found = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (next = context->pinned; next; next = next->next)
+        found |= data >= next->memory && (size_t)(data - next->memory) <= next->bytes &&
+                 bytes <= next->bytes - (size_t)(data - next->memory);
+    IPT_LOCK_RELEASE(&context->lock);
+    return found;
+}
+
+/* ---- executions ---- */
+
+/* On devices that work in the host's memory: no copies. */
+static ipt_result ipt__host_run_shared(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    const cl_command_queue queue = plan->context->queue;
+    cl_int error;
+    cl_event event = NULL;
+    void *mapped;
+    ipt_result result;
+    const cl_mem buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                                 plan->span_bytes, run->data, &error);
     if (error)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
-                         (int)error);
-    result = ipt__transfer(plan, buffer, (char *)data, 0);
-    if (!result)
-        result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
-    if (!result)
-        result = ipt__wait_for(event);
-    else if (result == IPT_ERROR_INCOMPLETE)
-        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
-    if (!result && ipt__transfer(plan, buffer, (char *)data, 1))
-        result = ipt__fail_incomplete("the download failed, so part of data may hold the result");
+                         "the host's matrix as a buffer: clCreateBuffer failed with OpenCL error %d", (int)error);
+    ipt__host_progress(run, 0);
+    result = run->cancelled ? IPT_SUCCESS : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
+    if (!run->cancelled && (!result || result == IPT_ERROR_INCOMPLETE)) {
+        const ipt_result waited = event ? ipt__wait_for(event) : IPT_SUCCESS;
+        run->written = 1;
+        if (!result)
+            result = waited;
+        mapped = result ? NULL
+                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->span_bytes, 0, NULL,
+                                                     NULL, &error);
+        if (!result && error)
+            result = ipt__fail_opencl("clEnqueueMapBuffer", error);
+        if (!result) {
+            error = ipt__cl.clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
+            if (error)
+                result = ipt__fail_opencl("clEnqueueUnmapMemObject", error);
+        }
+        error = ipt__cl.clFinish(queue); /* the memory is the caller's from here on, whatever has failed */
+        if (!result && error)
+            result = ipt__fail_opencl("clFinish", error);
+        if (!result)
+            ipt__host_progress(run, run->total);
+        run->cancelled = 0; /* too late */
+    }
     if (event)
         ipt__cl.clReleaseEvent(event);
     ipt__cl.clReleaseMemObject(buffer);
     return result;
+}
+
+/* Upload, transposition, download, one after the other. */
+static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
+    const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
+    cl_event event = NULL;
+    cl_int error;
+    ipt_result result;
+    const cl_mem buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    if (error)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
+                         (int)error);
+    result = ipt__transfer(plan, buffer, run->data, 0);
+    if (!result)
+        ipt__host_progress(run, run->total / 2);
+    if (!result && !run->cancelled)
+        result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
+    if (!result && !run->cancelled)
+        result = event ? ipt__wait_for(event) : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
+    else if (result == IPT_ERROR_INCOMPLETE)
+        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
+    if (!result && !run->cancelled) {
+        run->written = 1;
+        result = ipt__transfer(plan, buffer, run->data, 1);
+        if (!result)
+            ipt__host_progress(run, run->total - run->done);
+        run->cancelled = 0; /* too late */
+    }
+    if (event)
+        ipt__cl.clReleaseEvent(event);
+    ipt__cl.clReleaseMemObject(buffer);
+    return result;
+}
+
+/* The scheme that serves a plan and a place in memory: the desc's, or the one that is best. */
+static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const int shares = plan->context->shares_memory && !plan->split_count &&
+                       (size_t)data % plan->unit_bytes == 0; /* units of a buffer are where they can be read */
+    const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
+                     !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+    *scheme = desc->host;
+    if (plan->split_count)
+        *scheme = IPT_HOST_OVERLAPPED;
+    if (*scheme == IPT_HOST_AUTO)
+        *scheme = shares                                                                         ? IPT_HOST_SHARED
+                  : cuts && plan->matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES ? IPT_HOST_OVERLAPPED
+                                                                                                 : IPT_HOST_SYNCHRONOUS;
+    if (*scheme == IPT_HOST_SHARED && !shares)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is shared: the device does not work in the host's memory, or data is not a multiple of "
+                         "%lu bytes from the start of it",
+                         (unsigned long)plan->unit_bytes);
+    if (*scheme == IPT_HOST_OVERLAPPED && !cuts)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves "
+                         "or IPT_PAD are not cut into parts");
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    static const ipt_host_options none = {NULL, NULL, NULL};
+    ipt__host_run run;
+    ipt_host scheme;
+    size_t bytes;
+    ipt_result result = ipt__check_plan(plan);
+    if (!result && !data)
+        result = ipt__fail_null("data");
+    if (!result)
+        result = ipt__host_choose(plan, (const char *)data, &scheme);
+    if (result || (!plan->layout.stage_count && !plan->split_count))
+        return result;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.data = (char *)data;
+    run.options = options ? options : &none;
+    run.total = 2 * plan->matrix_bytes * plan->desc.batch;
+    bytes = plan->span_bytes;
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, bytes);
+    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    if (scheme == IPT_HOST_OVERLAPPED || scheme == IPT_HOST_STAGES) {
+        result = ipt__host_open(plan, scheme);
+        if (!result && !run.pinned && bytes >= IPT__HOST_STAGED_BYTES)
+            ipt__host_take_slots(&plan->host);
+        if (!result)
+            result = scheme == IPT_HOST_STAGES ? ipt__host_run_stages(&run, &plan->host)
+                     : plan->desc.batch > 1    ? ipt__host_run_batch(&run, &plan->host)
+                                               : ipt__host_run_blocks(&run, &plan->host);
+        ipt__host_settle(&plan->host);
+    } else
+        result = scheme == IPT_HOST_SHARED ? ipt__host_run_shared(&run) : ipt__host_run_synchronous(&run);
+    IPT_LOCK_RELEASE(&plan->host_lock);
+    if (result && run.written)
+        return ipt__fail_incomplete(
+            "it happened after the first byte was written, so part of data may hold the result");
+    if (!result && run.cancelled)
+        return run.written ? ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled after the first byte was written: part of data "
+                                                             "holds the result")
+                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is as it was");
+    return result;
+}
+
+IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
+{
+    return ipt__host_execute(plan, data, NULL);
+}
+
+IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt__host_execute(plan, data, options);
+}
+
+#ifndef IPT_NO_THREADS
+
+typedef struct ipt__host_job {
+    ipt_plan *plan;
+    void *data;
+    ipt_host_options options;
+    cl_event event; /* NULL: not asked for */
+    ipt_allocator allocator;
+} ipt__host_job;
+
+static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
+{
+    ipt__host_job job = *(ipt__host_job *)argument;
+    ipt_result result;
+    ipt__release(&job.allocator, argument);
+    result = ipt__host_execute(job.plan, job.data, &job.options);
+    if (job.options.finished)
+        job.options.finished(result, job.options.user);
+    if (job.event) {
+        ipt__cl.clSetUserEventStatus(job.event, result ? -(cl_int)result : CL_COMPLETE);
+        ipt__cl.clReleaseEvent(job.event);
+    }
+    return IPT__THREAD_RETURN;
+}
+
+IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                               cl_event *event)
+{
+    ipt__host_job *job;
+    ipt__thread thread;
+    cl_int error = CL_SUCCESS;
+    ipt_result result = ipt__check_plan(plan);
+    if (event)
+        *event = NULL;
+    if (!result && !data)
+        result = ipt__fail_null("data");
+    if (result)
+        return result;
+    job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
+    if (!job)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    job->plan = plan;
+    job->data = data;
+    job->allocator = plan->context->allocator;
+    if (options)
+        job->options = *options;
+    if (event) {
+        *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
+        if (!error)
+            error = ipt__cl.clRetainEvent(job->event); /* the caller's hold of it */
+        if (error)
+            result = ipt__fail_opencl("clCreateUserEvent", error);
+    }
+    if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
+        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
+    if (!result) {
+        IPT__THREAD_DETACH(thread);
+        return IPT_SUCCESS;
+    }
+    if (event) {
+        if (*event && !error)
+            ipt__cl.clReleaseEvent(*event);
+        if (*event)
+            ipt__cl.clReleaseEvent(*event);
+        *event = NULL;
+    }
+    ipt__release(&plan->context->allocator, job);
+    return result;
+}
+
+#else
+
+IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                               cl_event *event)
+{
+    (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+}
+
+#endif
+
+IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                         ipt_plan **plan)
+{
+    ipt_plan *made;
+    ipt_result result;
+    size_t i;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    if (!contexts || !desc)
+        return ipt__fail_null(contexts ? "desc" : "contexts");
+    if (!count)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
+    for (i = 0; i < count; ++i) {
+        if (!contexts[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
+        if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
+    }
+    made = (ipt_plan *)ipt__allocate(&contexts[0]->allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__plan_begin(made, contexts[0], desc);
+    made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
+    result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < count && !result; ++i) {
+        made->split[i] = contexts[i];
+        ipt__context_retain(contexts[i]);
+        ++made->split_count;
+    }
+    if (!result)
+        result = ipt__plan_check(made);
+    if (!result && desc->expression)
+        result = ipt__plan_take_expression(made);
+    if (!result && desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
+                           ipt_host_string(desc->host));
+    if (!result) {
+        ipt_host scheme;
+        result = ipt__host_choose(made, NULL, &scheme);
+    }
+    if (!result)
+        result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
+    if (result) {
+        ipt_plan_destroy(made);
+        return result;
+    }
+    ipt__plan_write_description(made);
+    *plan = made;
+    return IPT_SUCCESS;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

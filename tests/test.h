@@ -31,6 +31,7 @@
     X(seeds)                                                                                                           \
     X(device_classes)                                                                                                  \
     X(stress)                                                                                                          \
+    X(host_matrices)                                                                                                   \
     X(cache)                                                                                                           \
     X(wisdom)                                                                                                          \
     X(offline)                                                                                                         \

@@ -125,6 +125,10 @@ STAND_IN_OBJECT(cl_kernel, clCreateKernel, (cl_program program, const char *name
 #define fault_clRetainEvent clRetainEvent
 #define fault_clReleaseEvent clReleaseEvent
 #define fault_clFlush clFlush
+#define fault_clEnqueueMapBuffer clEnqueueMapBuffer
+#define fault_clEnqueueUnmapMemObject clEnqueueUnmapMemObject
+#define fault_clCreateUserEvent clCreateUserEvent
+#define fault_clSetUserEventStatus clSetUserEventStatus
 
 #define IPT_ENTRY_POINT(name) fault_##name
 #define IPT_STATIC
