@@ -8130,9 +8130,10 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     ipt__host_run run;
     ipt_host scheme;
     size_t bytes;
-    ipt_result result = ipt__check_plan(plan);
-    if (!result && !data)
-        result = ipt__fail_null("data");
+    ipt_result result;
+    if (!plan || !data)
+        return ipt__fail_null(plan ? "data" : "plan");
+    result = ipt__check_plan(plan);
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
     if (result || (!plan->layout.stage_count && !plan->split_count))

@@ -84,6 +84,13 @@ $build -DIPT_NO_DISK_CACHE $a $b -o program $libraries
 if nm program | grep -e mkdir -e fsync -e rename -e opendir -e ipt__f[io]l; then exit 1; fi
 END
 
+    # Without threads of the library's own.
+    job "$compiler" no threads <<END
+$build -DIPT_NO_THREADS $a $b -o program $libraries
+./program
+if nm program | grep pthread_create; then exit 1; fi
+END
+
     # OpenCL found at run time: nothing of it is linked, and a library without its functions is no device, not a crash.
     job "$compiler" dynamic <<END
 $build -DIPT_OPENCL_DYNAMIC -DMATRIX_DEVICES $a $b -o program -ldl -lpthread
