@@ -163,14 +163,16 @@
  * >>host
  * ipt_plan_execute_host takes a matrix in host memory to the device and back, transposed in the same place. How, is
  * desc.host: on devices that share the host's memory (CPUs, integrated GPUs) they work right there, without a copy. On
- * others the matrix is moved in parts, cut along its longer side: a part is transposed while the next is on its way, and
- * what the two-pass method would shuffle is left to the transfer, which puts the rows of a part to their places. That
- * takes hardly longer than an upload and a download of the same bytes. Batches are cut between matrices, and go up and
- * down at the same time. Memory from ipt_host_alloc is pinned, and moved directly; other memory goes through pinned
- * buffers (64 MiB) that eight threads fill and empty, which is two to three times as fast as leaving it to NVIDIA's driver.
+ * others the matrix is moved in parts, cut along its longer side: a part is transposed while the next is on its way,
+ * and what the two-pass method would shuffle is left to the transfer, which puts the rows of a part to their places.
+ * That takes hardly longer than an upload and a download of the same bytes. Batches are cut between matrices, and go up
+ * and down at the same time. Memory from ipt_host_alloc is pinned, and moved directly; other memory goes through pinned
+ * buffers (64 MiB) that eight threads fill and empty, which is two to three times as fast as leaving it to NVIDIA's
+ * driver.
  *   ipt_plan_execute_host_async does the same by a thread of its own; a callback tells of the progress and can end it.
- * Nothing of the host's matrix is changed before all of it is on the device and transposed (of a batch: all of a part),
- * so an end or a failure before leaves it as it was, and IPT_ERROR_INCOMPLETE says where it has come too late.
+ * Nothing of the host's matrix is changed before all of it is on the device and transposed (of a batch: all of a part;
+ * by stages: up to the one that needs the whole matrix), so an end or a failure before leaves it as it was, and
+ * IPT_ERROR_INCOMPLETE says where it has come too late.
  *   ipt_plan_create_split spreads the parts over the devices of several contexts of one cl_context.
  *
  * >>moves
@@ -350,7 +352,8 @@ IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 IPT_API void ipt_context_destroy(ipt_context *context);
 
 /* Pinned host memory, from and to which a device transfers fastest. *memory is NULL on failure. It is freed by
- * ipt_host_free (NULL is fine), or with the context. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED. */
+ * ipt_host_free (NULL is fine), or with the context, and must not be in use then. Errors: INVALID_ARGUMENT,
+ * OUT_OF_MEMORY, UNSUPPORTED. */
 IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory);
 IPT_API void ipt_host_free(ipt_context *context, void *memory);
 
@@ -608,9 +611,9 @@ typedef struct ipt_host_options {
  * transfers are fastest from memory of ipt_host_alloc's. With IPT_PAD data has room for the padding, which is
  * overwritten. Bytes between the matrices of a batch are neither read nor written. The first call takes device memory
  * for the matrix, which overlapped plans keep for later calls. Nothing is written before all has been uploaded and
- * transposed (batches: all of a part), so a failure until then leaves data as it was; IPT_ERROR_INCOMPLETE says that it
- * happened later. Calls on one plan take turns. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED,
- * INCOMPLETE, and what ipt_plan_create returns. */
+ * transposed (batches: all of a part; by stages: the one that needs the whole matrix is done), so a failure until then
+ * leaves data as it was; IPT_ERROR_INCOMPLETE says that it happened later. Calls on one plan take turns. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and what ipt_plan_create returns. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
 /* The same with options (may be NULL), whose progress can end it: CANCELLED, and data is as it was, or INCOMPLETE. */
@@ -618,8 +621,9 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
 
 /* The same by a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
  * execution, with minus an ipt_result as its status if that fails, and is the caller's to release. plan and data stay
- * until then. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED (IPT_NO_THREADS); all others are told to
- * options->finished and the event. */
+ * until then. Until it has completed, no execution of this plan, and none with cooperative kernels on its context, may
+ * be enqueued that waits for it: each would wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY,
+ * OPENCL, UNSUPPORTED (IPT_NO_THREADS); all others are told to options->finished and the event. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
 
@@ -5243,6 +5247,7 @@ typedef struct ipt__run {
     const cl_event *wait;
     cl_event previous; /* of the last command; NULL before the first. Owned */
     int commands;      /* commands that were enqueued */
+    size_t skipped;    /* units of a matrix before the place that stages work at; 0 but for ipt__host_stages */
 } ipt__run;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
@@ -5790,7 +5795,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.instance_stride = stage->rows * stage->cols * units / scale;
     a.base = place->base / scale + first * a.instance_stride;
     a.matrix_stride = place->matrix_stride / scale;
-    a.matrix_units = (cl_ulong)plan->matrix_bytes / plan->unit_bytes / scale - first * a.instance_stride;
+    a.matrix_units = (plan->matrix_bytes / plan->unit_bytes - run->skipped) / scale - first * (size_t)a.instance_stride;
     a.instances_per_matrix = count;
     a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a.slots = (cl_ulong)stage->rows * stage->cols;
@@ -7562,7 +7567,8 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* only the device's copy is lost */
+    /* Only the device's copy is lost; and what is wrong with arguments that are ipt's own is an upload that failed. */
+    return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
 /* Parts of one matrix: all are uploaded before the first is downloaded. A few transfers are enqueued ahead. */
@@ -7602,6 +7608,14 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
         if (i < host->part_count)
             result = ipt__host_begin(run, &host->parts[i]);
         if (!result && i > 0 && i <= host->part_count) {
+            cl_int status = CL_COMPLETE;
+            /* Some implementations would wait for ever for what has failed. */
+            if (ipt__cl.clGetEventInfo(host->parts[i - 1].transposed, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                       &status, NULL) ||
+                status < 0) {
+                result = ipt__fail_opencl("a part's transposition", status);
+                break;
+            }
             run->written = 1;
             result = ipt__host_move(run, &host->parts[i - 1], 1, 1, &host->parts[i - 1].transposed,
                                     &host->parts[i - 1].downloaded);
@@ -7654,7 +7668,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
             const size_t each = stage.instances / grain;
             ipt__place place;
             place.buffer = buffer;
-            place.base = begin * each * ipt__instance_units(plan, &stage);
+            place.base = run.skipped = begin * each * ipt__instance_units(plan, &stage);
             place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
             stage.instances = (stop - begin) * each;
             result = ipt__run_stage(&run, &stage, &place);
@@ -7707,9 +7721,13 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     }
     for (told = 0; told < ups && !result && !run->cancelled; ++told)
         result = ipt__host_await(run, &host->parts[told], 0);
-    /* The plan's own event orders what is before and after; uploads without stages have been waited for. */
+    /* The plan's own event orders what is before and after, but forgets what has failed. */
+    for (told = 0; told < ups && whole && !result && !run->cancelled; ++told)
+        result = ipt__wait_for(host->parts[told].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
+    if (!result && !run->cancelled) /* until here data is as it was */
+        result = ipt__wait_for(middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
@@ -7720,9 +7738,10 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         if (whole + 1 < stages)
             result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
                                       &part->transposed);
+        if (result)
+            break;
         run->written = 1;
-        if (!result)
-            result = ipt__host_move(run, part, 1, 1, part->transposed ? &part->transposed : &middle, &part->downloaded);
+        result = ipt__host_move(run, part, 1, 1, part->transposed ? &part->transposed : &middle, &part->downloaded);
     }
     for (told = 0; told < downs && i == downs && !result; ++told) {
         result = ipt__host_await(run, &host->parts[told], 1);
