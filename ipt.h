@@ -620,10 +620,11 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
 /* The same by a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
- * execution, with minus an ipt_result as its status if that fails, and is the caller's to release. plan and data stay
- * until then. Until it has completed, no execution of this plan, and none with cooperative kernels on its context, may
- * be enqueued that waits for it: each would wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY,
- * OPENCL, UNSUPPORTED (IPT_NO_THREADS); all others are told to options->finished and the event. */
+ * execution, with minus an ipt_result as its status if that fails (look at that: NVIDIA's clWaitForEvents returns
+ * success all the same), and is the caller's to release. plan and data stay until then. Until it has completed, no
+ * execution of this plan, and none with cooperative kernels on its context, may be enqueued that waits for it: each
+ * would wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED (IPT_NO_THREADS); all
+ * others are told to options->finished and the event. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
 

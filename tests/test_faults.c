@@ -166,7 +166,7 @@ static ipt_plan_desc described(void)
     desc.elem_size = 4;
     desc.sequence = IPT_SEQUENCE_TWO_PASS;
     desc.tile_m = 5;
-    desc.flags = IPT_NO_COOPERATIVE; /* looking for such kernels forgives failures, and one may be a whole plan */
+    desc.flags = IPT_NO_COOPERATIVE;  /* looking for such kernels forgives failures, and one may be a whole plan */
     desc.host = IPT_HOST_SYNCHRONOUS; /* the others have tests of their own */
     return desc;
 }

@@ -1280,7 +1280,7 @@ static void hostm_async(void **state)
             const int waited = clWaitForEvents(1, &event) == CL_SUCCESS, status = status_of_event(event);
             assert_int_equal(await(&f, &f.finished), 1);
             assert_int_equal(status, -(cl_int)f.result);
-            assert_int_equal(waited, f.result == IPT_SUCCESS);
+            assert_true(waited || f.result != IPT_SUCCESS); /* NVIDIA's driver waits for failed ones with success */
             if (f.result == IPT_SUCCESS)
                 assert_true(is_after(&s.p));
             else
