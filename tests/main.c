@@ -1,7 +1,8 @@
 /* Runs the tests of all files as one group, so that one summary stands at the end. An argument is a pattern of test
- * names (* and ?) to run alone. */
+ * names (* and ?) to run alone, or behind a '-' to leave out. */
 #include "test.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,14 @@ int main(int argc, char **argv)
     next += test_##name##_count;
     TEST_FILE_LIST(TEST_APPEND_FILE)
     if (argc > 1) {
-        cmocka_set_test_filter(argv[1]);
+        const bool leave_out = argv[1][0] == '-';
+        const char *const pattern = argv[1] + leave_out;
+        if (leave_out)
+            cmocka_set_skip_filter(pattern);
+        else
+            cmocka_set_test_filter(pattern);
         for (size_t i = 0; i < count; ++i)
-            matching += fnmatch(argv[1], tests[i].name, 0) == 0;
+            matching += fnmatch(pattern, tests[i].name, 0) == 0;
         if (!matching) { /* a misspelt pattern must not look like success */
             fprintf(stderr, "no test is called %s\n", argv[1]);
             return 1;
