@@ -221,6 +221,8 @@
  * - Sub-groups of 8, 16 or 32 work-items are used: by PTX on NVIDIA devices, else by cl_intel_subgroups or
  *   cl_khr_subgroups. Each program that uses them is tried first; where it does not do what it should, work-groups of
  *   32 take their place.
+ * - An execution must not wait for the event of an ipt_plan_execute_host_async of its own plan that is still under way:
+ *   each would wait for the other for ever.
  * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event, and
  *   fails with it if that event is set to an error.
  * - Mesa's rusticl on llvmpipe is refused: version 22.3.6 was seen to compute wrong results.
