@@ -278,7 +278,8 @@
     X(IPT_ERROR_CACHE_MISS, 6, "a program is not in the cache and compiling is not allowed")                           \
     X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
     X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
-    X(IPT_ERROR_CANCELLED, 9, "a callback asked for an end before anything was changed")
+    X(IPT_ERROR_CANCELLED, 9, "a callback asked for an end before anything was changed")                               \
+    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")
 
 #define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
 typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
@@ -575,7 +576,11 @@ typedef struct ipt_plan_desc {
     ipt_host host;               /* for ipt_plan_execute_host and its likes */
     size_t host_queues; /* parts that a host matrix is moved in, each by a command queue of its own (seed 000's Q, 64 at
                            most); 0: chosen */
-} ipt_plan_desc;        /* zero-initialised but for rows, cols and elem_size means defaults */
+    size_t max_device_memory; /* bytes of device memory for host matrices and storages, workspace included; 0: what the
+                                 device has. Matrices that do not fit are cut, and such a plan is for them only */
+    size_t max_host_memory;   /* bytes of host memory that ipt_plan_execute_storage may take; not 0: the plan is for
+                                 that only */
+} ipt_plan_desc;              /* zero-initialised but for rows, cols and elem_size means defaults */
 
 /* Makes a plan: chooses its stages, builds the programs it needs (none if the context has them already), takes and
  * touches its workspace. On failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED,
@@ -629,6 +634,30 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
  * others are told to options->finished and the event. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
+
+/* Where a matrix is that is not in memory: in a file, say. */
+typedef struct ipt_storage {
+    /* Read and write `bytes` bytes that stand `offset` bytes behind the first matrix's start. Called by several threads
+     * at a time, for places that do not overlap. Whoever returns other than 0 has failed. */
+    int (*read)(void *memory, size_t offset, size_t bytes, void *user);
+    int (*write)(const void *memory, size_t offset, size_t bytes, void *user);
+    /* Called before a step writes its first byte (NULL: not): all steps before it are written, and memory holds what is
+     * needed to go on from here. Whoever keeps memory and step + 1 can do so: see resume. Other than 0 ends it. */
+    int (*ready)(size_t step, size_t steps, void *user);
+    void *user;    /* handed to all three */
+    void *memory;  /* ipt_plan_storage_memory bytes, for what goes on; NULL: taken and given back meanwhile */
+    size_t resume; /* 0, or the last step that was ready plus 1: memory holds what it did, and the work goes on there,
+                      with a plan made from the same desc */
+} ipt_storage;
+
+/* Transposes a matrix, or each matrix of a batch, in place in a storage, with no more than desc.max_host_memory bytes
+ * of host memory: in steps, of which one is read and one is worked on while another is written. No step writes what an
+ * earlier one has not read, and each can be written again. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED and
+ * STORAGE (nothing has been written), INCOMPLETE (some has), OPENCL. */
+IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
+
+/* Bytes of ipt_storage.memory. 0 for plans that are not for storages. */
+IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan);
 
 /* A plan for host matrices that are spread over the devices of several contexts, which share one cl_context: each has
  * a share of the parts. It executes host matrices only, in its first context's name. Errors: as ipt_plan_create. */
@@ -4113,15 +4142,35 @@ enum {
     IPT__HOST_THREADS = 8
 };
 
+/* Matrices that are cut: see >>cut matrices. */
+enum {
+    IPT__CUT_SLOTS = 3,               /* of chunks: one comes, one is worked on, one goes */
+    IPT__CUT_CHUNK_BYTES = 1 << 26,   /* chunks of this size keep the bus busy; larger ones only for longer blocks */
+    IPT__CUT_RUN_BYTES = 64,          /* shortest super-element that is worth moving */
+    IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element that memory moves as fast as any */
+    IPT__CUT_STORED_WANTED = 1 << 16, /* and a storage, if it can */
+    IPT__CUT_BLOCK_BYTES = 1 << 18,   /* the longest */
+    IPT__CUT_THREADS = 16,            /* that shuffle in memory */
+    IPT__CUT_STORED_THREADS = 4,      /* that read from a storage, and as many that write to it */
+    IPT__CUT_BATCH = 1 << 16,         /* moves that are listed ahead */
+    IPT__CUT_PAGE_BYTES = 4096
+};
+
 /* Rows in host memory that lie one after the other on the device. */
 typedef struct ipt__rect {
     size_t offset, rows, row_bytes, pitch; /* bytes; offset: of the first one */
 } ipt__rect;
 
+/* Up to three of them, one after the other on the device, too. */
+typedef struct ipt__area {
+    ipt__rect rects[3];
+    int count;
+} ipt__area;
+
 /* What one device has of a host matrix. */
 typedef struct ipt__host_share {
     ipt_context *context;
-    ipt_plan *plans[2]; /* of a whole part, and of the last one if that is smaller */
+    ipt_plan *plans[3]; /* of a whole part, of the last one if that is smaller, and of what is left of a cut matrix */
     cl_mem buffer;
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
@@ -4134,7 +4183,7 @@ typedef struct ipt__host_part {
     ipt_plan *plan;
     cl_command_queue queue;
     size_t device; /* bytes from the start of the share's buffer */
-    ipt__rect up, down;
+    ipt__area up, down;
     cl_event uploaded, transposed, downloaded;
 } ipt__host_part;
 
@@ -4143,7 +4192,22 @@ typedef struct ipt__host {
     size_t share_count;
     ipt__host_part *parts;
     size_t part_count;
+    char *scratch; /* of a matrix that is cut: see ipt__shuffle_bytes; behind that what is left of its longer side */
+    size_t scratch_bytes;
 } ipt__host;
+
+/* How matrices that do not fit go through the device: by panels, or as whole ones. */
+typedef struct ipt__cut {
+    size_t chunk_bytes;            /* that go at a time; 0: the plan's matrices are not cut */
+    size_t chunks;                 /* to a matrix that is cut, else to the batch */
+    size_t matrices;               /* whole ones to a chunk; 0: matrices are cut, and all below counts */
+    size_t shorter, length;        /* sides of a panel, in elements; length: of a super-element, too */
+    size_t panels, rest;           /* that the longer side has, and what is left of it, in elements */
+    size_t chunk_panels;           /* at most, to a chunk */
+    size_t block_bytes;            /* of a super-element */
+    size_t line_bytes, rest_bytes; /* of the longer side, and of what is left of all its lines */
+    int tall;
+} ipt__cut;
 
 struct ipt_plan {
     ipt_context *context;
@@ -4167,6 +4231,7 @@ struct ipt_plan {
     cl_event last;           /* of the execution before, which may still use the workspace; NULL: none */
     IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host */
     ipt__host host;
+    ipt__cut cut;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
     ipt_context **split;   /* the contexts of a plan for several; NULL: it is for one */
     size_t split_count;
@@ -6379,10 +6444,47 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
     ipt__text_add(out, "\n");
 }
 
+/* Whether a matrix reads the same before and after. */
+static int ipt__nothing_moves(const ipt_plan *plan)
+{
+    return !plan->desc.move && !plan->desc.expression && !plan->desc.from && !plan->desc.to &&
+           (plan->desc.rows == 1 || plan->desc.cols == 1);
+}
+
+/* How many moves there are. Of a grid's slots gcd(rows - 1, cols - 1) + 1 stay where they are. */
+static size_t ipt__moves_count(const ipt__cut *cut)
+{
+    size_t a, b;
+    if (cut->matrices || cut->panels == 1 || cut->shorter == 1)
+        return 0;
+    for (a = cut->panels - 1, b = cut->shorter - 1; b;) {
+        const size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return cut->panels * cut->shorter - a - 1;
+}
+
+static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
+{
+    const ipt__cut *const cut = &plan->cut;
+    if (cut->matrices)
+        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
+                      (unsigned long)cut->chunk_bytes);
+    else
+        ipt__text_add(out,
+                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
+                      "%lu super-elements of %lu bytes\n",
+                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
+                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
+                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes);
+}
+
 static void ipt__plan_write_description(ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     ipt__text out = {NULL, sizeof plan->description, 0};
+    size_t workspace;
     int i;
     out.text = plan->description;
     ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
@@ -6395,7 +6497,9 @@ static void ipt__plan_write_description(ipt_plan *plan)
         ipt__text_add(&out, "  %d. ", i + 1);
         ipt__stage_describe(&out, plan, &plan->layout.stages[i]);
     }
-    if (!plan->layout.stage_count)
+    if (plan->cut.chunk_bytes)
+        ipt__cut_describe(&out, plan);
+    else if (!plan->layout.stage_count)
         ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
     for (i = 0; i < plan->kernel_count; ++i) {
         const ipt__program *const program = plan->kernels[i].program;
@@ -6403,8 +6507,9 @@ static void ipt__plan_write_description(ipt_plan *plan)
         ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(&out, "\n");
     }
-    ipt__text_add(&out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)plan->layout.workspace,
-                  100.0 * (double)plan->layout.workspace / ((double)plan->matrix_bytes * (double)desc->batch));
+    workspace = plan->layout.workspace + (plan->cut.chunk_bytes ? plan->host_workspace : 0);
+    ipt__text_add(&out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
+                  100.0 * (double)workspace / ((double)plan->matrix_bytes * (double)desc->batch));
 }
 
 /* Checks a forced kernel: that it exists, is of a family that can serve there, and is compiled in. */
@@ -6737,6 +6842,8 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget);
 static ipt_result ipt__out_of_place_get(ipt_plan *plan);
 static void ipt__host_close(ipt_plan *plan);
+static int ipt__plan_is_cut(const ipt_plan *plan);
+static ipt_result ipt__plan_cut(ipt_plan *plan);
 
 /* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
 static ipt_result ipt__plan_take_expression(ipt_plan *plan)
@@ -6825,10 +6932,13 @@ static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
-    if (!result)
+    if (!result && ipt__plan_is_cut(made))
+        result = ipt__plan_cut(made);
+    else if (!result) {
         result = ipt__plan_find_panel(made);
-    if (!result)
-        result = ipt__plan_build(made);
+        if (!result)
+            result = ipt__plan_build(made);
+    }
     if (!result && (desc->flags & IPT_OUT_OF_PLACE))
         result = ipt__check_out_of_place(made);
     if (!result && (desc->flags & IPT_OUT_OF_PLACE))
@@ -6922,9 +7032,13 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
 {
     const ipt_result result = ipt__check_plan(plan);
-    return !result && plan->split_count
-               ? ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only")
-               : result;
+    if (!result && plan->split_count)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
+    if (!result && plan->cut.chunk_bytes)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "the plan is for matrices larger than max_device_memory or max_host_memory: it takes %s only",
+                         plan->desc.max_host_memory ? "storages" : "host matrices");
+    return result;
 }
 
 /* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have. */
@@ -7331,39 +7445,112 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
         run->cancelled = 1;
 }
 
-static size_t ipt__rect_bytes(const ipt__rect *rect)
+/* ---- threads ---- */
+
+/* Work that one of them does. */
+typedef struct ipt__errand {
+    void (*work)(void *job);
+    void *job;
+} ipt__errand;
+
+#ifndef IPT_NO_THREADS
+static IPT__THREAD_RESULT ipt__errand_main(void *argument)
 {
-    return rect->rows * rect->row_bytes;
+    const ipt__errand *const errand = (const ipt__errand *)argument;
+    errand->work(errand->job);
+    return IPT__THREAD_RETURN;
+}
+#endif
+
+/* Has each of `count` jobs done, 32 at most, the first one by this thread, and returns when all are done. Where a
+ * thread does not start, this one does its job. */
+static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
+{
+    enum { MOST = 32 };
+    ipt__errand errands[MOST];
+    int i;
+#ifndef IPT_NO_THREADS
+    ipt__thread threads[MOST];
+    int started[MOST] = {0};
+#endif
+    for (i = 0; i < count; ++i) {
+        errands[i].work = work;
+        errands[i].job = (char *)jobs + (size_t)i * job_bytes;
+#ifndef IPT_NO_THREADS
+        started[i] = i && IPT__THREAD_START(&threads[i], ipt__errand_main, &errands[i]);
+#endif
+    }
+    for (i = 0; i < count; ++i)
+#ifndef IPT_NO_THREADS
+        if (!started[i])
+#endif
+            work(errands[i].job);
+#ifndef IPT_NO_THREADS
+    for (i = 1; i < count; ++i)
+        if (started[i])
+            IPT__THREAD_JOIN(threads[i]);
+#endif
 }
 
-/* Enqueues the transfer of a part from or to memory that the device reaches by itself. */
-static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
-                                     const cl_event *wait, cl_event *event)
+/* ---- where parts lie, and how they are moved ---- */
+
+static size_t ipt__area_bytes(const ipt__area *area)
 {
-    const ipt__rect *const rect = download ? &part->down : &part->up;
+    size_t bytes = 0;
+    int i;
+    for (i = 0; i < area->count; ++i)
+        bytes += area->rects[i].rows * area->rects[i].row_bytes;
+    return bytes;
+}
+
+/* Adds rows to an area. */
+static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+{
+    ipt__rect *const rect = &area->rects[area->count];
+    if (!rows)
+        return;
+    rect->offset = offset;
+    rect->rows = rows;
+    rect->row_bytes = row_bytes;
+    rect->pitch = pitch;
+    ++area->count;
+}
+
+static ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+{
+    ipt__area area;
+    memset(&area, 0, sizeof area);
+    ipt__area_add(&area, offset, rows, row_bytes, pitch);
+    return area;
+}
+
+/* Enqueues the transfer of rows from or to memory that the device reaches by itself. */
+static cl_int ipt__rect_transfer(const ipt__host_part *part, const ipt__rect *rect, size_t device, char *data,
+                                 int download, cl_uint wait_count, const cl_event *wait, cl_event *event)
+{
     const cl_mem buffer = part->share->buffer;
     char *const host = data + rect->offset;
-    const size_t bytes = ipt__rect_bytes(rect);
+    const size_t bytes = rect->rows * rect->row_bytes;
     cl_int error;
     size_t row;
     if (rect->rows > 1 && rect->row_bytes != rect->pitch && rect->pitch >= (size_t)1 << 30) {
         /* Drivers limit the pitch of a rectangle, some to 2 GiB: row by row, which the queue keeps in order. */
         for (row = 0, error = CL_SUCCESS; row < rect->rows && !error; ++row) {
-            const size_t device = part->device + row * rect->row_bytes;
+            const size_t at = device + row * rect->row_bytes;
             char *const its = host + row * rect->pitch;
             cl_event *const last = row + 1 == rect->rows ? event : NULL;
-            error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device, rect->row_bytes, its,
+            error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, at, rect->row_bytes, its,
                                                            row ? 0 : wait_count, row ? NULL : wait, last)
-                             : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device, rect->row_bytes, its,
+                             : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, at, rect->row_bytes, its,
                                                             row ? 0 : wait_count, row ? NULL : wait, last);
         }
     } else if (rect->rows == 1 || rect->row_bytes == rect->pitch)
-        error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, part->device, bytes, host,
-                                                       wait_count, wait, event)
-                         : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, part->device, bytes, host,
-                                                        wait_count, wait, event);
+        error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device, bytes, host, wait_count,
+                                                       wait, event)
+                         : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device, bytes, host, wait_count,
+                                                        wait, event);
     else {
-        const size_t device_origin[3] = {part->device, 0, 0}, host_origin[3] = {0, 0, 0},
+        const size_t device_origin[3] = {device, 0, 0}, host_origin[3] = {0, 0, 0},
                      region[3] = {rect->row_bytes, rect->rows, 1};
         error =
             download
@@ -7372,29 +7559,52 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
                 : ipt__cl.clEnqueueWriteBufferRect(part->queue, buffer, CL_FALSE, device_origin, host_origin, region,
                                                    rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
     }
-    if (error)
-        return ipt__fail_opencl(download ? "the download's transfer" : "the upload's transfer", error);
+    return error;
+}
+
+/* The same for a part. Its queue keeps the order of its transfers. */
+static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
+                                     const cl_event *wait, cl_event *event)
+{
+    const ipt__area *const area = download ? &part->down : &part->up;
+    size_t device = part->device;
+    int i;
+    for (i = 0; i < area->count; ++i) {
+        const ipt__rect *const rect = &area->rects[i];
+        const cl_int error = ipt__rect_transfer(part, rect, device, data, download, i ? 0 : wait_count, i ? NULL : wait,
+                                                i + 1 == area->count ? event : NULL);
+        if (error)
+            return ipt__fail_opencl(download ? "the download's transfer" : "the upload's transfer", error);
+        device += rect->rows * rect->row_bytes;
+    }
     ipt__cl.clFlush(part->queue);
     return IPT_SUCCESS;
 }
 
-#ifndef IPT_NO_THREADS
-
-/* Copies bytes [begin, end) of a rect's dense form between it and the host's matrix. */
-static void ipt__rect_copy(const ipt__rect *rect, char *data, char *dense, size_t begin, size_t end, int download)
+/* Copies bytes [begin, end) of an area's dense form between it and the host's matrix. */
+static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_t begin, size_t end, int download)
 {
-    while (begin < end) {
-        const size_t row = begin / rect->row_bytes, within = begin - row * rect->row_bytes,
-                     bytes = ipt__min(end - begin, rect->row_bytes - within);
-        char *const host = data + rect->offset + row * rect->pitch + within;
-        if (download)
-            memcpy(host, dense, bytes);
-        else
-            memcpy(dense, host, bytes);
-        dense += bytes;
-        begin += bytes;
+    int i;
+    for (i = 0; i < area->count && begin < end; ++i) {
+        const ipt__rect *const rect = &area->rects[i];
+        const size_t all = rect->rows * rect->row_bytes;
+        for (; begin < ipt__min(all, end);) {
+            const size_t row = begin / rect->row_bytes, within = begin - row * rect->row_bytes,
+                         bytes = ipt__min(ipt__min(all, end) - begin, rect->row_bytes - within);
+            char *const host = data + rect->offset + row * rect->pitch + within;
+            if (download)
+                memcpy(host, dense, bytes);
+            else
+                memcpy(dense, host, bytes);
+            dense += bytes;
+            begin += bytes;
+        }
+        begin -= ipt__min(all, begin);
+        end -= ipt__min(all, end);
     }
 }
+
+#ifndef IPT_NO_THREADS
 
 /* Some threads that do the same for shares of their own. */
 typedef struct ipt__host_lane {
@@ -7410,8 +7620,8 @@ typedef struct ipt__host_lane {
 static void ipt__host_lane_run(ipt__host_lane *lane)
 {
     const ipt__host_part *const part = lane->part;
-    const ipt__rect *const rect = lane->download ? &part->down : &part->up;
-    const size_t all = ipt__rect_bytes(rect), slot = IPT__HOST_SLOT_BYTES;
+    const ipt__area *const area = lane->download ? &part->down : &part->up;
+    const size_t all = ipt__area_bytes(area), slot = IPT__HOST_SLOT_BYTES;
     const cl_command_queue queue = part->share->queues[lane->index % part->share->queue_count];
     size_t piece = (size_t)lane->index, ahead;
     int turn = 0;
@@ -7429,7 +7639,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
             }
             if (lane->result)
                 break;
-            ipt__rect_copy(rect, lane->data, memory, begin, begin + bytes, 0);
+            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 0);
             error = ipt__cl.clEnqueueWriteBuffer(queue, part->share->buffer, CL_FALSE, part->device + begin, bytes,
                                                  memory, 0, NULL, &lane->busy[turn]);
             if (error)
@@ -7459,7 +7669,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
             lane->busy[turn] = NULL;
         }
         if (!lane->result)
-            ipt__rect_copy(rect, lane->data, memory, begin, begin + bytes, 1);
+            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 1);
     }
     /* Nothing may use the slots when others get them. */
     for (turn = 0; turn < IPT__HOST_SLOTS; ++turn)
@@ -7475,21 +7685,18 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
     }
 }
 
-static IPT__THREAD_RESULT ipt__host_lane_main(void *lane)
+static void ipt__host_lane_work(void *lane)
 {
     ipt__host_lane_run((ipt__host_lane *)lane);
-    return IPT__THREAD_RETURN;
 }
 
 /* Moves a part through pinned memory by several threads. */
 static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int download)
 {
     ipt__host_lane lanes[IPT__HOST_THREADS];
-    ipt__thread threads[IPT__HOST_THREADS];
-    int started[IPT__HOST_THREADS] = {0}, i;
-    const size_t pieces = ipt__ceil_divide(ipt__rect_bytes(download ? &part->down : &part->up), IPT__HOST_SLOT_BYTES);
+    const size_t pieces = ipt__ceil_divide(ipt__area_bytes(download ? &part->down : &part->up), IPT__HOST_SLOT_BYTES);
     const int count = (int)ipt__min(pieces, (size_t)IPT__HOST_THREADS);
-    ipt_result result = IPT_SUCCESS;
+    int i;
     memset(lanes, 0, sizeof lanes);
     for (i = 0; i < count; ++i) {
         lanes[i].part = part;
@@ -7497,19 +7704,12 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
         lanes[i].index = i;
         lanes[i].count = count;
         lanes[i].download = download;
-        if (i)
-            started[i] = IPT__THREAD_START(&threads[i], ipt__host_lane_main, &lanes[i]);
     }
-    for (i = 0; i < count; ++i) /* a thread that does not start is done without */
-        if (!started[i])
-            ipt__host_lane_run(&lanes[i]);
-    for (i = 0; i < count; ++i) {
-        if (started[i])
-            IPT__THREAD_JOIN(threads[i]);
-        if (lanes[i].result && !result)
-            result = ipt__fail(lanes[i].result, "%s", lanes[i].error);
-    }
-    return result;
+    ipt__run_together(ipt__host_lane_work, lanes, sizeof *lanes, count);
+    for (i = 0; i < count; ++i)
+        if (lanes[i].result)
+            return ipt__fail(lanes[i].result, "%s", lanes[i].error);
+    return IPT_SUCCESS;
 }
 
 #endif
@@ -7520,8 +7720,11 @@ static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int d
 {
 #ifndef IPT_NO_THREADS
     if (!run->pinned && part->share->pinned) {
-        ipt_result result = wait_count ? ipt__wait_for(*wait) : IPT_SUCCESS;
+        ipt_result result = IPT_SUCCESS;
         cl_int error;
+        cl_uint i;
+        for (i = 0; i < wait_count && !result; ++i)
+            result = ipt__wait_for(wait[i]);
         if (!result)
             result = ipt__host_staged(part, run->data, download);
         if (result)
@@ -7559,7 +7762,7 @@ static ipt_result ipt__host_await(ipt__host_run *run, ipt__host_part *part, int 
 {
     const ipt_result result = ipt__wait_for(download ? part->downloaded : part->uploaded);
     if (!result)
-        ipt__host_progress(run, ipt__rect_bytes(&part->up));
+        ipt__host_progress(run, ipt__area_bytes(&part->up));
     return result;
 }
 
@@ -7612,6 +7815,8 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
             result = ipt__host_begin(run, &host->parts[i]);
         if (!result && i > 0 && i <= host->part_count) {
             cl_int status = CL_COMPLETE;
+            /* Of a matrix that is cut, it goes where the part before it came from. */
+            const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
             /* Some implementations would wait for ever for what has failed. */
             if (ipt__cl.clGetEventInfo(host->parts[i - 1].transposed, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
                                        &status, NULL) ||
@@ -7620,14 +7825,13 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
                 break;
             }
             run->written = 1;
-            result = ipt__host_move(run, &host->parts[i - 1], 1, 1, &host->parts[i - 1].transposed,
-                                    &host->parts[i - 1].downloaded);
+            result = ipt__host_move(run, &host->parts[i - 1], 1, i > 1 ? 2 : 1, wait, &host->parts[i - 1].downloaded);
         }
         for (; !result && !run->cancelled && told + ahead <= i; ++told) {
             result = ipt__host_await(run, &host->parts[told], 0);
             if (!result)
                 result = ipt__host_await(run, &host->parts[told], 1);
-            if (i >= host->part_count)
+            if (i >= host->part_count && run->done == run->total)
                 run->cancelled = 0; /* too late */
         }
     }
@@ -7714,9 +7918,8 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     for (i = 0; i < ups && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
-        part->device = part->up.offset = plan->matrix_bytes / before * begin;
-        part->up.rows = 1;
-        part->up.row_bytes = plan->matrix_bytes / before * (stop - begin);
+        part->device = plan->matrix_bytes / before * begin;
+        part->up = ipt__area_of(part->device, 1, plan->matrix_bytes / before * (stop - begin), 0);
         result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
         if (!result && whole)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
@@ -7735,9 +7938,8 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
         ipt__host_forget(&part->transposed);
-        part->device = part->down.offset = plan->matrix_bytes / after * begin;
-        part->up.rows = part->down.rows = 1;
-        part->up.row_bytes = part->down.row_bytes = plan->matrix_bytes / after * (stop - begin);
+        part->device = plan->matrix_bytes / after * begin;
+        part->up = part->down = ipt__area_of(part->device, 1, plan->matrix_bytes / after * (stop - begin), 0);
         if (whole + 1 < stages)
             result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
                                       &part->transposed);
@@ -7765,7 +7967,7 @@ static void ipt__host_close(ipt_plan *plan)
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        for (i = 1; i >= 0; --i) /* the second may have borrowed from the first */
+        for (i = 2; i >= 0; --i) /* they may have borrowed from the first */
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
@@ -7779,6 +7981,7 @@ static void ipt__host_close(ipt_plan *plan)
     }
     ipt__release(allocator, host->shares);
     ipt__release(allocator, host->parts);
+    ipt__release(allocator, host->scratch);
     memset(host, 0, sizeof *host);
 }
 
@@ -7808,28 +8011,15 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const size_t size = desc->elem_size;
-    if (desc->batch > 1) {
-        part->up.offset = first * desc->batch_stride;
-        part->up.rows = length;
-        part->up.row_bytes = plan->matrix_bytes;
-        part->up.pitch = desc->batch_stride;
-        part->down = part->up;
-    } else if (desc->rows >= desc->cols) {
-        part->up.offset = first * desc->cols * size;
-        part->up.rows = 1;
-        part->up.row_bytes = part->up.pitch = length * desc->cols * size;
-        part->down.offset = first * size;
-        part->down.rows = desc->cols;
-        part->down.row_bytes = length * size;
-        part->down.pitch = desc->rows * size;
+    if (desc->batch > 1)
+        part->up = part->down =
+            ipt__area_of(first * desc->batch_stride, length, plan->matrix_bytes, desc->batch_stride);
+    else if (desc->rows >= desc->cols) {
+        part->up = ipt__area_of(first * desc->cols * size, 1, length * desc->cols * size, 0);
+        part->down = ipt__area_of(first * size, desc->cols, length * size, desc->rows * size);
     } else {
-        part->up.offset = first * size;
-        part->up.rows = desc->rows;
-        part->up.row_bytes = length * size;
-        part->up.pitch = desc->cols * size;
-        part->down.offset = first * desc->rows * size;
-        part->down.rows = 1;
-        part->down.row_bytes = part->down.pitch = length * desc->rows * size;
+        part->up = ipt__area_of(first * size, desc->rows, length * size, desc->cols * size);
+        part->down = ipt__area_of(first * desc->rows * size, 1, length * desc->rows * size, 0);
     }
 }
 
@@ -7874,7 +8064,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
     if (host->shares)
-        return IPT_SUCCESS;
+        return IPT_SUCCESS; /* a cut plan has been so from the start */
     length = ipt__host_cut(plan, devices, &host->part_count);
     host->share_count = ipt__min(devices, host->part_count);
     host->shares = (ipt__host_share *)ipt__allocate(allocator, host->share_count * sizeof *host->shares);
@@ -7898,7 +8088,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             part->share = share;
             part->plan = *its_plan;
             part->device = bytes;
-            bytes += ipt__rect_bytes(&part->up);
+            bytes += ipt__area_bytes(&part->up);
             if (result)
                 break;
             *queue = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
@@ -8037,7 +8227,1016 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
     return found;
 }
 
-/* ---- executions ---- */
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>cut matrices: larger than the device, or than memory                                                             */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* A matrix that does not fit is cut along its longer side into panels of `length`, which go through the device in
+ * chunks, each in its own place; the two-pass method's other half, the shuffle of the super-elements that this makes,
+ * is done by the host, in memory or in the storage. A tall matrix's panels come first, a wide one's shuffle. So every
+ * byte crosses the bus once in each direction, and is read and written twice where the matrix lies. What is left of the
+ * longer side, less than a panel, is lifted first and put down last. Slots lie where the rows of the tall form begin,
+ * as in the two-pass method: slot t at (t div panels) * line + (t mod panels) * block bytes, so that a tall matrix's
+ * panels are written from the last to the first, and a wide one's from the first to the last, each after the one before
+ * has been read. */
+
+/* How large the pieces may be. 0: there are none so small. wanted: bytes of a super-element that is long enough. */
+static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t size = desc->elem_size, longer = ipt__max(desc->rows, desc->cols);
+    size_t most, length;
+    memset(cut, 0, sizeof *cut);
+    cut->tall = desc->rows >= desc->cols;
+    cut->shorter = ipt__min(desc->rows, desc->cols);
+    if (plan->matrix_bytes <= capacity) {
+        const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->matrix_bytes, 1);
+        cut->matrices = ipt__min(enough, desc->batch);
+        cut->chunks = ipt__ceil_divide(desc->batch, cut->matrices);
+        cut->chunk_bytes = cut->matrices * plan->matrix_bytes;
+        return 1;
+    }
+    if (cut->shorter <= IPT__CUT_CHUNK_BYTES / wanted)
+        capacity = ipt__min(capacity, IPT__CUT_CHUNK_BYTES);
+    else
+        capacity = ipt__min(capacity, wanted * cut->shorter);
+    most = ipt__min(capacity / (cut->shorter * size), ipt__max(IPT__CUT_BLOCK_BYTES / size, 1));
+    if (!most || most * size < IPT__CUT_RUN_BYTES)
+        return 0;
+    cut->length = most;
+    for (length = most; length > most - most / 8 && most - length < 4096; --length)
+        if (longer % length < longer % cut->length)
+            cut->length = length;
+    cut->panels = longer / cut->length;
+    cut->rest = longer % cut->length;
+    cut->block_bytes = cut->length * size;
+    cut->line_bytes = longer * size;
+    cut->rest_bytes = cut->rest * size * cut->shorter;
+    cut->chunk_panels = ipt__min(capacity / (cut->block_bytes * cut->shorter), cut->panels);
+    cut->chunks = ipt__ceil_divide(cut->panels, cut->chunk_panels);
+    cut->chunk_bytes = cut->chunk_panels * cut->block_bytes * cut->shorter;
+    return 1;
+}
+
+/* How much of a chunk there is with number `index`, in panels or matrices. */
+static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
+{
+    const ipt__cut *const cut = &plan->cut;
+    return cut->matrices ? ipt__min(cut->matrices, plan->desc.batch - index * cut->matrices)
+                         : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
+}
+
+/* Where a slot begins, in bytes from the start of the matrix. */
+static size_t ipt__cut_slot(const ipt__cut *cut, size_t slot)
+{
+    return slot / cut->panels * cut->line_bytes + slot % cut->panels * cut->block_bytes;
+}
+
+/* The slots of a chunk's super-elements as they lie in the tall form. */
+static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t count)
+{
+    size_t at = first_panel * cut->shorter, left = count * cut->shorter, bite;
+    ipt__area area;
+    memset(&area, 0, sizeof area);
+    if (!cut->rest) {
+        ipt__area_add(&area, at * cut->block_bytes, 1, left * cut->block_bytes, 0);
+        return area;
+    }
+    if (at % cut->panels) {
+        bite = ipt__min(cut->panels - at % cut->panels, left);
+        ipt__area_add(&area, ipt__cut_slot(cut, at), 1, bite * cut->block_bytes, 0);
+        at += bite;
+        left -= bite;
+    }
+    ipt__area_add(&area, ipt__cut_slot(cut, at), left / cut->panels, cut->panels * cut->block_bytes, cut->line_bytes);
+    at += left / cut->panels * cut->panels;
+    ipt__area_add(&area, ipt__cut_slot(cut, at), left % cut->panels ? 1 : 0, left % cut->panels * cut->block_bytes, 0);
+    return area;
+}
+
+/* Where a chunk lies before and after its way through the device, and what is left of the longer side. */
+static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
+{
+    const ipt__cut *const cut = &plan->cut;
+    const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->block_bytes * cut->shorter;
+    if (cut->matrices) {
+        *before = ipt__area_of(index * cut->matrices * plan->desc.batch_stride, count, plan->matrix_bytes,
+                               plan->desc.batch_stride);
+        *after = *before;
+    } else {
+        *before = ipt__area_of(index * cut->chunk_panels * panel_bytes, 1, count * panel_bytes, 0);
+        *after = ipt__cut_slots(cut, index * cut->chunk_panels, count);
+        if (!cut->tall) {
+            const ipt__area dense = *before;
+            *before = *after;
+            *after = dense;
+        }
+    }
+}
+
+static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__area *after)
+{
+    const size_t rest = cut->rest_bytes / cut->shorter, panels = cut->panels * cut->block_bytes;
+    const ipt__area dense = ipt__area_of(panels * cut->shorter, 1, cut->rest_bytes, 0),
+                    ends = ipt__area_of(panels, cut->shorter, rest, cut->line_bytes);
+    *before = cut->tall ? dense : ends;
+    *after = cut->tall ? ends : dense;
+}
+
+/* Chunks are taken in this order: see above. */
+static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
+{
+    return cut->tall && !cut->matrices ? cut->chunks - 1 - turn : turn;
+}
+
+/* ---- the shuffle: who goes where ---- */
+
+/* The moves of the shuffle, cycle by cycle: into each slot comes what belongs there, so that the next move may write to
+ * where that came from. The last move of a cycle needs what its first slot held. */
+typedef struct ipt__moves_list {
+    size_t slots, inner, outer; /* slot t takes what is in slot (t mod inner) * outer + t div inner */
+    size_t next, start, at;     /* next: where to look for the next cycle */
+    int active;                 /* a cycle is under way */
+    unsigned char *moved;       /* a bit for each slot */
+} ipt__moves_list;
+
+static size_t ipt__moves_bytes(const ipt__cut *cut)
+{
+    return cut->panels * cut->shorter / 8 + 1;
+}
+
+static void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsigned char *moved)
+{
+    memset(moves, 0, sizeof *moves);
+    moves->slots = cut->panels * cut->shorter;
+    moves->inner = cut->tall ? cut->panels : cut->shorter;
+    moves->outer = cut->tall ? cut->shorter : cut->panels;
+    moves->moved = moved;
+    memset(moved, 0, ipt__moves_bytes(cut));
+}
+
+typedef struct ipt__move_step {
+    size_t target, source;
+    int begins, ends; /* of its cycle; ends: source is the cycle's first slot */
+} ipt__move_step;
+
+/* The next move. Must not be called more often than there are moves. */
+static ipt__move_step ipt__moves_next(ipt__moves_list *moves)
+{
+    ipt__move_step step;
+    step.begins = !moves->active;
+    if (!moves->active) {
+        size_t t = moves->next;
+        while (moves->moved[t / 8] >> t % 8 & 1 || t % moves->inner * moves->outer + t / moves->inner == t)
+            ++t;
+        moves->next = t + 1;
+        moves->start = moves->at = t;
+        moves->active = 1;
+    }
+    step.target = moves->at;
+    step.source = step.target % moves->inner * moves->outer + step.target / moves->inner;
+    moves->moved[step.target / 8] |= (unsigned char)(1u << step.target % 8);
+    step.ends = step.source == moves->start;
+    moves->active = !step.ends;
+    moves->at = step.source;
+    return step;
+}
+
+/* ---- the shuffle in memory ---- */
+
+/* Moves are listed in batches, which threads share: each has a range of them. What a range needs from the others is
+ * saved before any of them moves: the block that its last move takes from the next one's first slot, and the block that
+ * the cycle began with that goes on at its start. */
+typedef struct ipt__range {
+    const ipt__cut *cut;
+    char *data;
+    const ipt__move_step *steps;
+    size_t count;
+    const char *follower; /* what its last move takes, if the cycle goes on; NULL: that is where it was */
+    char *first, *begun;  /* saved: what its first slot held, and the first slot of the cycle that goes on */
+    char *own;            /* for a cycle that begins here */
+    size_t begun_slot;
+    int saves_begun;
+} ipt__range;
+
+typedef struct ipt__batch {
+    ipt__move_step *steps;
+    size_t count;
+    size_t starts[IPT__CUT_THREADS + 1]; /* first slot of the cycle that goes on where a range begins, and at the end */
+    int goes_on[IPT__CUT_THREADS + 1];   /* 1: there is one, and it began in this batch; 2: in an earlier one */
+} ipt__batch;
+
+static size_t ipt__range_begin(const ipt__batch *batch, int ranges, int range)
+{
+    return batch->count / (size_t)ranges * (size_t)range + ipt__min(batch->count % (size_t)ranges, (size_t)range);
+}
+
+static void ipt__batch_fill(ipt__batch *batch, ipt__moves_list *moves, size_t count, int ranges)
+{
+    size_t i;
+    int range = 0, began_here = 0;
+    batch->count = count;
+    for (i = 0; i <= count; ++i) {
+        for (; range <= ranges && i == ipt__range_begin(batch, ranges, range); ++range) {
+            batch->goes_on[range] = !moves->active ? 0 : began_here ? 1 : 2;
+            batch->starts[range] = moves->start;
+        }
+        if (i < count) {
+            batch->steps[i] = ipt__moves_next(moves);
+            began_here |= batch->steps[i].begins;
+        }
+    }
+}
+
+static void ipt__range_save(void *job)
+{
+    const ipt__range *const range = (const ipt__range *)job;
+    const size_t bytes = range->cut->block_bytes;
+    if (range->count)
+        memcpy(range->first, range->data + ipt__cut_slot(range->cut, range->steps->target), bytes);
+    if (range->saves_begun)
+        memcpy(range->begun, range->data + ipt__cut_slot(range->cut, range->begun_slot), bytes);
+}
+
+static void ipt__range_move(void *job)
+{
+    const ipt__range *const range = (const ipt__range *)job;
+    const size_t bytes = range->cut->block_bytes;
+    const char *begun = range->begun;
+    size_t i;
+    for (i = 0; i < range->count; ++i) {
+        const ipt__move_step *const step = &range->steps[i];
+        char *const target = range->data + ipt__cut_slot(range->cut, step->target);
+        if (step->begins) {
+            memcpy(range->own, target, bytes);
+            begun = range->own;
+        }
+        if (step->ends)
+            memcpy(target, begun, bytes);
+        else if (i + 1 == range->count && range->follower)
+            memcpy(target, range->follower, bytes);
+        else
+            memcpy(target, range->data + ipt__cut_slot(range->cut, step->source), bytes);
+    }
+}
+
+/* One thread's work between two joins: a range, or the next batch's list. */
+typedef struct ipt__shuffle_job {
+    ipt__range range;
+    ipt__batch *next;
+    ipt__moves_list *moves;
+    size_t count;
+    int ranges;
+} ipt__shuffle_job;
+
+static void ipt__shuffle_work(void *job)
+{
+    ipt__shuffle_job *const its = (ipt__shuffle_job *)job;
+    if (its->next)
+        ipt__batch_fill(its->next, its->moves, its->count, its->ranges);
+    else
+        ipt__range_move(&its->range);
+}
+
+/* What ipt__cut_shuffle needs beside the matrix: kept by the plan. */
+static size_t ipt__shuffle_bytes(const ipt__cut *cut)
+{
+    const size_t blocks = 3 * IPT__CUT_THREADS + 4;
+    return ipt__moves_count(cut)
+               ? 2 * IPT__CUT_BATCH * sizeof(ipt__move_step) + ipt__moves_bytes(cut) + blocks * cut->block_bytes
+               : 0;
+}
+
+/* Moves all super-elements of the matrix at data, batch by batch. */
+static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data)
+{
+    enum { RANGES = IPT__CUT_THREADS };
+    ipt__shuffle_job jobs[RANGES + 1];
+    ipt__batch batches[2];
+    ipt__moves_list moves;
+    const size_t bytes = cut->block_bytes;
+    ipt__move_step *const steps = (ipt__move_step *)run->plan->host.scratch;
+    char *blocks = (char *)(steps + 2 * IPT__CUT_BATCH), *kept[2];
+    size_t left = ipt__moves_count(cut), count;
+    int turn = 0, i;
+    if (!left)
+        return;
+    batches[0].steps = steps;
+    batches[1].steps = steps + IPT__CUT_BATCH;
+    kept[0] = blocks + (3 * RANGES + 1) * bytes;
+    kept[1] = kept[0] + bytes;
+    ipt__moves_begin(&moves, cut, (unsigned char *)(kept[1] + bytes));
+    count = ipt__min(left, IPT__CUT_BATCH);
+    ipt__batch_fill(&batches[0], &moves, count, RANGES);
+    while (count && !run->cancelled) {
+        const ipt__batch *const batch = &batches[turn];
+        memset(jobs, 0, sizeof jobs);
+        for (i = 0; i <= RANGES; ++i) { /* the last one has no moves: it keeps the cycle that goes on at the end */
+            ipt__range *const range = &jobs[i].range;
+            const size_t begin = i < RANGES ? ipt__range_begin(batch, RANGES, i) : batch->count;
+            range->cut = cut;
+            range->data = data;
+            range->steps = batch->steps + begin;
+            range->count = i < RANGES ? ipt__range_begin(batch, RANGES, i + 1) - begin : 0;
+            range->first = blocks + (size_t)i * 3 * bytes;
+            range->own = range->first + bytes;
+            range->begun = i < RANGES ? range->own + bytes : kept[turn ^ 1];
+            range->begun_slot = batch->starts[i];
+            range->saves_begun = batch->goes_on[i] == 1;
+            if (batch->goes_on[i] == 2) {
+                if (i < RANGES)
+                    range->begun = kept[turn];
+                else
+                    memcpy(kept[turn ^ 1], kept[turn], bytes);
+            }
+        }
+        for (i = 0; i + 1 < RANGES; ++i)
+            if (jobs[i].range.count && jobs[i + 1].range.count && batch->goes_on[i + 1])
+                jobs[i].range.follower = jobs[i + 1].range.first;
+        for (i = 0; i <= RANGES; ++i)
+            ipt__range_save(&jobs[i].range);
+        left -= count;
+        run->written = 1;
+        jobs[RANGES].next = &batches[turn ^ 1];
+        jobs[RANGES].moves = &moves;
+        jobs[RANGES].count = ipt__min(left, IPT__CUT_BATCH);
+        jobs[RANGES].ranges = RANGES;
+        ipt__run_together(ipt__shuffle_work, jobs, sizeof *jobs, RANGES + 1);
+        ipt__host_progress(run, count * bytes);
+        count = ipt__min(left, IPT__CUT_BATCH);
+        turn ^= 1;
+    }
+}
+
+/* ---- matrices in memory ---- */
+
+/* A plan for `count` pieces of rows x cols. All of a share's have one workspace. */
+static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
+                                      ipt_host host, int which)
+{
+    ipt__host_share *const share = &plan->host.shares[0];
+    ipt_plan_desc desc = plan->desc;
+    ipt_plan *const lender = which ? share->plans[0] : NULL;
+    ipt_result result;
+    desc.rows = rows;
+    desc.cols = cols;
+    desc.batch = count;
+    desc.batch_stride = 0;
+    desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
+    desc.measure_buffer = NULL;
+    desc.host = host;
+    desc.host_queues = 0;
+    desc.max_device_memory = desc.max_host_memory = 0;
+    desc.max_workspace = lender ? ipt__max(lender->layout.workspace, 1) : workspace;
+    result = ipt__plan_make(share->context, &desc, lender, &share->plans[which]);
+    if (result == IPT_ERROR_UNSUPPORTED) {
+        desc.max_workspace = 1;
+        result = ipt__plan_make(share->context, &desc, lender, &share->plans[which]);
+    }
+    return result;
+}
+
+/* The plans for whole chunks, the last chunk and what is left over. */
+static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+{
+    const ipt__cut *const cut = &plan->cut;
+    const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
+    const size_t rows = cut->matrices ? plan->desc.rows : cut->tall ? cut->length : cut->shorter;
+    const size_t cols = cut->matrices ? plan->desc.cols : cut->tall ? cut->shorter : cut->length;
+    ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, 0);
+    if (!result && last != whole)
+        result = ipt__cut_piece_plan(plan, rows, cols, last, workspace, host, 1);
+    if (!result && cut->rest)
+        result = ipt__cut_piece_plan(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest,
+                                     1, workspace, host, 2);
+    return result;
+}
+
+static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
+{
+    ipt_plan *const *const plans = plan->host.shares[0].plans;
+    return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
+}
+
+/* Bytes of workspace that the plans of a share have of their own. */
+static size_t ipt__share_workspace(const ipt__host_share *share)
+{
+    size_t bytes = 0;
+    int i;
+    for (i = 0; i < 3; ++i)
+        if (share->plans[i] && !share->plans[i]->lender)
+            bytes += share->plans[i]->layout.workspace;
+    return bytes;
+}
+
+/* The share of workspace in a limit of device memory. */
+static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
+{
+    return plan->desc.max_workspace ? plan->desc.max_workspace
+                                    : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+}
+
+/* Makes the plans, buffer and queues of a plan whose matrices are moved through `limit` bytes of device memory. */
+static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
+{
+    ipt__host *const host = &plan->host;
+    ipt__host_share *share;
+    const size_t workspace = ipt__cut_workspace(plan, limit), line = ipt__min(plan->desc.rows, plan->desc.cols);
+    cl_int error = CL_SUCCESS;
+    size_t i, used;
+    ipt_result result;
+    if (workspace >= limit ||
+        !ipt__cut_make(plan, (limit - workspace) / IPT__CUT_SLOTS, IPT__CUT_BLOCK_WANTED, &plan->cut)) {
+        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_device_memory = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu "
+                         "would do",
+                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                         (unsigned long)plan->desc.elem_size,
+                         (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
+    }
+    host->share_count = 1;
+    host->part_count = plan->cut.chunks;
+    host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
+    host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->cut) + plan->cut.rest_bytes;
+    if (host->shares && host->parts && host->scratch_bytes)
+        host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
+    if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
+        return IPT_ERROR_OUT_OF_MEMORY;
+    share = &host->shares[0];
+    share->context = plan->context;
+    result = ipt__cut_plans(plan, workspace, IPT_HOST_SYNCHRONOUS);
+    if (result)
+        return result;
+    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+    if (used > limit)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_device_memory = %lu: %lu bytes of it would be needed, workspace included",
+                         (unsigned long)limit, (unsigned long)used);
+    for (i = 0; i < IPT__CUT_SLOTS && !error; ++i) {
+        share->queues[i] = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
+        share->queue_count += !error;
+    }
+    if (error)
+        return ipt__fail_opencl("clCreateCommandQueue", error);
+    used = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
+    share->buffer = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE, used, NULL, &error);
+    if (error)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)used,
+                         (int)error);
+    for (i = 0; i < host->part_count; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t index = ipt__cut_chunk_at(&plan->cut, i);
+        part->share = share;
+        part->plan = ipt__cut_plan_of(plan, index);
+        part->queue = share->queues[i % IPT__CUT_SLOTS];
+        part->device = i % IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+        ipt__cut_places(plan, index, &part->up, &part->down);
+    }
+    return IPT_SUCCESS;
+}
+
+/* Lifts what is left of the longer side: its transpose comes to `kept`. */
+static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
+{
+    ipt__host *const host = &run->plan->host;
+    ipt__host_run below = *run;
+    ipt__host_part part = host->parts[0];
+    ipt__area after;
+    ipt_result result;
+    part.plan = host->shares[0].plans[2];
+    part.uploaded = part.transposed = part.downloaded = NULL;
+    ipt__cut_rest_places(&run->plan->cut, &part.up, &after);
+    result = ipt__host_begin(run, &part);
+    if (!result)
+        result = ipt__wait_for(part.transposed);
+    if (!result) {
+        part.down = ipt__area_of(0, 1, run->plan->cut.rest_bytes, 0);
+        below.data = kept;
+        below.pinned = 0;
+        result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
+    }
+    if (!result)
+        result = ipt__wait_for(part.downloaded);
+    ipt__cl.clFinish(part.queue);
+    ipt__host_forget(&part.uploaded);
+    ipt__host_forget(&part.transposed);
+    ipt__host_forget(&part.downloaded);
+    if (!result)
+        ipt__host_progress(run, 2 * run->plan->cut.rest_bytes);
+    return result;
+}
+
+/* All matrices, one after the other; whole ones in chunks. */
+static ipt_result ipt__cut_run(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    const ipt__cut *const cut = &plan->cut;
+    char *const data = run->data, *const kept = plan->host.scratch + ipt__shuffle_bytes(cut);
+    size_t i;
+    ipt_result result = IPT_SUCCESS;
+    if (cut->matrices)
+        return ipt__host_run_batch(run, &plan->host);
+    run->total += plan->desc.batch * ipt__moves_count(cut) * cut->block_bytes;
+    for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
+        run->data = data + i * plan->desc.batch_stride;
+        if (cut->rest)
+            result = ipt__cut_lift_rest(run, kept);
+        if (!result && !cut->tall)
+            ipt__cut_shuffle(run, cut, run->data);
+        if (!result && !run->cancelled)
+            result = ipt__host_run_batch(run, &plan->host);
+        ipt__host_settle(&plan->host);
+        if (!result && !run->cancelled && cut->tall)
+            ipt__cut_shuffle(run, cut, run->data);
+        if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
+            if (cut->rest) {
+                ipt__area before, after;
+                ipt__cut_rest_places(cut, &before, &after);
+                ipt__area_copy(&after, run->data, kept, 0, cut->rest_bytes, 1);
+            }
+            if (i + 1 == plan->desc.batch)
+                run->cancelled = 0; /* too late */
+        }
+    }
+    return result;
+}
+
+/* ---- matrices in a storage ---- */
+
+/* The steps of a matrix, in their order. */
+typedef enum ipt__phase {
+    IPT__PHASE_LIFT,   /* what is left of the longer side, to where it is kept */
+    IPT__PHASE_CHUNKS, /* a chunk to a step */
+    IPT__PHASE_MOVES,  /* as many super-elements as fill a chunk */
+    IPT__PHASE_PUT,    /* what was lifted */
+    IPT__PHASE_COUNT
+} ipt__phase;
+
+static size_t ipt__batch_moves(const ipt__cut *cut)
+{
+    return cut->block_bytes ? cut->chunk_bytes / cut->block_bytes : 0;
+}
+
+/* The turn-th phase, and how many steps it has. */
+static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *steps)
+{
+    static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_PUT},
+                            wide[] = {IPT__PHASE_LIFT, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS, IPT__PHASE_PUT};
+    const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
+    if (phase == IPT__PHASE_CHUNKS)
+        *steps = cut->chunks;
+    else if (phase == IPT__PHASE_MOVES)
+        *steps = ipt__moves_count(cut) ? ipt__ceil_divide(ipt__moves_count(cut), ipt__batch_moves(cut)) : 0;
+    else
+        *steps = cut->rest != 0;
+    return phase;
+}
+
+/* Steps of all matrices. */
+static size_t ipt__cut_steps(const ipt_plan *plan)
+{
+    size_t all = 0, steps;
+    int turn;
+    for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
+        ipt__cut_phase(&plan->cut, turn, &steps);
+        all += steps;
+    }
+    return plan->cut.matrices ? all : all * plan->desc.batch;
+}
+
+/* A slot holds what a step writes, and behind that the block that a cycle began with which goes on. */
+static size_t ipt__storage_slot(const ipt__cut *cut)
+{
+    return ipt__round_up(cut->chunk_bytes + cut->block_bytes, IPT__CUT_PAGE_BYTES);
+}
+
+static size_t ipt__storage_slots(const ipt_plan *plan)
+{
+    return ipt__min(IPT__CUT_SLOTS, ipt__cut_steps(plan));
+}
+
+/* What was lifted is kept behind the slots: of every other matrix in another place, because it may have to be put down
+ * again when that of the next one has been lifted. */
+static size_t ipt__storage_kept(const ipt__cut *cut)
+{
+    return ipt__round_up(cut->rest_bytes, IPT__CUT_PAGE_BYTES);
+}
+
+static size_t ipt__storage_bytes(const ipt_plan *plan)
+{
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut) +
+           ipt__min(plan->desc.batch, 2) * ipt__storage_kept(&plan->cut);
+}
+
+/* And what an execution takes beside. */
+static size_t ipt__storage_scratch(const ipt__cut *cut)
+{
+    return ipt__moves_count(cut)
+               ? IPT__CUT_SLOTS * ipt__batch_moves(cut) * sizeof(ipt__move_step) + ipt__moves_bytes(cut)
+               : 0;
+}
+
+/* Chooses the pieces of a matrix in a storage and makes their plans. */
+static ipt_result ipt__cut_open_storage(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host;
+    const size_t limit = plan->desc.max_host_memory, device = plan->desc.max_device_memory;
+    size_t capacity, workspace = plan->desc.max_workspace, used = 0;
+    ipt_result result;
+    /* A little less at a time, until everything else fits beside it. */
+    for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
+        size_t piece = capacity;
+        if (device) {
+            workspace = ipt__cut_workspace(plan, device);
+            piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
+        }
+        used = 0;
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->cut))
+            break;
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->cut);
+        if (used <= limit)
+            break;
+        used = 0;
+    }
+    if (!used) {
+        memset(&plan->cut, 0, sizeof plan->cut);
+        return ipt__fail(
+            IPT_ERROR_UNSUPPORTED,
+            "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
+            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->desc.rows,
+            (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
+            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) *
+                                ipt__min(plan->desc.rows, plan->desc.cols) +
+                            plan->matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+    }
+    host->share_count = 1;
+    host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
+    if (!host->shares)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    host->shares[0].context = plan->context;
+    result = ipt__cut_plans(plan, workspace, plan->desc.host);
+    return result;
+}
+
+/* One execution, and the phase that it is in. */
+typedef struct ipt__storage_run {
+    ipt_plan *plan;
+    const ipt_storage *storage;
+    char *memory, *kept;
+    ipt__move_step *steps[IPT__CUT_SLOTS];
+    size_t counts[IPT__CUT_SLOTS];
+    ipt__moves_list moves;
+    size_t base;        /* of the matrix */
+    size_t step, total; /* step: the first of the phase */
+    int written;        /* the storage is not as it was */
+} ipt__storage_run;
+
+typedef enum ipt__role { IPT__ROLE_COMPUTE, IPT__ROLE_READ, IPT__ROLE_WRITE } ipt__role;
+
+/* What a thread does: a share of a step's reading or writing, or the device's part. */
+typedef struct ipt__storage_job {
+    const ipt__storage_run *run;
+    ipt__role role;
+    ipt__phase phase;
+    size_t index, share, shares; /* of the step in its phase; of the thread among those for it */
+    char *slot, *head;           /* head: what the cycle began with that goes on from the batch before; NULL: none */
+    const ipt__move_step *steps;
+    size_t count;
+    ipt_result result;
+    size_t failed_at, failed_bytes;
+} ipt__storage_job;
+
+/* One call of the storage's functions. */
+static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory, size_t bytes)
+{
+    const ipt_storage *const storage = job->run->storage;
+    const int bad = job->role == IPT__ROLE_WRITE ? storage->write(memory, offset, bytes, storage->user)
+                                                 : storage->read(memory, offset, bytes, storage->user);
+    if (bad) {
+        job->result = IPT_ERROR_STORAGE;
+        job->failed_at = offset;
+        job->failed_bytes = bytes;
+    }
+    return !bad;
+}
+
+/* A share of an area, to or from its dense form. */
+static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char *dense)
+{
+    const size_t all = ipt__area_bytes(area),
+                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES);
+    size_t begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
+    int i;
+    dense += begin;
+    for (i = 0; i < area->count; ++i) {
+        const ipt__rect *const rect = &area->rects[i];
+        const size_t its = rect->rows * rect->row_bytes;
+        while (begin < ipt__min(its, end)) {
+            const size_t row = begin / rect->row_bytes, within = begin % rect->row_bytes;
+            const size_t bytes = ipt__min(ipt__min(its, end) - begin, rect->row_bytes - within);
+            if (!ipt__storage_move(job, job->run->base + rect->offset + row * rect->pitch + within, dense, bytes))
+                return;
+            dense += bytes;
+            begin += bytes;
+        }
+        begin -= ipt__min(its, begin);
+        end -= ipt__min(its, end);
+    }
+}
+
+/* A share of the super-elements of a step. Reading, it leaves behind them what the next step needs. */
+static void ipt__storage_blocks(ipt__storage_job *job)
+{
+    const ipt__cut *const cut = &job->run->plan->cut;
+    const size_t bytes = cut->block_bytes, base = job->run->base;
+    const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
+    size_t i, started = 0;
+    int here = 0; /* the cycle under way began in this step */
+    for (i = 0; i < end && !job->result; ++i) {
+        const ipt__move_step *const step = &job->steps[i];
+        char *const block = job->slot + i * bytes;
+        if (step->begins) {
+            started = step->target;
+            here = 1;
+        }
+        if (i < begin)
+            continue;
+        if (job->role == IPT__ROLE_WRITE)
+            ipt__storage_move(job, base + ipt__cut_slot(cut, step->target), block, bytes);
+        else if (step->ends && !here)
+            memcpy(block, job->head, bytes);
+        else /* the first slot of a cycle that began here is not yet overwritten */
+            ipt__storage_move(job, base + ipt__cut_slot(cut, step->source), block, bytes);
+    }
+    if (job->role == IPT__ROLE_WRITE || end < job->count || job->result || job->steps[job->count - 1].ends)
+        return;
+    if (here)
+        ipt__storage_move(job, base + ipt__cut_slot(cut, started), job->slot + cut->chunk_bytes, bytes);
+    else
+        memcpy(job->slot + cut->chunk_bytes, job->head, bytes);
+}
+
+static void ipt__storage_work(void *argument)
+{
+    ipt__storage_job *const job = (ipt__storage_job *)argument;
+    const ipt__storage_run *const run = job->run;
+    ipt_plan *const plan = run->plan;
+    ipt__area before, after;
+    if (job->phase == IPT__PHASE_MOVES) {
+        if (job->role != IPT__ROLE_COMPUTE)
+            ipt__storage_blocks(job);
+        return;
+    }
+    if (job->phase == IPT__PHASE_CHUNKS)
+        ipt__cut_places(plan, ipt__cut_chunk_at(&plan->cut, job->index), &before, &after);
+    else
+        ipt__cut_rest_places(&plan->cut, &before, &after);
+    if (job->role == IPT__ROLE_COMPUTE) {
+        if (job->phase != IPT__PHASE_PUT)
+            job->result = ipt_plan_execute_host(job->phase == IPT__PHASE_LIFT
+                                                    ? plan->host.shares[0].plans[2]
+                                                    : ipt__cut_plan_of(plan, ipt__cut_chunk_at(&plan->cut, job->index)),
+                                                job->slot);
+    } else if (job->role == IPT__ROLE_READ ? job->phase != IPT__PHASE_PUT : job->phase != IPT__PHASE_LIFT)
+        ipt__storage_area(job, job->role == IPT__ROLE_READ ? &before : &after, job->slot);
+}
+
+/* Where a step of a phase is prepared. */
+static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t step)
+{
+    return phase == IPT__PHASE_CHUNKS || phase == IPT__PHASE_MOVES
+               ? run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut)
+               : run->kept;
+}
+
+/* Adds the jobs of one role for the step with number `index` of a phase that begins at step `first`. */
+static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
+                            ipt__phase phase, size_t first, size_t index)
+{
+    const size_t step = first + index, slot = step % IPT__CUT_SLOTS;
+    const int shares = role == IPT__ROLE_COMPUTE ? 1 : IPT__CUT_STORED_THREADS;
+    int i;
+    for (i = 0; i < shares; ++i) {
+        ipt__storage_job *const job = &jobs[count + i];
+        memset(job, 0, sizeof *job);
+        job->run = run;
+        job->role = role;
+        job->phase = phase;
+        job->index = index;
+        job->share = (size_t)i;
+        job->shares = (size_t)shares;
+        job->slot = ipt__storage_place(run, phase, step);
+        job->steps = run->steps[slot];
+        job->count = run->counts[slot];
+        if (phase == IPT__PHASE_MOVES && index) {
+            job->head = run->memory +
+                        (step + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
+                        run->plan->cut.chunk_bytes;
+        }
+    }
+    return count + shares;
+}
+
+static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
+{
+    int i;
+    for (i = 0; i < count; ++i)
+        if (jobs[i].result == IPT_ERROR_STORAGE)
+            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %lu bytes at byte %lu",
+                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", (unsigned long)jobs[i].failed_bytes,
+                             (unsigned long)jobs[i].failed_at);
+        else if (jobs[i].result) /* the text is this thread's: it did that job itself */
+            return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
+    return IPT_SUCCESS;
+}
+
+/* Lists the moves of a step, in its slot's list. */
+static void ipt__storage_list(ipt__storage_run *run, size_t first, size_t index)
+{
+    const size_t slot = (first + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
+    size_t i;
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut) - index * batch);
+    for (i = 0; i < run->counts[slot]; ++i)
+        run->steps[slot][i] = ipt__moves_next(&run->moves);
+}
+
+/* A phase: while a step is written the next one is worked on and the one after that is read. Before it is written each
+ * step is complete in its slot, and the storage has been told. `ready` steps of it are that far from an execution
+ * before. */
+static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
+{
+    ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
+    const size_t first = run->step;
+    size_t i, read = ready, computed = ready, written = ready ? ready - 1 : 0;
+    ipt_result result = IPT_SUCCESS;
+    if (phase == IPT__PHASE_MOVES) {
+        ipt__moves_begin(&run->moves, &run->plan->cut,
+                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut)));
+        for (i = 0; i < ready; ++i)
+            ipt__storage_list(run, first, i);
+    }
+    while (written < count && !result) {
+        int jobs_count = 0;
+        const int computes = computed < read, reads = read < count && read - written < IPT__CUT_SLOTS,
+                  writes = written < computed;
+        if (writes && written >= ready && run->storage->ready &&
+            run->storage->ready(first + written, run->total, run->storage->user))
+            return IPT_ERROR_CANCELLED;
+        run->written |= writes && phase != IPT__PHASE_LIFT;
+        if (computes) /* the first job is this thread's */
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, first, computed);
+        if (reads) {
+            if (phase == IPT__PHASE_MOVES)
+                ipt__storage_list(run, first, read);
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_READ, phase, first, read);
+        }
+        if (writes)
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_WRITE, phase, first, written);
+        ipt__run_together(ipt__storage_work, jobs, sizeof *jobs, jobs_count);
+        result = ipt__storage_failed(jobs, jobs_count);
+        computed += (size_t)computes;
+        read += (size_t)reads;
+        written += (size_t)writes;
+    }
+    return result;
+}
+
+static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storage)
+{
+    const ipt__cut *const cut = &plan->cut;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->desc.batch;
+    ipt__storage_run run;
+    char *own = NULL, *scratch = NULL;
+    size_t i;
+    int turn;
+    ipt_result result = IPT_SUCCESS;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.storage = storage;
+    run.total = ipt__cut_steps(plan);
+    run.written = storage->resume > 0;
+    run.memory = (char *)storage->memory;
+    if (storage->resume > run.total)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
+                         (unsigned long)storage->resume, (unsigned long)run.total);
+    if (storage->resume && !run.memory)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
+                         (unsigned long)storage->resume);
+    if (!run.memory) {
+        own = (char *)ipt__allocate(allocator, ipt__storage_bytes(plan) + IPT__CUT_PAGE_BYTES);
+        if (!own)
+            return IPT_ERROR_OUT_OF_MEMORY;
+        run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
+    }
+    if (scratch_bytes && !(scratch = (char *)ipt__allocate(allocator, scratch_bytes))) {
+        ipt__release(allocator, own);
+        return IPT_ERROR_OUT_OF_MEMORY;
+    }
+    for (i = 0; i < IPT__CUT_SLOTS; ++i)
+        run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
+    for (i = 0; i < matrices && !result; ++i) {
+        run.base = i * plan->desc.batch_stride;
+        run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
+        for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
+            size_t count;
+            const ipt__phase phase = ipt__cut_phase(cut, turn, &count);
+            if (count && storage->resume <= run.step + count)
+                result =
+                    ipt__storage_phase(&run, phase, count, storage->resume > run.step ? storage->resume - run.step : 0);
+            run.step += count;
+        }
+    }
+    ipt__release(allocator, scratch);
+    ipt__release(allocator, own);
+    if (result == IPT_ERROR_CANCELLED)
+        return run.written
+                   ? ipt__fail(IPT_ERROR_INCOMPLETE, "ended by the storage's ready: some steps have been written")
+                   : ipt__fail(IPT_ERROR_CANCELLED, "ended by the storage's ready before anything was written");
+    return result && run.written ? ipt__fail_incomplete("it happened after some steps had been written") : result;
+}
+
+IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
+{
+    return plan && plan->desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+}
+
+IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
+{
+    ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
+    if (!result && (!storage->read || !storage->write))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
+    if (!result && !plan->desc.max_host_memory)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
+    if (result || ipt__nothing_moves(plan))
+        return result;
+    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    result = ipt__storage_execute(plan, storage);
+    IPT_LOCK_RELEASE(&plan->host_lock);
+    return result;
+}
+
+/* ---- which plans are cut ---- */
+
+/* Bytes of device memory that a plan for host matrices may take. */
+static size_t ipt__cut_limit(const ipt_plan *plan)
+{
+    cl_ulong bytes = 0;
+    if (plan->desc.max_device_memory)
+        return plan->desc.max_device_memory;
+    if (plan->context->shares_memory || !plan->context->device ||
+        ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+        return (size_t)-1;
+    return (size_t)ipt__min(bytes, (size_t)-1);
+}
+
+/* Whether a plan is for matrices that are cut, which have no stages of their own. */
+static int ipt__plan_is_cut(const ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
+    const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
+    if (desc->max_host_memory)
+        return 1;
+    if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
+        return limit < plan->span_bytes;
+    return limit < budget || (!shared && limit - budget < plan->span_bytes);
+}
+
+/* Makes what a cut plan needs instead of stages. */
+static ipt_result ipt__plan_cut(ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    ipt_result result;
+    if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
+        desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit is cut (max_host_memory = %lu, device memory for %lu bytes): that "
+                         "goes without forced sequences, tiles, formats, IPT_PAD and IPT_OUT_OF_PLACE",
+                         (unsigned long)desc->max_host_memory, (unsigned long)ipt__cut_limit(plan));
+    if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
+                         ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
+    if (!plan->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
+    result = desc->max_host_memory     ? ipt__cut_open_storage(plan)
+             : desc->max_device_memory ? ipt__cut_open_device(plan, desc->max_device_memory)
+                                       : ipt__cut_open_device(plan, ipt__cut_limit(plan) / 4 * 3);
+    if (!result && desc->move && !plan->cut.matrices)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
+                           ipt_move_string(desc->move));
+    if (!result)
+        plan->host_workspace = ipt__share_workspace(&plan->host.shares[0]);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host matrices: executions                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
 /* On devices that work in the host's memory: no copies. */
 static ipt_result ipt__host_run_shared(ipt__host_run *run)
@@ -8128,7 +9327,7 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
     *scheme = desc->host;
-    if (plan->split_count)
+    if (plan->split_count || plan->cut.chunk_bytes)
         *scheme = IPT_HOST_OVERLAPPED;
     if (*scheme == IPT_HOST_AUTO)
         *scheme = shares                                                                         ? IPT_HOST_SHARED
@@ -8139,7 +9338,7 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
                          "host is shared: the device does not work in the host's memory, or data is not a multiple of "
                          "%lu bytes from the start of it",
                          (unsigned long)plan->unit_bytes);
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts)
+    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves "
                          "or IPT_PAD are not cut into parts");
@@ -8158,7 +9357,11 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     result = ipt__check_plan(plan);
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
-    if (result || (!plan->layout.stage_count && !plan->split_count))
+    if (!result && plan->desc.max_host_memory)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
+                           (unsigned long)plan->desc.max_host_memory);
+    if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
+        ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
     run.plan = plan;
@@ -8173,9 +9376,10 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
         if (!result && !run.pinned && bytes >= IPT__HOST_STAGED_BYTES)
             ipt__host_take_slots(&plan->host);
         if (!result)
-            result = scheme == IPT_HOST_STAGES ? ipt__host_run_stages(&run, &plan->host)
-                     : plan->desc.batch > 1    ? ipt__host_run_batch(&run, &plan->host)
-                                               : ipt__host_run_blocks(&run, &plan->host);
+            result = plan->cut.chunk_bytes       ? ipt__cut_run(&run)
+                     : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(&run, &plan->host)
+                     : plan->desc.batch > 1      ? ipt__host_run_batch(&run, &plan->host)
+                                                 : ipt__host_run_blocks(&run, &plan->host);
         ipt__host_settle(&plan->host);
     } else
         result = scheme == IPT_HOST_SHARED ? ipt__host_run_shared(&run) : ipt__host_run_synchronous(&run);
@@ -8318,6 +9522,10 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
         result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
+    if (!result && (desc->max_device_memory || desc->max_host_memory))
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
+                           desc->max_device_memory ? "max_device_memory" : "max_host_memory",
+                           (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
     if (!result && desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
                            ipt_host_string(desc->host));
