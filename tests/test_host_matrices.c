@@ -437,11 +437,31 @@ static void give_back(piece *p)
     free(p->after);
 }
 
+/* A storage that is memory. */
+static int stored_read(void *memory, size_t offset, size_t bytes, void *user)
+{
+    memcpy(memory, (char *)user + offset, bytes);
+    return 0;
+}
+
+static int stored_write(const void *memory, size_t offset, size_t bytes, void *user)
+{
+    memcpy((char *)user + offset, memory, bytes);
+    return 0;
+}
+
+/* Executes a plan, for host matrices or for storages. */
+static ipt_result execute(ipt_plan *plan, const ipt_plan_desc *desc, void *data)
+{
+    const ipt_storage storage = {stored_read, stored_write, NULL, data, NULL, 0};
+    return desc->max_host_memory ? ipt_plan_execute_storage(plan, &storage) : ipt_plan_execute_host(plan, data);
+}
+
 /* Executes a plan on what a piece held at first; returns 0 after a complaint. For any thread. */
 static int executes(ipt_plan *plan, piece *p)
 {
     again(p);
-    if (ipt_plan_execute_host(plan, p->data) == IPT_SUCCESS && is_after(p))
+    if (execute(plan, &p->desc, p->data) == IPT_SUCCESS && is_after(p))
         return 1;
     print_error("%s memory at %zu, plan %s\n", p->pinned_by ? "pinned" : "malloc's", p->place, ipt_plan_describe(plan));
     return complain(&p->desc, is_before(p) ? "nothing has happened" : "wrong or an error");
@@ -562,7 +582,7 @@ typedef struct scene {
     piece p;
 } scene;
 
-enum { SCENE_COUNT = 12 };
+enum { SCENE_COUNT = 14, HOST_SCENE_COUNT = 12 }; /* the last ones are for storages */
 
 static scene scene_number(size_t i)
 {
@@ -577,7 +597,14 @@ static scene scene_number(size_t i)
                               {.name = "split", .desc = small_desc(IPT_HOST_OVERLAPPED, 0), .split = 2},
                               {.name = "cut, wide", .desc = cut_desc(37, 1230, 1)},
                               {.name = "cut, tall", .desc = cut_desc(1231, 35, 2)},
-                              {.name = "cut, batch", .desc = cut_desc(23, 40, 20)}};
+                              {.name = "cut, batch", .desc = cut_desc(23, 40, 20)},
+                              {.name = "stored, tall", .desc = cut_desc(1231, 35, 1)},
+                              {.name = "stored, batch", .desc = cut_desc(23, 40, 20)}};
+    for (size_t stored = HOST_SCENE_COUNT; stored < SCENE_COUNT; ++stored) {
+        all[stored].desc.max_host_memory = 60000;
+        all[stored].desc.max_device_memory = 0;
+        all[stored].desc.host = IPT_HOST_AUTO;
+    }
     all[3].desc.rows = 333;
     all[3].desc.host_queues = 7;
     return all[i];
@@ -938,7 +965,7 @@ static long writes(const scene *s)
 static void hostm_progress(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < SCENE_COUNT; ++i) {
+    for (size_t i = 0; i < HOST_SCENE_COUNT; ++i) {
         scene s = set_up(i, (ipt_allocator){0});
         size_t k = 0, cancelled = 0;
         for (int ended = 0; !ended; ++k) {
@@ -997,7 +1024,7 @@ static void with_faults(int all_after, int kept_plan)
                 result = s.split ? ipt_plan_create_split(s.contexts, s.split, &s.desc, &plan)
                                  : ipt_plan_create(s.contexts[0], &s.desc, &plan);
             if (!result)
-                result = ipt_plan_execute_host(plan, s.p.data);
+                result = execute(plan, &s.desc, s.p.data);
             disarm();
             const int busy = commands_under_way(s.desc.host == IPT_HOST_SHARED), failed = failed_call;
             watching = 0;
@@ -1110,10 +1137,11 @@ static void hostm_allocator(void **state)
             ipt_result result = s.split ? ipt_plan_create_split(s.contexts, s.split, &s.desc, &plan)
                                         : ipt_plan_create(s.contexts[0], &s.desc, &plan);
             if (!result)
-                result = ipt_plan_execute_host(plan, s.p.data);
+                result = execute(plan, &s.desc, s.p.data);
             if (!result)
                 result = ipt_host_alloc(s.contexts[0], 100, &memory);
             reached = count.calls >= count.fail_at;
+            count.fail_at = 0;
             assert_int_equal(result, reached ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS);
             assert_true(is_before(&s.p) || (plan && is_after(&s.p)));
             assert_true(!plan || executes(plan, &s.p));
@@ -1279,7 +1307,7 @@ static cl_int status_of_event(cl_event event)
 static void hostm_async(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < SCENE_COUNT; ++i)
+    for (size_t i = 0; i < HOST_SCENE_COUNT; ++i)
         for (int cancel = 0; cancel < 2; ++cancel) {
             scene s = set_up(i, (ipt_allocator){0});
             follower f = FOLLOWER;
@@ -1327,11 +1355,11 @@ static void hostm_async_at_once(void **state)
     enum { EACH = 3 };
     for (int round = 0; round < 3; ++round) {
         ipt_context *context = open_context(SEPARATE);
-        ipt_plan *plans[SCENE_COUNT] = {NULL};
-        piece p[SCENE_COUNT * EACH];
-        cl_event events[SCENE_COUNT * EACH];
+        ipt_plan *plans[HOST_SCENE_COUNT] = {NULL};
+        piece p[HOST_SCENE_COUNT * EACH];
+        cl_event events[HOST_SCENE_COUNT * EACH];
         cl_uint count = 0;
-        for (size_t i = 0; i < SCENE_COUNT; ++i) {
+        for (size_t i = 0; i < HOST_SCENE_COUNT; ++i) {
             scene s = scene_number(i);
             if (s.kind != SEPARATE)
                 continue;
@@ -1342,7 +1370,7 @@ static void hostm_async_at_once(void **state)
             }
         }
         assert_int_equal(clWaitForEvents(count, events), CL_SUCCESS);
-        for (size_t i = 0; i < SCENE_COUNT; ++i)
+        for (size_t i = 0; i < HOST_SCENE_COUNT; ++i)
             ipt_plan_destroy(plans[i]);
         ipt_context_destroy(context);
         for (cl_uint i = 0; i < count; ++i) {
@@ -1499,7 +1527,7 @@ static void hostm_threads(void **state)
             workers[t] = (worker){.context = s.contexts[0], .plan = s.plan};
             workers[t].of_plan = take(&s.desc, NULL, TEST_GUARD);
             workers[t].own = take(&own, t % 2 ? s.contexts[0] : NULL, 4);
-            if (!s.split && !s.desc.max_device_memory) {
+            if (!s.split && !s.desc.max_device_memory && !s.desc.max_host_memory) {
                 workers[t].queue = test_make_queue(test_cl_context, test_device, 0);
                 workers[t].buffer = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, s.p.size, NULL, NULL);
                 assert_true(workers[t].queue && workers[t].buffer);
