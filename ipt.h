@@ -642,8 +642,9 @@ typedef struct ipt_storage {
     int (*read)(void *memory, size_t offset, size_t bytes, void *user);
     int (*write)(const void *memory, size_t offset, size_t bytes, void *user);
     /* Called before a step writes its first byte (NULL: not): all steps before it are written, and memory holds what is
-     * needed to go on from here. Whoever keeps memory and step + 1 can do so: see resume. Other than 0 ends it. */
-    int (*ready)(size_t step, size_t steps, void *user);
+     * needed to go on from here, of which `bytes` bytes at content are new. Whoever keeps memory and step + 1 can do
+     * so: see resume. Other than 0 ends it. */
+    int (*ready)(size_t step, size_t steps, const void *content, size_t bytes, void *user);
     void *user;    /* handed to all three */
     void *memory;  /* ipt_plan_storage_memory bytes, for what goes on; NULL: taken and given back meanwhile */
     size_t resume; /* 0, or the last step that was ready plus 1: memory holds what it did, and the work goes on there,
@@ -9004,12 +9005,17 @@ static void ipt__storage_work(void *argument)
         ipt__storage_area(job, job->role == IPT__ROLE_READ ? &before : &after, job->slot);
 }
 
+/* Whether a phase's step is about what is left of the longer side. */
+static int ipt__phase_keeps(ipt__phase phase)
+{
+    return phase == IPT__PHASE_LIFT || phase == IPT__PHASE_PUT;
+}
+
 /* Where a step of a phase is prepared. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t step)
 {
-    return phase == IPT__PHASE_CHUNKS || phase == IPT__PHASE_MOVES
-               ? run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut)
-               : run->kept;
+    return ipt__phase_keeps(phase) ? run->kept
+                                   : run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut);
 }
 
 /* Adds the jobs of one role for the step with number `index` of a phase that begins at step `first`. */
@@ -9083,7 +9089,10 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
         const int computes = computed < read, reads = read < count && read - written < IPT__CUT_SLOTS,
                   writes = written < computed;
         if (writes && written >= ready && run->storage->ready &&
-            run->storage->ready(first + written, run->total, run->storage->user))
+            run->storage->ready(first + written, run->total, ipt__storage_place(run, phase, first + written),
+                                ipt__phase_keeps(phase) ? run->plan->cut.rest_bytes
+                                                        : ipt__storage_slot(&run->plan->cut),
+                                run->storage->user))
             return IPT_ERROR_CANCELLED;
         run->written |= writes && phase != IPT__PHASE_LIFT;
         if (computes) /* the first job is this thread's */

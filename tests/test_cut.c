@@ -86,9 +86,10 @@ static int store_write(const void *memory, size_t offset, size_t bytes, void *us
     return fails;
 }
 
-static int store_ready(size_t step, size_t steps, void *user)
+static int store_ready(size_t step, size_t steps, const void *content, size_t bytes, void *user)
 {
     store *const its = user;
+    assert_true(content && bytes);
     assert_true(step < steps && (!its->steps || its->steps == steps));
     its->steps = steps;
     if (step == its->stop_at)

@@ -4,10 +4,12 @@
  *   host [ROWSxCOLS:BYTES ...]      the environment's HOST_ROUNDS: how often (3); the median counts.
  *                                   HOST_CSV: a file for the results. HOST_NO_CPU: leave out what runs on the CPU
  * alone. HOST_DEVICES: so many devices of the same name together, too
+ *                                   HOST_LIMITS: "4 16", say: with a quarter and a sixteenth of the matrix as device
+ *                                   memory, instead of the sweep over queues
  *
  * Speeds are bytes read and written, 2 * rows * cols * BYTES, in a second. "transfers" is an upload and a download of
- * the same bytes, one after the other, from memory of the same kind. OpenBLAS and MKL (HOST_MKL, the path of
- * libmkl_rt.so) are looked for at run time. */
+ * the same bytes, one after the other, from memory of the same kind; "at once" has both directions under way at a time.
+ * OpenBLAS and MKL (HOST_MKL, the path of libmkl_rt.so) are looked for at run time. */
 #define _XOPEN_SOURCE 700
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -99,6 +101,31 @@ static bool transfers(void *argument)
            clEnqueueReadBuffer(queue, way->first, CL_TRUE, 0, bytes, matrix, 0, NULL, NULL) == CL_SUCCESS;
 }
 
+/* By pieces, up on one queue and down on the other. */
+static bool transfers_at_once(void *argument)
+{
+    enum { PIECE = 1 << 26 };
+    device_way *way = argument;
+    cl_int status;
+    cl_command_queue back =
+        clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context), 0, &status);
+    for (size_t at = 0; at < bytes && status == CL_SUCCESS; at += PIECE) {
+        cl_event up;
+        size_t piece = bench_smaller(PIECE, bytes - at);
+        status = clEnqueueWriteBuffer(queue, way->first, CL_FALSE, at, piece, matrix + at, 0, NULL, &up);
+        if (status == CL_SUCCESS) {
+            clFlush(queue);
+            status = clEnqueueReadBuffer(back, way->first, CL_FALSE, at, piece, matrix + at, 1, &up, NULL);
+            clFlush(back);
+            clReleaseEvent(up);
+        }
+    }
+    clFinish(queue);
+    clFinish(back);
+    clReleaseCommandQueue(back);
+    return status == CL_SUCCESS;
+}
+
 static bool out_of_place(void *argument)
 {
     device_way *way = argument;
@@ -143,6 +170,36 @@ static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequ
     }
     show(label, host_plan, plan, true, reference, staged(), 100.0 * (double)ipt_plan_workspace(plan) / (double)bytes);
     ipt_plan_destroy(plan);
+}
+
+/* With a part of the matrix as device memory. */
+static void show_limits(const char *limits, double reference, double at_once)
+{
+    char *next;
+    for (size_t part = strtoul(limits, &next, 10); part > 0; part = strtoul(next, &next, 10)) {
+        ipt_plan_desc desc = {0};
+        ipt_plan *plan;
+        char label[80];
+        desc.rows = rows;
+        desc.cols = cols;
+        desc.elem_size = size;
+        desc.host = IPT_HOST_OVERLAPPED;
+        desc.max_device_memory = bytes / part;
+        snprintf(label, sizeof label, "in place, device memory of 1/%zu", part);
+        if (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS ||
+            ipt_plan_execute_host(plan, matrix) != IPT_SUCCESS) {
+            printf("  %-44s %s\n", label, ipt_context_error(NULL));
+            failures++;
+            continue;
+        }
+        double beside = 100.0 * (double)plan->host.scratch_bytes / (double)bytes;
+        double seconds = show(label, host_plan, plan, true, reference, staged() + beside, 100.0 / (double)part);
+        if (seconds > 0) {
+            printf("  %-44s %.3f of transfers at once; %s", "", at_once / seconds,
+                   strchr(ipt_plan_describe(plan), '\n') + 1);
+        }
+        ipt_plan_destroy(plan);
+    }
 }
 
 /* Over several devices of one name, as many as HOST_DEVICES says, from memory that is pinned for them. */
@@ -229,10 +286,15 @@ static void show_device(const char *memory)
     way.second = clCreateBuffer(cl, CL_MEM_READ_WRITE, bytes, NULL, &status);
     (void)out_of_place(&way);
     double reference = show("transfers", transfers, &way, false, 0, 0, 0);
+    double at_once = show("transfers at once", transfers_at_once, &way, false, reference, 0, 0);
     show("out of place, with transfers", out_of_place, &way, true, reference, 0, 100);
     clReleaseMemObject(way.second);
     clReleaseMemObject(way.first);
     ipt_plan_destroy(way.plan);
+    if (getenv("HOST_LIMITS") != NULL) {
+        show_limits(getenv("HOST_LIMITS"), reference, at_once);
+        return;
+    }
     show_plan("in place, synchronous", IPT_HOST_SYNCHRONOUS, 0, IPT_SEQUENCE_AUTO, reference);
     for (size_t queues = 1; queues <= 32; queues *= 2) {
         show_plan("in place, overlapped", IPT_HOST_OVERLAPPED, queues, IPT_SEQUENCE_AUTO, reference);
