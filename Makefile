@@ -126,7 +126,7 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 	$(B)/embed single ipt.h ipt_kernels.h > $@.new
 	mv $@.new $@
 
-$(B)/ipt: gen/ipt.c gen/bench.h gen/npy.h gen/offline.h gen/startup.h $(HEADERS) | $(B)
+$(B)/ipt: gen/ipt.c gen/bench.h gen/journal.h gen/npy.h gen/offline.h gen/startup.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples

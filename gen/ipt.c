@@ -8,12 +8,14 @@
 #include "ipt.h"
 
 #include "bench.h"
+#include "journal.h"
 #include "npy.h"
 #include "offline.h"
 #include "startup.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -22,14 +24,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4, MAX_COUNT = 1000000 };
+enum {
+    EXIT_USAGE = 2,
+    EXIT_SIGNAL = 128,
+    MAX_TRIES = 4,
+    DEFAULT_ROUNDS = 3,
+    DEFAULT_ELEM_SIZE = 4,
+    MAX_COUNT = 1000000
+};
 
-#define PROGRESS_FROM ((size_t)64 << 20)    /* bytes of a file that takes long enough to watch */
-#define TRANSFER_SIZE ((size_t)8 << 20)     /* bytes read or written between two looks at the progress */
+#define PROGRESS_FROM ((size_t)64 << 20) /* bytes of a file that takes long enough to watch */
+#define DEFAULT_MEMORY ((size_t)1 << 30) /* bytes of --memory */
+#define LEAST_MEMORY ((size_t)1 << 16)   /* of that, for the matrix */
+#define ENOUGH_MEMORY ((size_t)64 << 20)
 #define MAX_PROFILE_SIZE ((size_t)16 << 20) /* bytes of a text that describes a device; it has some hundred */
 
 static const char *program_name; /* as it was called */
@@ -45,16 +57,6 @@ static void progress_clear(void)
     if (progress_shown) {
         fputs("\r\033[K", stderr);
         progress_shown = false;
-    }
-}
-
-/* The line on a terminal while a large file is worked on. */
-static void progress_show(const char *path, const char *phase, size_t done, size_t total)
-{
-    if (total >= PROGRESS_FROM && isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r\033[K%s: %s %u %%", path, phase, (unsigned)((double)done / (double)total * 100));
-        fflush(stderr);
-        progress_shown = true;
     }
 }
 
@@ -114,13 +116,14 @@ typedef struct arguments {
     const char *wisdom, *profile, *output, *embed; /* paths, NULL: none */
     const char *target;                            /* NULL: the device */
     bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place, write_profile, startup, startup_step;
+    bool resume, sync, no_journal;
     ipt_sequence sequence;
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;
     ipt_move move;
     const char *expression, *expression_type; /* NULL: none */
     size_t flag_spread;
-    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size;
+    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size, memory;
     const char *shapes, *csv; /* paths */
     bench_drawing random;
     uint64_t seen; /* a bit for each option that was given */
@@ -129,6 +132,7 @@ typedef struct arguments {
 typedef enum option_kind {
     OPTION_TEXT,     /* a const char * */
     OPTION_NUMBER,   /* a size_t */
+    OPTION_BYTES,    /* the same, with K, M or G behind it */
     OPTION_SEQUENCE, /* an ipt_sequence */
     OPTION_VARIANT,  /* an ipt_variant */
     OPTION_FORMAT,   /* an ipt_format */
@@ -182,6 +186,14 @@ static const option options[] = {
      FOR_PLANS | FOR_TRANSPOSE | FOR_TUNE, FIELD(wisdom), 0, 0},
     {"--raw", "ROWSxCOLS:BYTES", "FILE has no header: one such matrix or several", OPTION_RAW, FOR_TRANSPOSE,
      FIELD(raw), 0, 0},
+    {"--memory", "BYTES", "host memory to take at most, with K, M or G behind it (1G)", OPTION_BYTES, FOR_TRANSPOSE,
+     FIELD(memory), 1, SIZE_MAX},
+    {"--resume", NULL, "go on where FILE's transposition was stopped", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(resume), 0,
+     0},
+    {"--sync", NULL, "flush each step to the disk, against power failures, too", OPTION_SWITCH, FOR_TRANSPOSE,
+     FIELD(sync), 0, 0},
+    {"--no-journal", NULL, "keep no journal: what is stopped is lost", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(no_journal),
+     0, 0},
     {"--verbose", NULL, "say what was done", OPTION_SWITCH, FOR_TRANSPOSE | FOR_PRECOMPILE | FOR_TUNE, FIELD(verbose),
      0, 0},
     {"--sequence", "NAME", "force a sequence of stages instead of choosing one", OPTION_SEQUENCE, FOR_PLANS,
@@ -272,7 +284,11 @@ static const command commands[] = {
     {"devices", OPERAND_NONE, "list the OpenCL devices and mark the one that is used", FOR_ALL | FOR_DEVICES,
      run_devices, NULL},
     {"transpose", OPERAND_FILE, "transpose the matrix, or each matrix, of a NumPy file (.npy) in place",
-     FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, run_transpose, NULL},
+     FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, run_transpose,
+     "The file may be larger than memory. Meanwhile a journal lies beside it, FILE" JOURNAL_SUFFIX
+     ", of at most --memory\n"
+     "bytes: whatever ends the work, Ctrl-C, a kill, with --sync a power failure, 'ipt transpose --resume FILE' goes\n"
+     "on where it stopped. More --memory means larger steps."},
     {"plan", OPERAND_SHAPE, "show how such a matrix is transposed",
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, run_plan, NULL},
     {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs",
@@ -474,6 +490,22 @@ static int read_option(const option *chosen, const char *text, arguments *given)
                                text);
         }
         *(size_t *)field = number;
+        return 0;
+    }
+    case OPTION_BYTES: {
+        static const char units[] = "KMG";
+        char digits[32] = "";
+        const char *rest = digits, *unit = strpbrk(text, units);
+        size_t number = 0, length = unit == NULL ? strlen(text) : (size_t)(unit - text);
+        unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(strchr(units, *unit) - units + 1);
+        if (length < sizeof digits) {
+            memcpy(digits, text, length);
+        }
+        if ((unit != NULL && unit[1] != '\0') || !read_number(&rest, "", &number) || number == 0 ||
+            number > SIZE_MAX >> shift) {
+            return usage_error("%s takes a number of bytes, such as 256M, not '%s'", chosen->name, text);
+        }
+        *(size_t *)field = number << shift;
         return 0;
     }
     case OPTION_SEQUENCE:
@@ -1363,16 +1395,17 @@ typedef struct matrix_file {
     const char *path;
     int descriptor;
     size_t size;
-    size_t data_offset;  /* where the data begins; 0 without a header */
-    npy_span text;       /* the header's text, if there is one */
-    npy_header header;   /* the same, understood */
-    matrix_shape shape;  /* of each matrix as it lies in memory, row-major */
-    size_t batch;        /* 0: no data */
-    char *content;       /* the file, as far as it changes */
-    size_t content_size; /* either size or data_offset */
+    uint64_t inode;
+    size_t data_offset; /* where the data begins; 0 without a header */
+    npy_span text;      /* the header's text, if there is one */
+    npy_header header;  /* the same, understood */
+    matrix_shape shape; /* of each matrix as it lies in the file, row-major */
+    size_t batch;       /* 0: no data */
+    char *before;       /* the file up to the data, as it is */
+    char *after;        /* and as it will be */
 } matrix_file;
 
-/* Opens for reading and writing, and checks that the file is one that may be rewritten. */
+/* Opens for reading and writing, and checks that the file is one that may be rewritten, by nobody else meanwhile. */
 static int open_file(matrix_file *file)
 {
     file->descriptor = open(file->path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
@@ -1389,50 +1422,50 @@ static int open_file(matrix_file *file)
     if ((uintmax_t)status.st_size > SIZE_MAX) {
         return fail("%s: it is too large for this machine", file->path);
     }
+    if (flock(file->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return fail("%s: another process is transposing it", file->path);
+    }
     file->size = (size_t)status.st_size;
+    file->inode = status.st_ino;
     return 0;
 }
 
-/* Reads size bytes that stand offset bytes into the file. */
-static int read_bytes(const matrix_file *file, char *target, size_t offset, size_t size)
+/* Reads or writes size bytes that stand offset bytes into the file. Returns 0, or an error number; -1: the file has
+ * ended. For any thread. */
+static int move_bytes(const matrix_file *file, void *memory, size_t offset, size_t size, bool writes)
 {
     for (size_t done = 0; done < size;) {
-        progress_show(file->path, "read", done, size);
-        size_t wanted = size - done < TRANSFER_SIZE ? size - done : TRANSFER_SIZE;
-        ssize_t got = pread(file->descriptor, target + done, wanted, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) {
+        char *next = (char *)memory + done;
+        ssize_t moved = writes ? pwrite(file->descriptor, next, size - done, (off_t)(offset + done))
+                               : pread(file->descriptor, next, size - done, (off_t)(offset + done));
+        if (moved < 0 && errno == EINTR) {
             continue;
         }
-        if (got <= 0) {
-            return fail("%s: reading failed: %s", file->path, got < 0 ? strerror(errno) : "the file became shorter");
+        if (moved <= 0) {
+            return moved < 0 ? errno : -1;
         }
-        done += (size_t)got;
+        done += (size_t)moved;
     }
     return 0;
 }
 
-/* Writes the content back to the file's start. */
-static int write_content(const matrix_file *file)
+static const char *move_error(int error)
 {
-    for (size_t done = 0; done < file->content_size;) {
-        progress_show(file->path, "write", done, file->content_size);
-        size_t rest = file->content_size - done;
-        ssize_t put =
-            pwrite(file->descriptor, file->content + done, rest < TRANSFER_SIZE ? rest : TRANSFER_SIZE, (off_t)done);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            return fail("%s: writing failed after %zu of %zu bytes%s: %s", file->path, done, file->content_size,
-                        done == 0 ? ", the file is as it was" : ", the file is damaged",
-                        put < 0 ? strerror(errno) : "nothing was written");
-        }
-        done += (size_t)put;
-    }
-    return 0;
+    return error == -1 ? "the file became shorter" : strerror(error);
 }
 
-/* From a header's shape to the matrices that lie in memory. */
+/* The beginning of the file, up to the data, which the caller frees. */
+static int read_beginning(const matrix_file *file, char **beginning)
+{
+    *beginning = malloc(file->data_offset + 1);
+    if (*beginning == NULL) {
+        return fail("%s: out of memory for a header of %zu bytes", file->path, file->data_offset);
+    }
+    int error = move_bytes(file, *beginning, 0, file->data_offset, false);
+    return error == 0 ? 0 : fail("%s: reading failed: %s", file->path, move_error(error));
+}
+
+/* From a header's shape to the matrices that lie in the file. */
 static void shape_from_header(matrix_file *file)
 {
     const npy_header *header = &file->header;
@@ -1446,7 +1479,7 @@ static void shape_from_header(matrix_file *file)
     file->shape.elem_size = header->item_size;
     file->batch = others;
     if (header->fortran_order) {
-        /* The memory is the C order of the reversed shape, where the two dimensions to exchange come first. */
+        /* The data is the C order of the reversed shape, where the two dimensions to exchange come first. */
         file->shape.rows = header->shape[count - 1];
         file->shape.cols = header->shape[count - 2];
         file->shape.elem_size = header->item_size * others;
@@ -1454,14 +1487,14 @@ static void shape_from_header(matrix_file *file)
     }
 }
 
-/* Reads and checks the header, into content. */
+/* Reads and checks the header. */
 static int read_npy_header(matrix_file *file)
 {
     char start[NPY_START_SIZE];
     size_t available = file->size < sizeof start ? file->size : sizeof start;
-    int code = read_bytes(file, start, 0, available);
-    if (code != 0) {
-        return code;
+    int error = move_bytes(file, start, 0, available, false);
+    if (error != 0) {
+        return fail("%s: reading failed: %s", file->path, move_error(error));
     }
     char message[NPY_MESSAGE_SIZE];
     if (!npy_find_text((const unsigned char *)start, available, &file->text, message)) {
@@ -1471,16 +1504,12 @@ static int read_npy_header(matrix_file *file)
         return fail("%s: truncated: its header is longer than the file", file->path);
     }
     file->data_offset = file->text.begin + file->text.length;
-    file->content = malloc(file->data_offset);
-    if (file->content == NULL) {
-        return fail("%s: out of memory for a header of %zu bytes", file->path, file->data_offset);
-    }
-    code = read_bytes(file, file->content, 0, file->data_offset);
+    int code = read_beginning(file, &file->before);
     if (code != 0) {
         return code;
     }
     size_t data_size;
-    if (!npy_parse(file->content + file->text.begin, file->text.length, &file->header, message) ||
+    if (!npy_parse(file->before + file->text.begin, file->text.length, &file->header, message) ||
         !npy_data_size(&file->header, &data_size, message)) {
         return fail("%s: %s", file->path, message);
     }
@@ -1517,9 +1546,9 @@ static bool transposes(ipt_move move)
            move == IPT_MOVE_ANTITRANSPOSE;
 }
 
-/* The move of the matrix as it lies in memory: in Fortran order that is the transpose of what is meant, whose rows are
- * columns. */
-static ipt_move move_in_memory(const arguments *given, const matrix_file *file)
+/* The move of the matrix as it lies in the file: in Fortran order that is the transpose of what is meant, whose rows
+ * are columns. */
+static ipt_move move_in_file(const arguments *given, const matrix_file *file)
 {
     if (!given->raw && file->header.fortran_order) {
         switch (given->move) {
@@ -1538,80 +1567,371 @@ static ipt_move move_in_memory(const arguments *given, const matrix_file *file)
     return given->move;
 }
 
-/* Reads the data behind the header and transposes it there. seconds: the device's part of it. */
-static int transpose_data(const arguments *given, matrix_file *file, double *seconds)
+/* ---- the work, step by step ---- */
+
+static volatile sig_atomic_t stop_asked; /* the signal that did */
+
+static void ask_to_stop(int signal_number)
 {
-    char *whole = realloc(file->content, file->size);
-    if (whole == NULL) {
-        return fail("%s: out of memory for %zu bytes", file->path, file->size);
+    stop_asked = signal_number;
+}
+
+/* A transposition under way. */
+typedef struct stored_work {
+    matrix_file *file;
+    journal journal;
+    bool has_journal, warned, sync;
+    ipt_plan *plan;
+    ipt_plan_desc desc;
+    size_t steps, first_step;
+    double start;
+    char sentence[JOURNAL_MESSAGE_SIZE + 40]; /* what went wrong, if it was not ipt */
+} stored_work;
+
+static pthread_mutex_t sentence_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Keeps the first sentence. Returns what a callback returns then. */
+static int stored_failed(stored_work *work, const char *what, const char *why)
+{
+    pthread_mutex_lock(&sentence_lock);
+    if (work->sentence[0] == '\0') {
+        snprintf(work->sentence, sizeof work->sentence, "%s: %s", what, why);
     }
-    file->content = whole;
-    file->content_size = file->size;
+    pthread_mutex_unlock(&sentence_lock);
+    return 1;
+}
+
+static int stored_read(void *memory, size_t offset, size_t bytes, void *user)
+{
+    stored_work *work = user;
+    int error = move_bytes(work->file, memory, work->file->data_offset + offset, bytes, false);
+    return error == 0 ? 0 : stored_failed(work, "reading failed", move_error(error));
+}
+
+static int stored_write(const void *memory, size_t offset, size_t bytes, void *user)
+{
+    stored_work *work = user;
+    int error = move_bytes(work->file, (void *)(uintptr_t)memory, work->file->data_offset + offset, bytes, true);
+    return error == 0 ? 0 : stored_failed(work, "writing failed", move_error(error));
+}
+
+/* The line on a terminal: how much is done, how fast it goes, how long it will take. */
+static void show_work(const stored_work *work, size_t done)
+{
+    enum { WIDTH = 30 };
+    char bar[WIDTH + 1], left[80] = "";
+    double part = (double)done / (double)work->steps, seconds = seconds_now() - work->start;
+    double bytes = (double)(done - work->first_step) / (double)work->steps * (double)work->file->size;
+    if (work->file->size < PROGRESS_FROM || !isatty(STDERR_FILENO)) {
+        return;
+    }
+    for (int i = 0; i < WIDTH; i++) {
+        bar[i] = i < (int)(part * WIDTH) ? '#' : '.';
+    }
+    bar[WIDTH] = '\0';
+    if (done > work->first_step && seconds > 1) {
+        unsigned long rest =
+            (unsigned long)(seconds / (double)(done - work->first_step) * (double)(work->steps - done));
+        snprintf(left, sizeof left, "  %.0f MB/s  %lu:%02lu left", 1e-6 * bytes / seconds, rest / 60, rest % 60);
+    }
+    fprintf(stderr, "\r\033[K%s: [%s] %3.0f %%%s", work->file->path, bar, 100 * part, left);
+    fflush(stderr);
+    progress_shown = true;
+}
+
+static int stored_ready(size_t step, size_t steps, const void *content, size_t bytes, void *user)
+{
+    stored_work *work = user;
+    struct stat status;
+    char message[JOURNAL_MESSAGE_SIZE];
+    if (stop_asked != 0 && (work->has_journal || step == 0)) {
+        return 1;
+    }
+    if (stop_asked != 0 && !work->warned) {
+        progress_clear();
+        fprintf(stderr, "ipt: %s: without a journal, stopping now would lose it: ask again to do so\n",
+                work->file->path);
+        work->warned = true;
+        signal((int)stop_asked, SIG_DFL);
+    }
+    if (fstat(work->file->descriptor, &status) != 0 || (uintmax_t)status.st_size != work->file->size) {
+        return stored_failed(work, "its size has changed", "somebody else writes to it");
+    }
+    if (work->has_journal && !journal_note(&work->journal, work->file->descriptor, step + 1, content, bytes, message)) {
+        return stored_failed(work, "its journal", message);
+    }
+    work->steps = steps;
+    show_work(work, step);
+    return 0;
+}
+
+/* Bytes of memory that this process has; 0: it cannot be told. */
+static size_t resident_bytes(void)
+{
+    unsigned long all, resident = 0;
+    FILE *stream = fopen("/proc/self/statm", "r");
+    if (stream != NULL) {
+        if (fscanf(stream, "%lu %lu", &all, &resident) != 2) {
+            resident = 0;
+        }
+        fclose(stream);
+    }
+    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Makes the plan, for what --memory leaves beside the program and OpenCL, whose size shows when it is made. */
+static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
+{
+    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = resident_bytes();
+    for (int tries = 0; tries < MAX_TRIES; tries++) {
+        if (limit <= taken + LEAST_MEMORY) {
+            return fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: %zu would do",
+                        work->file->path, limit, taken, taken + ENOUGH_MEMORY);
+        }
+        work->desc.max_host_memory = limit - taken;
+        if (ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
+            return fail_ipt(work->file->path);
+        }
+        size_t now = resident_bytes();
+        if (now <= taken) {
+            break;
+        }
+        taken = now;
+        if (tries + 1 < MAX_TRIES) {
+            ipt_plan_destroy(work->plan);
+            work->plan = NULL;
+        }
+    }
+    return 0;
+}
+
+/* What the journal has to know. */
+static journal_job describe_job(const stored_work *work)
+{
+    journal_job job = {0};
+    const ipt_plan_desc *desc = &work->desc;
+    job.inode = work->file->inode;
+    job.file_size = work->file->size;
+    job.data_offset = work->file->data_offset;
+    job.rows = desc->rows;
+    job.cols = desc->cols;
+    job.elem_size = desc->elem_size;
+    job.batch = desc->batch;
+    job.move = (uint64_t)desc->move;
+    job.host_memory = desc->max_host_memory;
+    job.memory_bytes = ipt_plan_storage_memory(work->plan);
+    job.ipt_version = IPT_VERSION;
+    if (desc->expression != NULL) {
+        snprintf(job.expression, sizeof job.expression, "%s", desc->expression);
+        snprintf(job.expression_type, sizeof job.expression_type, "%s", desc->expression_type);
+    }
+    return job;
+}
+
+/* Does the steps that are left, and tells what to do if they could not be done. */
+static int do_steps(stored_work *work)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    const char *path = work->file->path;
+    ipt_storage storage = {stored_read, stored_write, stored_ready, work, NULL, 0};
+    if (work->has_journal) {
+        storage.memory = work->journal.memory;
+        storage.resume = (size_t)work->journal.ready;
+        work->first_step = storage.resume;
+    } else {
+        fprintf(stderr, "ipt: %s: there is no journal: if this is stopped before its end, the file is lost\n", path);
+    }
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action = {0};
+        action.sa_handler = ask_to_stop;
+        sigaction(signals[i], &action, NULL);
+    }
+    work->start = seconds_now();
+    ipt_result result = ipt_plan_execute_storage(work->plan, &storage);
+    progress_clear();
+    if (result == IPT_SUCCESS) {
+        return 0;
+    }
+    if (work->sentence[0] != '\0') {
+        fail("%s: %s", path, work->sentence);
+    } else if (stop_asked == 0) {
+        fail_ipt(path);
+    }
+    if (result != IPT_ERROR_INCOMPLETE) {
+        fprintf(stderr, "ipt: %s: the file is as it was\n", path);
+        if (work->has_journal) {
+            journal_close(&work->journal, true);
+            work->has_journal = false;
+        }
+    } else if (work->has_journal) {
+        fprintf(stderr, "ipt: %s: stopped after step %llu of %zu: 'ipt transpose --resume %s' goes on\n", path,
+                (unsigned long long)work->journal.ready, work->steps, path);
+    } else {
+        fprintf(stderr, "ipt: %s: the file is damaged: part of it is transposed\n", path);
+    }
+    return stop_asked != 0 ? EXIT_SIGNAL + (int)stop_asked : EXIT_FAILURE;
+}
+
+/* Puts the new header, which makes it the transposed matrix, in its place, and ends the journal. */
+static int finish_file(stored_work *work)
+{
+    matrix_file *file = work->file;
+    int error = memcmp(file->before, file->after, file->data_offset) == 0
+                    ? 0
+                    : move_bytes(file, file->after, 0, file->data_offset, true);
+    if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        return fail("%s: writing its header failed: %s%s", file->path, move_error(error),
+                    work->has_journal ? ": 'ipt transpose --resume' tries again" : "");
+    }
+    if (work->has_journal) {
+        journal_close(&work->journal, true);
+        work->has_journal = false;
+    }
+    int closed = close(file->descriptor);
+    file->descriptor = -1;
+    return closed == 0 ? 0 : fail("%s: closing it failed, so it may be damaged: %s", file->path, strerror(errno));
+}
+
+/* Transposes the data of a file whose header has been read. */
+static int begin_work(const arguments *given, stored_work *work, const char *journal_path)
+{
+    matrix_file *file = work->file;
+    char message[JOURNAL_MESSAGE_SIZE];
+    ipt_context *context;
     arguments wanted = *given;
     wanted.shape = file->shape;
     wanted.batch = file->batch;
-    wanted.move = move_in_memory(given, file);
-    ipt_context *context;
-    ipt_plan *plan;
-    int code = make_plan(&wanted, &context, &plan);
+    wanted.move = move_in_file(given, file);
+    work->desc = describe_plan(&wanted);
+    int code = make_context(given, file->path, &context);
     if (code == 0) {
-        code = read_bytes(file, whole + file->data_offset, file->data_offset, file->size - file->data_offset);
+        code = make_stored_plan(given, context, work);
     }
-    if (code == 0) {
-        progress_show(file->path, "transpose", 0, file->size);
-        double start = seconds_now();
-        if (ipt_plan_execute_host(plan, whole + file->data_offset) != IPT_SUCCESS) {
-            code = fail("%s: %s", file->path, ipt_context_error(context));
+    if (code == 0 && !given->no_journal) {
+        journal_job job = describe_job(work);
+        if (work->desc.expression != NULL && (strcmp(job.expression, work->desc.expression) != 0 ||
+                                              strcmp(job.expression_type, work->desc.expression_type) != 0)) {
+            code = fail("%s: the expression is too long for the journal: --no-journal goes without", file->path);
+        } else if (!journal_create(&work->journal, journal_path, &job, file->before, file->after, given->sync,
+                                   message)) {
+            code = fail("%s: %s", file->path, message);
+        } else {
+            work->has_journal = true;
         }
-        *seconds = seconds_now() - start;
-        progress_show(file->path, "transpose", file->size, file->size);
     }
-    ipt_plan_destroy(plan);
+    if (code == 0) {
+        code = do_steps(work);
+    }
+    ipt_plan_destroy(work->plan);
+    ipt_context_destroy(context);
+    return code;
+}
+
+/* Goes on with what a journal tells of. */
+static int resume_work(const arguments *given, stored_work *work, const char *journal_path)
+{
+    matrix_file *file = work->file;
+    char message[JOURNAL_MESSAGE_SIZE];
+    ipt_context *context = NULL;
+    if (!journal_open(&work->journal, journal_path, given->sync, message)) {
+        return fail("%s: %s", file->path, message);
+    }
+    const journal_job *job = &work->journal.head->job;
+    work->has_journal = true;
+    file->data_offset = (size_t)job->data_offset;
+    if (job->ipt_version != IPT_VERSION) {
+        return fail("%s: %s is of ipt %d.%d.%d, which has to go on itself", file->path, journal_path,
+                    (int)(job->ipt_version / 10000), (int)(job->ipt_version / 100 % 100),
+                    (int)(job->ipt_version % 100));
+    }
+    if (job->inode != file->inode || job->file_size != file->size || file->data_offset > file->size) {
+        return fail("%s: %s is the journal of another file", file->path, journal_path);
+    }
+    int code = read_beginning(file, &file->before);
+    if (code != 0) {
+        return code;
+    }
+    if (memcmp(file->before, work->journal.before, file->data_offset) != 0 &&
+        memcmp(file->before, work->journal.after, file->data_offset) != 0) {
+        return fail("%s: %s is the journal of another file, with another header", file->path, journal_path);
+    }
+    file->after = malloc(file->data_offset + 1);
+    if (file->after == NULL) {
+        return fail("%s: out of memory", file->path);
+    }
+    memcpy(file->after, work->journal.after, file->data_offset);
+    file->shape.rows = work->desc.rows = (size_t)job->rows;
+    file->shape.cols = work->desc.cols = (size_t)job->cols;
+    file->shape.elem_size = work->desc.elem_size = (size_t)job->elem_size;
+    file->batch = work->desc.batch = (size_t)job->batch;
+    work->desc.move = (ipt_move)job->move;
+    work->desc.max_host_memory = (size_t)job->host_memory;
+    if (job->expression[0] != '\0') {
+        work->desc.expression = job->expression;
+        work->desc.expression_type = job->expression_type;
+    }
+    code = make_context(given, file->path, &context);
+    if (code == 0 && ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
+        code = fail_ipt(file->path);
+    }
+    if (code == 0 && ipt_plan_storage_memory(work->plan) != job->memory_bytes) {
+        code = fail("%s: %s is of another version of ipt, which has to go on itself", file->path, journal_path);
+    }
+    if (code == 0) {
+        code = do_steps(work);
+    }
+    ipt_plan_destroy(work->plan);
     ipt_context_destroy(context);
     return code;
 }
 
 /* The work on an open file, up to the last byte written. */
-static int transpose_file(const arguments *given, matrix_file *file)
+static int transpose_file(const arguments *given, stored_work *work)
 {
-    double start = seconds_now(), device_seconds = 0;
+    matrix_file *file = work->file;
+    char message[JOURNAL_MESSAGE_SIZE], journal_path[sizeof work->journal.path];
+    double start = seconds_now();
+    bool data_moves = true;
     int code = open_file(file);
-    if (code == 0) {
+    if (code == 0 && !journal_name(journal_path, sizeof journal_path, file->path, message)) {
+        code = fail("%s: %s", file->path, message);
+    }
+    if (code == 0 && given->resume) {
+        code = resume_work(given, work, journal_path);
+    } else if (code == 0) {
+        if (access(journal_path, F_OK) == 0) {
+            return fail("%s: its transposition was stopped in the middle, as %s tells: 'ipt transpose --resume %s' "
+                        "goes on with it",
+                        file->path, journal_path, file->path);
+        }
         code = given->raw ? measure_raw(given, file) : read_npy_header(file);
-    }
-    if (code != 0) {
-        return code;
-    }
-    file->content_size = file->data_offset;
-    bool data_moves = file->batch > 0 && ((file->shape.rows > 1 && file->shape.cols > 1) ||
-                                          given->move != IPT_MOVE_TRANSPOSE || given->expression != NULL);
-    if (data_moves) {
-        code = transpose_data(given, file, &device_seconds);
-        if (code != 0) {
-            return code;
+        if (code == 0) {
+            file->after = malloc(file->data_offset + 1);
+            if (file->after == NULL) {
+                return fail("%s: out of memory", file->path);
+            }
+            if (file->data_offset > 0) {
+                memcpy(file->after, file->before, file->data_offset);
+                if (transposes(given->move)) {
+                    npy_swap_last_two(file->after + file->text.begin, &file->header);
+                }
+            }
+            data_moves = file->batch > 0 && ((file->shape.rows > 1 && file->shape.cols > 1) ||
+                                             given->move != IPT_MOVE_TRANSPOSE || given->expression != NULL);
+            code = data_moves ? begin_work(given, work, journal_path) : 0;
         }
     }
-    if (!given->raw && transposes(given->move)) {
-        npy_swap_last_two(file->content + file->text.begin, &file->header);
+    if (code == 0) {
+        code = finish_file(work);
     }
-    /* From here on stopping would leave half a file. */
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        signal(signals[i], SIG_IGN);
-    }
-    code = write_content(file);
-    int closed = close(file->descriptor);
-    file->descriptor = -1;
-    if (code == 0 && closed != 0) {
-        code = fail("%s: closing it failed, so it may be damaged: %s", file->path, strerror(errno));
-    }
-    progress_clear();
     if (code == 0 && given->verbose) {
         if (data_moves) {
-            printf(
-                "%s: %zu x (%zux%zu elements of %zu bytes) transposed in %.3f seconds, %.3f of them for the device\n",
-                file->path, file->batch, file->shape.rows, file->shape.cols, file->shape.elem_size,
-                seconds_now() - start, device_seconds);
+            printf("%s: %zu x (%zux%zu elements of %zu bytes) transposed in %.3f seconds, %zu %s\n", file->path,
+                   file->batch, file->shape.rows, file->shape.cols, file->shape.elem_size, seconds_now() - start,
+                   work->steps - work->first_step, work->steps - work->first_step == 1 ? "step" : "steps");
         } else {
             printf("%s: transposed in %.3f seconds; no data had to move\n", file->path, seconds_now() - start);
         }
@@ -1619,13 +1939,38 @@ static int transpose_file(const arguments *given, matrix_file *file)
     return code;
 }
 
+/* What --resume knows already. Returns 0 or the exit code. */
+static int check_resume(const arguments *given)
+{
+    static const char *const known[] = {"--raw", "--memory", "--no-journal", "--move", "--expression", "--type"};
+    for (size_t i = 0; given->resume && i < sizeof known / sizeof known[0]; i++) {
+        if (was_given(given, known[i])) {
+            return usage_error("--resume takes everything else from the journal, not %s", known[i]);
+        }
+    }
+    return given->no_journal && given->sync
+               ? usage_error("--sync makes the journal outlive power failures, and --no-journal leaves it out")
+               : 0;
+}
+
 static int run_transpose(const arguments *given)
 {
     matrix_file file = {0};
+    stored_work work = {0};
     file.path = given->operand;
     file.descriptor = -1;
-    int code = transpose_file(given, &file);
-    free(file.content);
+    work.file = &file;
+    work.sync = given->sync;
+    work.journal.descriptor = -1;
+    int code = check_resume(given);
+    if (code == 0) {
+        code = transpose_file(given, &work);
+    }
+    if (work.has_journal) {
+        journal_close(&work.journal, false);
+    }
+    free(file.before);
+    free(file.after);
     if (file.descriptor >= 0) {
         close(file.descriptor); /* after a failure: nothing that this could report is worse */
     }

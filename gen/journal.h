@@ -1,0 +1,342 @@
+/* The journal of a file that is being transposed in place, step by step: what has to be known to go on after the
+ * process was killed, or the machine stopped, at any moment. The promise: whoever opens a journal gets the whole truth
+ * about the work, or a sentence why not; nothing of the file is overwritten before the journal holds what replaces it.
+ *
+ * The journal is a file beside the other one, mapped into memory: a head, which never changes, a page with the state,
+ * and the memory in which steps are prepared. What is prepared there is in the journal thereby, and outlives the
+ * process; with `sync` it is flushed to the disk at each step, and outlives the machine. */
+#ifndef IPT_GEN_JOURNAL_H_INCLUDED
+#define IPT_GEN_JOURNAL_H_INCLUDED
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    JOURNAL_PAGE = 4096,
+    JOURNAL_TEXT_SIZE = 1024,
+    JOURNAL_MESSAGE_SIZE = 300,
+    JOURNAL_ENTRY_STEP = 512 /* a sector each, so that one that was cut short leaves the other */
+};
+#define JOURNAL_MAGIC "ipt journal 1\n\0" /* the version with it */
+#define JOURNAL_SUFFIX ".ipt-journal"
+
+/* The numbers of the head. X(name) */
+#define JOURNAL_NUMBER_LIST(X)                                                                                         \
+    X(inode)                                                                                                           \
+    X(file_size)                                                                                                       \
+    X(data_offset) /* bytes of each of the two headers that follow */                                                  \
+    X(rows)                                                                                                            \
+    X(cols)                                                                                                            \
+    X(elem_size)                                                                                                       \
+    X(batch)                                                                                                           \
+    X(move)                                                                                                            \
+    X(host_memory)  /* of the plan */                                                                                  \
+    X(memory_bytes) /* that follow the state */                                                                        \
+    X(ipt_version)
+
+/* What is done to the file. The journal's head begins with it, behind the magic. */
+typedef struct journal_job {
+#define JOURNAL_NUMBER(name) uint64_t name;
+    JOURNAL_NUMBER_LIST(JOURNAL_NUMBER)
+#undef JOURNAL_NUMBER
+    char expression[JOURNAL_TEXT_SIZE], expression_type[JOURNAL_TEXT_SIZE]; /* "": none */
+} journal_job;
+
+typedef struct journal_head {
+    char magic[16];
+    uint64_t head_bytes; /* with the headers and the sum of all before it */
+    journal_job job;
+} journal_head;
+
+/* How far it is: one of two, the other one is the state before. */
+typedef struct journal_entry {
+    uint64_t ready;              /* steps */
+    uint64_t offset, bytes, sum; /* of the last one's content in memory */
+    uint64_t check;              /* sum of all before */
+} journal_entry;
+
+typedef struct journal {
+    char path[4096];
+    int descriptor;
+    unsigned char *mapped;
+    size_t mapped_bytes;
+    journal_head *head;
+    unsigned char *before,
+        *after; /* the file's header, as it was and as it will be: head->job.data_offset bytes each */
+    unsigned char *state;
+    unsigned char *memory;
+    uint64_t ready;
+    bool sync;
+} journal;
+
+/* Not against an enemy, who could write a right one, but against damage. */
+static uint64_t journal_sum(const void *bytes, size_t count)
+{
+    enum { LANES = 8 };
+    uint64_t lanes[LANES], word;
+    const unsigned char *next = bytes;
+    for (size_t i = 0; i < LANES; i++) {
+        lanes[i] = 0x9e3779b97f4a7c15u * (i + 1) ^ count;
+    }
+    for (; count >= sizeof lanes; count -= sizeof lanes, next += sizeof lanes) {
+        for (size_t i = 0; i < LANES; i++) {
+            memcpy(&word, next + i * sizeof word, sizeof word);
+            lanes[i] = (lanes[i] ^ word) * 0xbf58476d1ce4e5b9u;
+            lanes[i] ^= lanes[i] >> 32;
+        }
+    }
+    for (; count > 0; count--, next++) {
+        lanes[0] = (lanes[0] ^ *next) * 0xbf58476d1ce4e5b9u;
+        lanes[0] ^= lanes[0] >> 32;
+    }
+    uint64_t sum = 0;
+    for (size_t i = 0; i < LANES; i++) {
+        sum = (sum ^ lanes[i]) * 0x94d049bb133111ebu;
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+/* All functions below return false on failure, with a sentence in message (JOURNAL_MESSAGE_SIZE bytes). */
+
+static bool journal_fail(char *message, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, JOURNAL_MESSAGE_SIZE, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* The journal's place for a file. */
+static bool journal_name(char *path, size_t capacity, const char *file, char *message)
+{
+    int length = snprintf(path, capacity, "%s%s", file, JOURNAL_SUFFIX);
+    return length >= 0 && (size_t)length < capacity ? true : journal_fail(message, "its name is too long");
+}
+
+static size_t journal_round_up(size_t bytes)
+{
+    return (bytes + JOURNAL_PAGE - 1) / JOURNAL_PAGE * JOURNAL_PAGE;
+}
+
+static void journal_lay_out(journal *its)
+{
+    its->head = (journal_head *)(void *)its->mapped;
+    its->before = its->mapped + sizeof *its->head;
+    its->after = its->before + its->head->job.data_offset;
+    its->state = its->mapped + journal_round_up(its->head->head_bytes);
+    its->memory = its->state + JOURNAL_PAGE;
+}
+
+/* Unmaps and closes; `done`: nobody needs it any more. */
+static void journal_close(journal *its, bool done)
+{
+    if (its->mapped != NULL) {
+        munmap(its->mapped, its->mapped_bytes);
+    }
+    if (its->descriptor >= 0) {
+        close(its->descriptor);
+    }
+    if (done) {
+        unlink(its->path);
+    }
+    its->mapped = NULL;
+    its->descriptor = -1;
+}
+
+static void journal_write_entry(journal *its, const journal_entry *wanted)
+{
+    journal_entry entry = *wanted;
+    entry.check = journal_sum(&entry, offsetof(journal_entry, check));
+    memcpy(its->state + entry.ready % 2 * JOURNAL_ENTRY_STEP, &entry, sizeof entry);
+}
+
+/* Flushes the folder that a path is in. */
+static bool journal_flush_folder(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+    if (length >= sizeof folder) {
+        return false;
+    }
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    int descriptor = open(slash == NULL ? "." : length == 0 ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = descriptor >= 0 && fsync(descriptor) == 0;
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return good;
+}
+
+/* Makes the journal at path, whole and with all its room on the disk, or not at all. */
+static bool journal_create(journal *made, const char *path, const journal_job *job, const void *before,
+                           const void *after, bool sync, char *message)
+{
+    char draft[sizeof made->path + 8];
+    size_t head_bytes = sizeof(journal_head) + 2 * (size_t)job->data_offset + sizeof(uint64_t);
+    memset(made, 0, sizeof *made);
+    snprintf(made->path, sizeof made->path, "%s", path);
+    snprintf(draft, sizeof draft, "%s.new", path);
+    made->sync = sync;
+    made->mapped_bytes = journal_round_up(head_bytes) + JOURNAL_PAGE + job->memory_bytes;
+    made->descriptor = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (made->descriptor < 0) {
+        return journal_fail(message, "its journal %s cannot be made: %s", draft, strerror(errno));
+    }
+    int error = posix_fallocate(made->descriptor, 0, (off_t)made->mapped_bytes);
+    if (error == 0) {
+        void *mapped = mmap(NULL, made->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made->descriptor, 0);
+        error = mapped == MAP_FAILED ? errno : 0;
+        made->mapped = mapped == MAP_FAILED ? NULL : mapped;
+    }
+    if (error == 0) {
+        journal_head *head = (journal_head *)(void *)made->mapped;
+        memcpy(head->magic, JOURNAL_MAGIC, sizeof head->magic);
+        head->head_bytes = head_bytes;
+        head->job = *job;
+        journal_lay_out(made);
+        memcpy(made->before, before, job->data_offset);
+        memcpy(made->after, after, job->data_offset);
+        uint64_t sum = journal_sum(made->mapped, head_bytes - sizeof sum);
+        memcpy(made->mapped + head_bytes - sizeof sum, &sum, sizeof sum);
+        journal_entry nothing = {0};
+        journal_write_entry(made, &nothing);
+        error =
+            sync && (msync(made->mapped, made->mapped_bytes, MS_SYNC) != 0 || fsync(made->descriptor) != 0) ? errno : 0;
+    }
+    if (error == 0) {
+        error = rename(draft, path) != 0 || (sync && !journal_flush_folder(path)) ? errno : 0;
+    }
+    if (error != 0) {
+        journal_close(made, false);
+        unlink(draft);
+        return journal_fail(message, "its journal of %zu bytes cannot be made: %s", made->mapped_bytes,
+                            strerror(error));
+    }
+    return true;
+}
+
+/* Whether the mapped bytes are a journal whose parts are all there. */
+static bool journal_check(journal *found, char *message)
+{
+    const journal_head *head = (const journal_head *)(const void *)found->mapped;
+    size_t bytes = found->mapped_bytes;
+    uint64_t sum;
+    if (memcmp(head->magic, JOURNAL_MAGIC, 12) != 0) {
+        return journal_fail(message, "%s is not a journal", found->path);
+    }
+    if (memcmp(head->magic, JOURNAL_MAGIC, sizeof head->magic) != 0) {
+        return journal_fail(message, "%s is a journal of another version of ipt's", found->path);
+    }
+    if (head->head_bytes > bytes || head->head_bytes < sizeof *head + sizeof sum || head->job.data_offset > bytes / 2 ||
+        head->head_bytes != sizeof *head + 2 * head->job.data_offset + sizeof sum) {
+        return journal_fail(message, "%s is damaged: its head is", found->path);
+    }
+    memcpy(&sum, found->mapped + head->head_bytes - sizeof sum, sizeof sum);
+    if (sum != journal_sum(found->mapped, head->head_bytes - sizeof sum)) {
+        return journal_fail(message, "%s is damaged: its head is", found->path);
+    }
+    if (head->job.memory_bytes > bytes ||
+        bytes != journal_round_up(head->head_bytes) + JOURNAL_PAGE + head->job.memory_bytes) {
+        return journal_fail(message, "%s is damaged: it has %zu bytes", found->path, bytes);
+    }
+    return true;
+}
+
+/* The state, if what it speaks of is there. */
+static bool journal_read_state(journal *found, char *message)
+{
+    uint64_t memory_bytes = found->head->job.memory_bytes;
+    journal_entry last = {0};
+    bool any = false;
+    for (int i = 0; i < 2; i++) {
+        journal_entry entry;
+        memcpy(&entry, found->state + i * JOURNAL_ENTRY_STEP, sizeof entry);
+        if (entry.check == journal_sum(&entry, offsetof(journal_entry, check)) && entry.ready % 2 == (uint64_t)i &&
+            (!any || entry.ready > last.ready)) {
+            last = entry;
+            any = true;
+        }
+    }
+    if (!any || last.offset > memory_bytes || last.bytes > memory_bytes - last.offset) {
+        return journal_fail(message, "%s is damaged: its state is", found->path);
+    }
+    if (last.ready > 0 && last.sum != journal_sum(found->memory + last.offset, last.bytes)) {
+        return journal_fail(message, "%s is damaged: the content of step %llu is", found->path,
+                            (unsigned long long)last.ready);
+    }
+    found->ready = last.ready;
+    return true;
+}
+
+/* Opens what journal_create has made. */
+static bool journal_open(journal *found, const char *path, bool sync, char *message)
+{
+    struct stat status;
+    memset(found, 0, sizeof *found);
+    snprintf(found->path, sizeof found->path, "%s", path);
+    found->sync = sync;
+    found->descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (found->descriptor < 0 || fstat(found->descriptor, &status) != 0) {
+        journal_fail(message, errno == ENOENT ? "there is no journal %s: nothing is left to be done" : "%s: %s", path,
+                     strerror(errno));
+        journal_close(found, false);
+        return false;
+    }
+    bool good = S_ISREG(status.st_mode) && (uintmax_t)status.st_size >= sizeof(journal_head) + 2 * JOURNAL_PAGE &&
+                (uintmax_t)status.st_size <= SIZE_MAX;
+    if (!good) {
+        journal_fail(message, "%s is not a journal, or damaged: it is too short", path);
+    } else {
+        found->mapped_bytes = (size_t)status.st_size;
+        void *mapped = mmap(NULL, found->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, found->descriptor, 0);
+        found->mapped = mapped == MAP_FAILED ? NULL : mapped;
+        good = found->mapped != NULL ? journal_check(found, message)
+                                     : journal_fail(message, "%s: %s", path, strerror(errno));
+    }
+    if (good) {
+        journal_lay_out(found);
+        good = journal_read_state(found, message);
+    }
+    if (!good) {
+        journal_close(found, false);
+    }
+    return good;
+}
+
+/* Notes that `ready` steps are, the last of which has its content of `bytes` bytes in the journal's memory. `file` is
+ * what the step before has been written to. */
+static bool journal_note(journal *its, int file, uint64_t ready, const void *content, size_t bytes, char *message)
+{
+    journal_entry entry = {ready, (uint64_t)((const unsigned char *)content - its->memory), bytes, 0, 0};
+    entry.sum = journal_sum(content, bytes);
+    if (its->sync) {
+        size_t begin = (size_t)((const unsigned char *)content - its->mapped);
+        size_t within = begin % (size_t)sysconf(_SC_PAGESIZE);
+        if (msync(its->mapped + begin - within, within + bytes, MS_SYNC) != 0 || fdatasync(its->descriptor) != 0 ||
+            fdatasync(file) != 0) {
+            return journal_fail(message, "flushing to the disk failed: %s", strerror(errno));
+        }
+    }
+    journal_write_entry(its, &entry);
+    size_t begin = (size_t)(its->state - its->mapped), within = begin % (size_t)sysconf(_SC_PAGESIZE);
+    if (its->sync && msync(its->state - within, within + JOURNAL_PAGE, MS_SYNC) != 0) {
+        return journal_fail(message, "flushing the journal failed: %s", strerror(errno));
+    }
+    its->ready = ready;
+    return true;
+}
+
+#endif /* IPT_GEN_JOURNAL_H_INCLUDED */
