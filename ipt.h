@@ -4145,12 +4145,15 @@ enum {
 
 /* Matrices that are cut: see >>cut matrices. */
 enum {
+    IPT__CUT_PLAN_REST = 2, /* of a share's plans */
+    IPT__CUT_PLAN_GROUP = 3,
     IPT__CUT_SLOTS = 3,               /* of chunks: one comes, one is worked on, one goes */
     IPT__CUT_CHUNK_BYTES = 1 << 26,   /* chunks of this size keep the bus busy; larger ones only for longer blocks */
     IPT__CUT_RUN_BYTES = 64,          /* shortest super-element that is worth moving */
     IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element that memory moves as fast as any */
     IPT__CUT_STORED_WANTED = 1 << 16, /* and a storage, if it can */
     IPT__CUT_BLOCK_BYTES = 1 << 18,   /* the longest */
+    IPT__CUT_GROUP_BYTES = 1 << 20,   /* of a group's super-elements together */
     IPT__CUT_THREADS = 16,            /* that shuffle in memory */
     IPT__CUT_STORED_THREADS = 4,      /* that read from a storage, and as many that write to it */
     IPT__CUT_BATCH = 1 << 16,         /* moves that are listed ahead */
@@ -4171,7 +4174,8 @@ typedef struct ipt__area {
 /* What one device has of a host matrix. */
 typedef struct ipt__host_share {
     ipt_context *context;
-    ipt_plan *plans[3]; /* of a whole part, of the last one if that is smaller, and of what is left of a cut matrix */
+    ipt_plan *plans[4]; /* of a whole part, of the last one if that is smaller; of what is left of a cut matrix, and of
+                           a group */
     cl_mem buffer;
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
@@ -4205,9 +4209,12 @@ typedef struct ipt__cut {
     size_t shorter, length;        /* sides of a panel, in elements; length: of a super-element, too */
     size_t panels, rest;           /* that the longer side has, and what is left of it, in elements */
     size_t chunk_panels;           /* at most, to a chunk */
-    size_t block_bytes;            /* of a super-element */
+    size_t group, groups, spare;   /* lines of the longer side that are shuffled together, and how many are left over */
+    size_t piece_bytes;            /* of a super-element */
+    size_t block_bytes;            /* of as many as a group has: what the shuffle moves */
     size_t line_bytes, rest_bytes; /* of the longer side, and of what is left of all its lines */
-    int tall;
+    size_t spare_bytes;            /* of the spare lines, without what is left */
+    int tall, backward;            /* backward: panels are taken from the last to the first */
 } ipt__cut;
 
 struct ipt_plan {
@@ -6456,14 +6463,14 @@ static int ipt__nothing_moves(const ipt_plan *plan)
 static size_t ipt__moves_count(const ipt__cut *cut)
 {
     size_t a, b;
-    if (cut->matrices || cut->panels == 1 || cut->shorter == 1)
+    if (cut->matrices || cut->panels == 1 || cut->groups == 1)
         return 0;
-    for (a = cut->panels - 1, b = cut->shorter - 1; b;) {
+    for (a = cut->panels - 1, b = cut->groups - 1; b;) {
         const size_t rest = a % b;
         a = b;
         b = rest;
     }
-    return cut->panels * cut->shorter - a - 1;
+    return cut->panels * cut->groups - a - 1;
 }
 
 static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
@@ -6475,10 +6482,11 @@ static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
     else
         ipt__text_add(out,
                       "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
-                      "%lu super-elements of %lu bytes\n",
+                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
                       (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
                       (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
-                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes);
+                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
+                      (unsigned long)cut->spare);
 }
 
 static void ipt__plan_write_description(ipt_plan *plan)
@@ -7508,7 +7516,7 @@ static size_t ipt__area_bytes(const ipt__area *area)
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
     ipt__rect *const rect = &area->rects[area->count];
-    if (!rows)
+    if (!rows || !row_bytes)
         return;
     rect->offset = offset;
     rect->rows = rows;
@@ -7968,7 +7976,7 @@ static void ipt__host_close(ipt_plan *plan)
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        for (i = 2; i >= 0; --i) /* they may have borrowed from the first */
+        for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
@@ -8270,13 +8278,44 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
             cut->length = length;
     cut->panels = longer / cut->length;
     cut->rest = longer % cut->length;
-    cut->block_bytes = cut->length * size;
+    cut->piece_bytes = cut->block_bytes = cut->length * size;
     cut->line_bytes = longer * size;
     cut->rest_bytes = cut->rest * size * cut->shorter;
-    cut->chunk_panels = ipt__min(capacity / (cut->block_bytes * cut->shorter), cut->panels);
+    cut->chunk_panels = ipt__min(capacity / (cut->piece_bytes * cut->shorter), cut->panels);
     cut->chunks = ipt__ceil_divide(cut->panels, cut->chunk_panels);
-    cut->chunk_bytes = cut->chunk_panels * cut->block_bytes * cut->shorter;
+    cut->chunk_bytes = cut->chunk_panels * cut->piece_bytes * cut->shorter;
+    cut->group = 1;
+    cut->groups = cut->shorter;
+    cut->backward = cut->tall;
     return 1;
+}
+
+/* Where super-elements are too short for a storage, the shuffle moves those of a group of lines together, as one block,
+ * and a further pass sorts each group. Lines that no group takes are lifted panel by panel. Then slots may begin before
+ * their panel does: they never end behind it, if at least as much is lifted as the gaps take, and panels are taken in
+ * the other order. */
+static void ipt__cut_make_groups(ipt__cut *cut)
+{
+    const size_t most =
+        ipt__min(ipt__min(cut->chunk_bytes / (cut->panels * cut->piece_bytes), IPT__CUT_GROUP_BYTES / cut->piece_bytes),
+                 cut->shorter);
+    size_t group;
+    if (cut->chunk_panels > 1 || cut->panels == 1 || most < 4)
+        return;
+    for (group = most; group > most / 2; --group) {
+        const size_t groups = cut->shorter / group, spare = cut->shorter % group;
+        if (spare && (double)groups * (double)group * (double)cut->rest >
+                         (double)cut->panels * (double)spare * (double)cut->length)
+            continue;
+        if (cut->group == 1 || spare < cut->spare) {
+            cut->group = group;
+            cut->groups = groups;
+            cut->spare = spare;
+        }
+    }
+    cut->block_bytes = cut->group * cut->piece_bytes;
+    cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
+    cut->backward = cut->spare ? !cut->tall : cut->tall;
 }
 
 /* How much of a chunk there is with number `index`, in panels or matrices. */
@@ -8290,13 +8329,13 @@ static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 /* Where a slot begins, in bytes from the start of the matrix. */
 static size_t ipt__cut_slot(const ipt__cut *cut, size_t slot)
 {
-    return slot / cut->panels * cut->line_bytes + slot % cut->panels * cut->block_bytes;
+    return slot / cut->panels * cut->group * cut->line_bytes + slot % cut->panels * cut->block_bytes;
 }
 
 /* The slots of a chunk's super-elements as they lie in the tall form. */
 static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t count)
 {
-    size_t at = first_panel * cut->shorter, left = count * cut->shorter, bite;
+    size_t at = first_panel * cut->groups, left = count * cut->groups, bite;
     ipt__area area;
     memset(&area, 0, sizeof area);
     if (!cut->rest) {
@@ -8309,7 +8348,8 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
         at += bite;
         left -= bite;
     }
-    ipt__area_add(&area, ipt__cut_slot(cut, at), left / cut->panels, cut->panels * cut->block_bytes, cut->line_bytes);
+    ipt__area_add(&area, ipt__cut_slot(cut, at), left / cut->panels, cut->panels * cut->block_bytes,
+                  cut->group * cut->line_bytes);
     at += left / cut->panels * cut->panels;
     ipt__area_add(&area, ipt__cut_slot(cut, at), left % cut->panels ? 1 : 0, left % cut->panels * cut->block_bytes, 0);
     return area;
@@ -8319,7 +8359,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
     const ipt__cut *const cut = &plan->cut;
-    const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->block_bytes * cut->shorter;
+    const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
         *before = ipt__area_of(index * cut->matrices * plan->desc.batch_stride, count, plan->matrix_bytes,
                                plan->desc.batch_stride);
@@ -8337,17 +8377,34 @@ static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *befor
 
 static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__area *after)
 {
-    const size_t rest = cut->rest_bytes / cut->shorter, panels = cut->panels * cut->block_bytes;
+    const size_t rest = cut->rest_bytes / cut->shorter, panels = cut->panels * cut->piece_bytes;
     const ipt__area dense = ipt__area_of(panels * cut->shorter, 1, cut->rest_bytes, 0),
                     ends = ipt__area_of(panels, cut->shorter, rest, cut->line_bytes);
     *before = cut->tall ? dense : ends;
     *after = cut->tall ? ends : dense;
 }
 
+/* Where a group's lines lie before and after they are sorted. */
+static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *before, ipt__area *after)
+{
+    const size_t begin = index * cut->group * cut->line_bytes;
+    const ipt__area dense = ipt__area_of(begin, 1, cut->panels * cut->block_bytes, 0),
+                    lines = ipt__area_of(begin, cut->group, cut->panels * cut->piece_bytes, cut->line_bytes);
+    *before = cut->tall ? dense : lines;
+    *after = cut->tall ? lines : dense;
+}
+
+/* Where the lines are that no group takes, without what is left at their ends. */
+static ipt__area ipt__cut_spare_place(const ipt__cut *cut)
+{
+    return ipt__area_of(cut->groups * cut->group * cut->line_bytes, cut->spare, cut->panels * cut->piece_bytes,
+                        cut->line_bytes);
+}
+
 /* Chunks are taken in this order: see above. */
 static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
 {
-    return cut->tall && !cut->matrices ? cut->chunks - 1 - turn : turn;
+    return cut->backward && !cut->matrices ? cut->chunks - 1 - turn : turn;
 }
 
 /* ---- the shuffle: who goes where ---- */
@@ -8355,23 +8412,22 @@ static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
 /* The moves of the shuffle, cycle by cycle: into each slot comes what belongs there, so that the next move may write to
  * where that came from. The last move of a cycle needs what its first slot held. */
 typedef struct ipt__moves_list {
-    size_t slots, inner, outer; /* slot t takes what is in slot (t mod inner) * outer + t div inner */
-    size_t next, start, at;     /* next: where to look for the next cycle */
-    int active;                 /* a cycle is under way */
-    unsigned char *moved;       /* a bit for each slot */
+    size_t inner, outer;    /* slot t takes what is in slot (t mod inner) * outer + t div inner */
+    size_t next, start, at; /* next: where to look for the next cycle */
+    int active;             /* a cycle is under way */
+    unsigned char *moved;   /* a bit for each slot */
 } ipt__moves_list;
 
 static size_t ipt__moves_bytes(const ipt__cut *cut)
 {
-    return cut->panels * cut->shorter / 8 + 1;
+    return cut->panels * cut->groups / 8 + 1;
 }
 
 static void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsigned char *moved)
 {
     memset(moves, 0, sizeof *moves);
-    moves->slots = cut->panels * cut->shorter;
-    moves->inner = cut->tall ? cut->panels : cut->shorter;
-    moves->outer = cut->tall ? cut->shorter : cut->panels;
+    moves->inner = cut->tall ? cut->panels : cut->groups;
+    moves->outer = cut->tall ? cut->groups : cut->panels;
     moves->moved = moved;
     memset(moved, 0, ipt__moves_bytes(cut));
 }
@@ -8571,7 +8627,8 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* ---- matrices in memory ---- */
 
-/* A plan for `count` pieces of rows x cols. All of a share's have one workspace. */
+/* A plan for `count` pieces of rows x cols elements, as large as the plan's, or as a super-element of a group. All of a
+ * share's have one workspace. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
                                       ipt_host host, int which)
 {
@@ -8588,6 +8645,10 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.host = host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
+    if (which == IPT__CUT_PLAN_GROUP) {
+        desc.elem_size = plan->cut.piece_bytes;
+        desc.expression = desc.expression_type = NULL; /* it has been applied, or will be */
+    }
     desc.max_workspace = lender ? ipt__max(lender->layout.workspace, 1) : workspace;
     result = ipt__plan_make(share->context, &desc, lender, &share->plans[which]);
     if (result == IPT_ERROR_UNSUPPORTED) {
@@ -8609,7 +8670,10 @@ static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host
         result = ipt__cut_piece_plan(plan, rows, cols, last, workspace, host, 1);
     if (!result && cut->rest)
         result = ipt__cut_piece_plan(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest,
-                                     1, workspace, host, 2);
+                                     1, workspace, host, IPT__CUT_PLAN_REST);
+    if (!result && cut->group > 1)
+        result = ipt__cut_piece_plan(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels,
+                                     1, workspace, host, IPT__CUT_PLAN_GROUP);
     return result;
 }
 
@@ -8624,7 +8688,7 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
 {
     size_t bytes = 0;
     int i;
-    for (i = 0; i < 3; ++i)
+    for (i = 0; i < 4; ++i)
         if (share->plans[i] && !share->plans[i]->lender)
             bytes += share->plans[i]->layout.workspace;
     return bytes;
@@ -8707,7 +8771,7 @@ static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
     ipt__host_part part = host->parts[0];
     ipt__area after;
     ipt_result result;
-    part.plan = host->shares[0].plans[2];
+    part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
     part.uploaded = part.transposed = part.downloaded = NULL;
     ipt__cut_rest_places(&run->plan->cut, &part.up, &after);
     result = ipt__host_begin(run, &part);
@@ -8771,7 +8835,8 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 typedef enum ipt__phase {
     IPT__PHASE_LIFT,   /* what is left of the longer side, to where it is kept */
     IPT__PHASE_CHUNKS, /* a chunk to a step */
-    IPT__PHASE_MOVES,  /* as many super-elements as fill a chunk */
+    IPT__PHASE_MOVES,  /* as many blocks as fill a chunk */
+    IPT__PHASE_GROUPS, /* a group to a step, if a block has several super-elements */
     IPT__PHASE_PUT,    /* what was lifted */
     IPT__PHASE_COUNT
 } ipt__phase;
@@ -8784,15 +8849,19 @@ static size_t ipt__batch_moves(const ipt__cut *cut)
 /* The turn-th phase, and how many steps it has. */
 static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *steps)
 {
-    static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_PUT},
-                            wide[] = {IPT__PHASE_LIFT, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS, IPT__PHASE_PUT};
+    static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
+                                      IPT__PHASE_PUT},
+                            wide[] = {IPT__PHASE_LIFT, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
+                                      IPT__PHASE_PUT};
     const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
     if (phase == IPT__PHASE_CHUNKS)
         *steps = cut->chunks;
     else if (phase == IPT__PHASE_MOVES)
         *steps = ipt__moves_count(cut) ? ipt__ceil_divide(ipt__moves_count(cut), ipt__batch_moves(cut)) : 0;
+    else if (phase == IPT__PHASE_GROUPS)
+        *steps = cut->group > 1 ? cut->groups : 0;
     else
-        *steps = cut->rest != 0;
+        *steps = cut->rest || (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
     return phase;
 }
 
@@ -8823,7 +8892,7 @@ static size_t ipt__storage_slots(const ipt_plan *plan)
  * again when that of the next one has been lifted. */
 static size_t ipt__storage_kept(const ipt__cut *cut)
 {
-    return ipt__round_up(cut->rest_bytes, IPT__CUT_PAGE_BYTES);
+    return ipt__round_up(cut->rest_bytes + cut->spare_bytes, IPT__CUT_PAGE_BYTES);
 }
 
 static size_t ipt__storage_bytes(const ipt_plan *plan)
@@ -8857,6 +8926,8 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
         used = 0;
         if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->cut))
             break;
+        if (!plan->cut.matrices && plan->cut.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->cut);
         used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->cut);
         if (used <= limit)
             break;
@@ -8980,11 +9051,50 @@ static void ipt__storage_blocks(ipt__storage_job *job)
         memcpy(job->slot + cut->chunk_bytes, job->head, bytes);
 }
 
+/* Copies what a panel has of the spare lines between its slot, where it stands last, and where those are kept. */
+static void ipt__cut_spare(const ipt__cut *cut, size_t panel, char *kept, char *slot)
+{
+    char *const last = slot + cut->groups * cut->block_bytes;
+    size_t i;
+    for (i = 0; i < cut->spare; ++i) {
+        char *const line = kept + (i * cut->panels + panel) * cut->piece_bytes;
+        if (cut->tall)
+            memcpy(line, last + i * cut->piece_bytes, cut->piece_bytes);
+        else
+            memcpy(last + i * cut->piece_bytes, line, cut->piece_bytes);
+    }
+}
+
+/* A share of the spare lines, between the storage and where they are kept. */
+static void ipt__storage_spare(ipt__storage_job *job)
+{
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
+    if (!job->result && place.count)
+        ipt__storage_area(job, &place, job->slot + job->run->plan->cut.rest_bytes);
+}
+
+/* The device's part of a step. */
+static void ipt__storage_compute(ipt__storage_job *job)
+{
+    const ipt__storage_run *const run = job->run;
+    ipt_plan *const plan = run->plan, *const *const plans = plan->host.shares[0].plans;
+    const size_t index = ipt__cut_chunk_at(&plan->cut, job->index);
+    if (job->phase == IPT__PHASE_CHUNKS) {
+        if (!plan->cut.tall)
+            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+        job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
+    } else if (job->phase == IPT__PHASE_GROUPS)
+        job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
+    else if (job->phase == IPT__PHASE_LIFT && plan->cut.rest)
+        job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
+}
+
 static void ipt__storage_work(void *argument)
 {
     ipt__storage_job *const job = (ipt__storage_job *)argument;
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan;
+    const ipt__cut *const cut = &plan->cut;
     ipt__area before, after;
     if (job->phase == IPT__PHASE_MOVES) {
         if (job->role != IPT__ROLE_COMPUTE)
@@ -8992,17 +9102,24 @@ static void ipt__storage_work(void *argument)
         return;
     }
     if (job->phase == IPT__PHASE_CHUNKS)
-        ipt__cut_places(plan, ipt__cut_chunk_at(&plan->cut, job->index), &before, &after);
+        ipt__cut_places(plan, ipt__cut_chunk_at(cut, job->index), &before, &after);
+    else if (job->phase == IPT__PHASE_GROUPS)
+        ipt__cut_group_places(cut, job->index, &before, &after);
     else
-        ipt__cut_rest_places(&plan->cut, &before, &after);
-    if (job->role == IPT__ROLE_COMPUTE) {
-        if (job->phase != IPT__PHASE_PUT)
-            job->result = ipt_plan_execute_host(job->phase == IPT__PHASE_LIFT
-                                                    ? plan->host.shares[0].plans[2]
-                                                    : ipt__cut_plan_of(plan, ipt__cut_chunk_at(&plan->cut, job->index)),
-                                                job->slot);
-    } else if (job->role == IPT__ROLE_READ ? job->phase != IPT__PHASE_PUT : job->phase != IPT__PHASE_LIFT)
-        ipt__storage_area(job, job->role == IPT__ROLE_READ ? &before : &after, job->slot);
+        ipt__cut_rest_places(cut, &before, &after);
+    if (job->role == IPT__ROLE_COMPUTE)
+        ipt__storage_compute(job);
+    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
+        ipt__storage_area(job, &before, job->slot);
+        if (job->phase == IPT__PHASE_LIFT && !cut->tall)
+            ipt__storage_spare(job);
+    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_LIFT) {
+        ipt__storage_area(job, &after, job->slot);
+        if (job->phase == IPT__PHASE_PUT && cut->tall)
+            ipt__storage_spare(job);
+        if (job->phase == IPT__PHASE_CHUNKS && cut->tall && !job->share)
+            ipt__cut_spare(cut, ipt__cut_chunk_at(cut, job->index), run->kept + cut->rest_bytes, job->slot);
+    }
 }
 
 /* Whether a phase's step is about what is left of the longer side. */
@@ -9090,7 +9207,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
                   writes = written < computed;
         if (writes && written >= ready && run->storage->ready &&
             run->storage->ready(first + written, run->total, ipt__storage_place(run, phase, first + written),
-                                ipt__phase_keeps(phase) ? run->plan->cut.rest_bytes
+                                ipt__phase_keeps(phase) ? ipt__storage_kept(&run->plan->cut)
                                                         : ipt__storage_slot(&run->plan->cut),
                                 run->storage->user))
             return IPT_ERROR_CANCELLED;

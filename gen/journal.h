@@ -78,30 +78,30 @@ typedef struct journal {
     bool sync;
 } journal;
 
-/* Not against an enemy, who could write a right one, but against damage. */
+/* Fletcher's sums, by words of 64 bits in four lanes, which is as fast as memory. Against damage, not against an enemy,
+ * who could write a right one. */
 static uint64_t journal_sum(const void *bytes, size_t count)
 {
-    enum { LANES = 8 };
-    uint64_t lanes[LANES], word;
+    enum { LANES = 4 };
+    uint64_t first[LANES] = {1, 2, 3, 4}, second[LANES] = {count, 0, 0, 0}, words[LANES] = {0}, sum = 0;
     const unsigned char *next = bytes;
-    for (size_t i = 0; i < LANES; i++) {
-        lanes[i] = 0x9e3779b97f4a7c15u * (i + 1) ^ count;
-    }
-    for (; count >= sizeof lanes; count -= sizeof lanes, next += sizeof lanes) {
+    for (; count >= sizeof words; count -= sizeof words, next += sizeof words) {
+        memcpy(words, next, sizeof words);
         for (size_t i = 0; i < LANES; i++) {
-            memcpy(&word, next + i * sizeof word, sizeof word);
-            lanes[i] = (lanes[i] ^ word) * 0xbf58476d1ce4e5b9u;
-            lanes[i] ^= lanes[i] >> 32;
+            first[i] += words[i];
+            second[i] += first[i];
         }
     }
-    for (; count > 0; count--, next++) {
-        lanes[0] = (lanes[0] ^ *next) * 0xbf58476d1ce4e5b9u;
-        lanes[0] ^= lanes[0] >> 32;
-    }
-    uint64_t sum = 0;
+    memset(words, 0, sizeof words);
+    memcpy(words, next, count);
     for (size_t i = 0; i < LANES; i++) {
-        sum = (sum ^ lanes[i]) * 0x94d049bb133111ebu;
-        sum ^= sum >> 29;
+        first[i] += words[i];
+        second[i] += first[i];
+    }
+    for (size_t i = 0; i < LANES; i++) { /* a flip of a high bit must not stay one */
+        sum = (sum ^ first[i]) * 0xbf58476d1ce4e5b9u;
+        sum = (sum ^ sum >> 29 ^ second[i]) * 0x94d049bb133111ebu;
+        sum ^= sum >> 32;
     }
     return sum;
 }
@@ -322,13 +322,10 @@ static bool journal_note(journal *its, int file, uint64_t ready, const void *con
 {
     journal_entry entry = {ready, (uint64_t)((const unsigned char *)content - its->memory), bytes, 0, 0};
     entry.sum = journal_sum(content, bytes);
-    if (its->sync) {
-        size_t begin = (size_t)((const unsigned char *)content - its->mapped);
-        size_t within = begin % (size_t)sysconf(_SC_PAGESIZE);
-        if (msync(its->mapped + begin - within, within + bytes, MS_SYNC) != 0 || fdatasync(its->descriptor) != 0 ||
-            fdatasync(file) != 0) {
-            return journal_fail(message, "flushing to the disk failed: %s", strerror(errno));
-        }
+    /* All of the memory, because what earlier steps have left there is needed, too. */
+    if (its->sync && (msync(its->mapped, its->mapped_bytes, MS_SYNC) != 0 || fdatasync(its->descriptor) != 0 ||
+                      fdatasync(file) != 0)) {
+        return journal_fail(message, "flushing to the disk failed: %s", strerror(errno));
     }
     journal_write_entry(its, &entry);
     size_t begin = (size_t)(its->state - its->mapped), within = begin % (size_t)sysconf(_SC_PAGESIZE);

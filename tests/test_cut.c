@@ -229,10 +229,21 @@ static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
     }
 }
 
+/* How a plan shuffles: super-elements to a block, and lines that no group takes; 1 and 0 if it does not cut. */
+static void read_groups(const ipt_plan *plan, unsigned long *group, unsigned long *spare)
+{
+    const char *text = strstr(ipt_plan_describe(plan), "each ");
+    *group = 1;
+    *spare = 0;
+    if (text)
+        assert_int_equal(sscanf(text, "each %lu super-elements; %lu lines", group, spare), 2);
+}
+
 static void cut_storage(void **state)
 {
     (void)state;
-    size_t cut = 0, refused = 0;
+    size_t cut = 0, refused = 0, grouped = 0, spared = 0;
+    unsigned long group, spare;
     for (size_t s = 0; s < TEST_COUNT(shapes); ++s)
         for (size_t e = 0; e < TEST_ELEMENT_SIZE_COUNT; ++e) {
             ipt_plan_desc desc = {.rows = shapes[s][0], .cols = shapes[s][1], .elem_size = test_element_sizes[e]};
@@ -245,12 +256,17 @@ static void cut_storage(void **state)
                 ++refused;
                 continue;
             }
+            read_groups(plan, &group, &spare);
+            grouped += group > 1;
+            spared += spare > 0;
             cut += strstr(ipt_plan_describe(plan), "cut into") != NULL;
             transposes_in_storage(&desc, plan);
             ipt_plan_destroy(plan);
         }
-    print_message("%zu of %zu matrices were cut, %zu limits refused\n", cut,
-                  TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT, refused);
+    print_message(
+        "%zu of %zu matrices were cut, %zu by groups of lines, of which %zu left some over, %zu limits refused\n", cut,
+        TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT, grouped, spared, refused);
+    assert_true(grouped > 20 && spared > 5);
     assert_true(cut > TEST_COUNT(shapes) * 2 && refused < TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT / 3);
 }
 
