@@ -4155,7 +4155,7 @@ enum {
     IPT__CUT_BLOCK_BYTES = 1 << 18,   /* the longest */
     IPT__CUT_GROUP_BYTES = 1 << 20,   /* of a group's super-elements together */
     IPT__CUT_THREADS = 16,            /* that shuffle in memory */
-    IPT__CUT_STORED_THREADS = 4,      /* that read from a storage, and as many that write to it */
+    IPT__CUT_STORED_THREADS = 2,      /* that read from a storage, and as many that write to it */
     IPT__CUT_BATCH = 1 << 16,         /* moves that are listed ahead */
     IPT__CUT_PAGE_BYTES = 4096
 };
@@ -9135,6 +9135,16 @@ static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, s
                                    : run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut);
 }
 
+/* Bytes there that a step of a phase may use. */
+static size_t ipt__storage_content(const ipt__storage_run *run, ipt__phase phase)
+{
+    const ipt__cut *const cut = &run->plan->cut;
+    return ipt__phase_keeps(phase)      ? cut->rest_bytes + cut->spare_bytes
+           : phase == IPT__PHASE_CHUNKS ? cut->chunk_bytes
+           : phase == IPT__PHASE_GROUPS ? cut->panels * cut->block_bytes
+                                        : cut->chunk_bytes + cut->block_bytes;
+}
+
 /* Adds the jobs of one role for the step with number `index` of a phase that begins at step `first`. */
 static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
                             ipt__phase phase, size_t first, size_t index)
@@ -9207,9 +9217,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
                   writes = written < computed;
         if (writes && written >= ready && run->storage->ready &&
             run->storage->ready(first + written, run->total, ipt__storage_place(run, phase, first + written),
-                                ipt__phase_keeps(phase) ? ipt__storage_kept(&run->plan->cut)
-                                                        : ipt__storage_slot(&run->plan->cut),
-                                run->storage->user))
+                                ipt__storage_content(run, phase), run->storage->user))
             return IPT_ERROR_CANCELLED;
         run->written |= writes && phase != IPT__PHASE_LIFT;
         if (computes) /* the first job is this thread's */

@@ -2,7 +2,7 @@
  * after everything about it has been checked and its result is in memory; what goes wrong is one sentence on stderr
  * and an exit code - 2 for a wrong command line, 1 for everything else. */
 
-#define _XOPEN_SOURCE 700 /* POSIX 2008, and SIGXFSZ */
+#define _GNU_SOURCE /* POSIX 2008, SIGXFSZ, and sync_file_range where there is one */
 
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -42,6 +42,7 @@ enum {
 #define DEFAULT_MEMORY ((size_t)1 << 30) /* bytes of --memory */
 #define LEAST_MEMORY ((size_t)1 << 16)   /* of that, for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
+#define SPARE_MEMORY ((size_t)4 << 20)      /* what threads and the like will take */
 #define MAX_PROFILE_SIZE ((size_t)16 << 20) /* bytes of a text that describes a device; it has some hundred */
 
 static const char *program_name; /* as it was called */
@@ -1612,6 +1613,14 @@ static int stored_write(const void *memory, size_t offset, size_t bytes, void *u
 {
     stored_work *work = user;
     int error = move_bytes(work->file, (void *)(uintptr_t)memory, work->file->data_offset + offset, bytes, true);
+#ifdef SYNC_FILE_RANGE_WRITE
+    /* On its way to the disk at once: else the system writes all that is waiting, again and again the journal with it.
+     * A file of 4 GB with 256 MB of memory took 10 s so, and 27 s without. */
+    if (error == 0) {
+        sync_file_range(work->file->descriptor, (off_t)(work->file->data_offset + offset), (off_t)bytes,
+                        SYNC_FILE_RANGE_WRITE);
+    }
+#endif
     return error == 0 ? 0 : stored_failed(work, "writing failed", move_error(error));
 }
 
@@ -1682,7 +1691,7 @@ static size_t resident_bytes(void)
 /* Makes the plan, for what --memory leaves beside the program and OpenCL, whose size shows when it is made. */
 static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
 {
-    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = resident_bytes();
+    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = resident_bytes() + SPARE_MEMORY;
     for (int tries = 0; tries < MAX_TRIES; tries++) {
         if (limit <= taken + LEAST_MEMORY) {
             return fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: %zu would do",
@@ -1692,7 +1701,7 @@ static int make_stored_plan(const arguments *given, ipt_context *context, stored
         if (ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
             return fail_ipt(work->file->path);
         }
-        size_t now = resident_bytes();
+        size_t now = resident_bytes() + SPARE_MEMORY;
         if (now <= taken) {
             break;
         }
