@@ -8846,6 +8846,13 @@ static size_t ipt__batch_moves(const ipt__cut *cut)
     return cut->block_bytes ? cut->chunk_bytes / cut->block_bytes : 0;
 }
 
+/* Whether what is left over is read with each group's lines, because to read the ends of all lines alone would cut a
+ * file's first pass into short pieces. It is transposed when it is put down then. */
+static int ipt__cut_lifts_late(const ipt__cut *cut)
+{
+    return !cut->tall && cut->group > 1 && cut->rest;
+}
+
 /* The turn-th phase, and how many steps it has. */
 static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *steps)
 {
@@ -8861,7 +8868,8 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *steps)
     else if (phase == IPT__PHASE_GROUPS)
         *steps = cut->group > 1 ? cut->groups : 0;
     else
-        *steps = cut->rest || (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
+        *steps = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
+                 (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
     return phase;
 }
 
@@ -9073,6 +9081,28 @@ static void ipt__storage_spare(ipt__storage_job *job)
         ipt__storage_area(job, &place, job->slot + job->run->plan->cut.rest_bytes);
 }
 
+/* What a step reads where the rest is lifted late. */
+static void ipt__storage_read_late(ipt__storage_job *job)
+{
+    const ipt__storage_run *const run = job->run;
+    const ipt__cut *const cut = &run->plan->cut;
+    const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
+    const size_t first = job->phase == IPT__PHASE_LIFT ? cut->groups * cut->group : job->index * cut->group;
+    const size_t lines = job->phase == IPT__PHASE_LIFT ? cut->spare : cut->group;
+    char *const kept = run->kept + first * rest;
+    char *const target = job->phase == IPT__PHASE_LIFT ? run->kept + cut->rest_bytes : job->slot;
+    size_t i;
+    if (job->phase == IPT__PHASE_PUT) {
+        if (!job->share)
+            memcpy(job->slot, run->kept, cut->rest_bytes);
+        return;
+    }
+    for (i = lines * job->share / job->shares; i < lines * (job->share + 1) / job->shares; ++i)
+        if (!ipt__storage_move(job, run->base + (first + i) * cut->line_bytes, target + i * dense, dense) ||
+            !ipt__storage_move(job, run->base + (first + i) * cut->line_bytes + dense, kept + i * rest, rest))
+            return;
+}
+
 /* The device's part of a step. */
 static void ipt__storage_compute(ipt__storage_job *job)
 {
@@ -9085,7 +9115,7 @@ static void ipt__storage_compute(ipt__storage_job *job)
         job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (job->phase == IPT__PHASE_LIFT && plan->cut.rest)
+    else if (plan->cut.rest && job->phase == (ipt__cut_lifts_late(&plan->cut) ? IPT__PHASE_PUT : IPT__PHASE_LIFT))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
 }
 
@@ -9109,6 +9139,8 @@ static void ipt__storage_work(void *argument)
         ipt__cut_rest_places(cut, &before, &after);
     if (job->role == IPT__ROLE_COMPUTE)
         ipt__storage_compute(job);
+    else if (job->role == IPT__ROLE_READ && ipt__cut_lifts_late(cut) && job->phase != IPT__PHASE_CHUNKS)
+        ipt__storage_read_late(job);
     else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
         ipt__storage_area(job, &before, job->slot);
         if (job->phase == IPT__PHASE_LIFT && !cut->tall)
@@ -9131,8 +9163,9 @@ static int ipt__phase_keeps(ipt__phase phase)
 /* Where a step of a phase is prepared. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t step)
 {
-    return ipt__phase_keeps(phase) ? run->kept
-                                   : run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut);
+    return ipt__phase_keeps(phase) && !(phase == IPT__PHASE_PUT && ipt__cut_lifts_late(&run->plan->cut))
+               ? run->kept
+               : run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut);
 }
 
 /* Bytes there that a step of a phase may use. */
