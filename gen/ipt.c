@@ -124,7 +124,7 @@ typedef struct arguments {
     ipt_move move;
     const char *expression, *expression_type; /* NULL: none */
     size_t flag_spread;
-    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size, memory;
+    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size, memory, matrix_memory;
     const char *shapes, *csv; /* paths */
     bench_drawing random;
     uint64_t seen; /* a bit for each option that was given */
@@ -189,6 +189,7 @@ static const option options[] = {
      FIELD(raw), 0, 0},
     {"--memory", "BYTES", "host memory to take at most, with K, M or G behind it (1G)", OPTION_BYTES, FOR_TRANSPOSE,
      FIELD(memory), 1, SIZE_MAX},
+    {"--matrix-memory", "BYTES", NULL, OPTION_BYTES, FOR_TRANSPOSE, FIELD(matrix_memory), 1, SIZE_MAX},
     {"--resume", NULL, "go on where FILE's transposition was stopped", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(resume), 0,
      0},
     {"--sync", NULL, "flush each step to the disk, against power failures, too", OPTION_SWITCH, FOR_TRANSPOSE,
@@ -1688,10 +1689,15 @@ static size_t resident_bytes(void)
     return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Makes the plan, for what --memory leaves beside the program and OpenCL, whose size shows when it is made. */
+/* Makes the plan, for what --memory leaves beside the program and OpenCL, whose size shows when it is made; for tests,
+ * --matrix-memory says so itself. */
 static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
 {
     size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = resident_bytes() + SPARE_MEMORY;
+    if (given->matrix_memory != 0) {
+        work->desc.max_host_memory = given->matrix_memory;
+        return ipt_plan_create(context, &work->desc, &work->plan) == IPT_SUCCESS ? 0 : fail_ipt(work->file->path);
+    }
     for (int tries = 0; tries < MAX_TRIES; tries++) {
         if (limit <= taken + LEAST_MEMORY) {
             return fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: %zu would do",
@@ -1951,7 +1957,8 @@ static int transpose_file(const arguments *given, stored_work *work)
 /* What --resume knows already. Returns 0 or the exit code. */
 static int check_resume(const arguments *given)
 {
-    static const char *const known[] = {"--raw", "--memory", "--no-journal", "--move", "--expression", "--type"};
+    static const char *const known[] = {"--raw",  "--memory",     "--matrix-memory", "--no-journal",
+                                        "--move", "--expression", "--type"};
     for (size_t i = 0; given->resume && i < sizeof known / sizeof known[0]; i++) {
         if (was_given(given, known[i])) {
             return usage_error("--resume takes everything else from the journal, not %s", known[i]);

@@ -36,6 +36,7 @@
     X(cache)                                                                                                           \
     X(wisdom)                                                                                                          \
     X(offline)                                                                                                         \
+    X(files)                                                                                                           \
     X(tool)
 
 #define TEST_DECLARE(name)                                                                                             \
