@@ -10,7 +10,7 @@ KERNELS = common chains copy flip map out_of_place pack panel shuffle swap tile 
 SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
-EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up make_picture
+EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_device_classes test_stress test_host_matrices test_cut test_cache test_wisdom test_offline test_files test_tool
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h gen/offline.h
@@ -73,6 +73,9 @@ bench-host: $(B)/host ## host matrices by every way, on the CPU and the device; 
 	@sh gen/deps.sh libopenblas0-pthread $(if $(MKL),python3-venv)
 	@[ -z "$(MKL)" ] || [ -d $(B)/mkl ] || { $(PYTHON) -m venv $(B)/mkl && $(B)/mkl/bin/pip install -q mkl; }
 	@HOST_MKL=$$(ls $(B)/mkl/lib/libmkl_rt.so.* 2> /dev/null | head -n 1) $(B)/host $(SHAPES)
+
+bench-file: $(B)/ipt $(B)/file ## a file with little memory against a rewrite of it; SHAPE=40000x25000:4 MEMORY=256M ROUNDS=3 FOLDER=build
+	@$(B)/file $(B)/ipt $(or $(FOLDER),$(B))/matrix.raw $(or $(SHAPE),40000x25000:4) $(or $(ROUNDS),3) --memory $(or $(MEMORY),256M) $(ARGUMENTS)
 
 bench-startup: $(B)/ipt ## contexts and plans in fresh processes, with the caches off, empty and filled; SHAPE=1000x777:4
 	@$(B)/ipt bench $(or $(SHAPE),1000x777:4) --startup
@@ -140,6 +143,9 @@ $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans
 
 $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
+
+$(B)/file: tests/bench/file.c | $(B)
+	$(CC) $(CFLAGS) -o $@ $<
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests
 	$(CC) $(CFLAGS) -I. -c -o $@ $<

@@ -18,6 +18,7 @@
  *   Compiled once: cache, embedded and portable programs  >>cache
  *   Wisdom: what measuring has found                      >>wisdom
  *   Matrices in host memory                               >>host
+ *   Larger than the device, or than memory                >>larger
  *   The seeds' kernels and heuristics by their names      >>seeds
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
@@ -175,6 +176,18 @@
  * IPT_ERROR_INCOMPLETE says where it has come too late.
  *   ipt_plan_create_split spreads the parts over the devices of several contexts of one cl_context.
  *
+ * >>larger
+ * A host matrix that does not fit into max_device_memory, or the device, is cut along its longer side into panels, which
+ * go up, are transposed and come down to where they were, a few at a time and both ways at once. The super-elements that
+ * this makes are as long as a panel; the host's threads put them in their places (before the panels, if the matrix is
+ * wide), cycle by cycle. Every byte crosses the bus once in each direction. Batches of smaller matrices are taken some at
+ * a time. IPT_ERROR_INCOMPLETE is possible from the first panel on.
+ *   ipt_plan_execute_storage does that to a matrix that is read and written by your functions, in a file, say, with
+ * max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and sorted in a
+ * third pass. It goes in steps: before a step's first byte is written, `ready` is told, and then its result is complete
+ * in ipt_storage.memory. Whoever keeps that memory and the step's number, in a mapped file for example, goes on from
+ * there whatever has happened since. That is how `ipt transpose` survives kills.
+ *
  * >>moves
  * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
  * ever, and reflections and rotations by 180 degrees alone do, too; else a pass that reverses rows, or their sequence,
@@ -215,7 +228,9 @@
  * - NVIDIA's driver hands out PTX, from which it makes machine code anew in each process that finds its own cache empty
  *   or switched off: 0.05 to 0.3 s for a program instead of 0.2 to 0.6 from source.
  * - Where a limit is set on the size of files (RLIMIT_FSIZE), writing the cache may raise SIGXFSZ, as any write does.
- * - ipt_plan_execute_host needs as much device memory as the matrix has, and overlapped plans keep it between calls.
+ * - Without max_device_memory, ipt_plan_execute_host takes as much device memory as the matrix has, if the device has
+ *   it, and overlapped plans keep it between calls. Matrices that are cut can only be transposed, in memory with 3 MB
+ *   and some blocks for the shuffle beside the matrix.
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
  *   at a quarter of the copy's speed.
  * - Sub-groups of 8, 16 or 32 work-items are used: by PTX on NVIDIA devices, else by cl_intel_subgroups or
