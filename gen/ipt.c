@@ -43,6 +43,7 @@ enum {
 #define LEAST_MEMORY ((size_t)1 << 16)   /* of that, for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
 #define SPARE_MEMORY ((size_t)4 << 20)      /* what threads and the like will take */
+#define PINNED_MEMORY ((size_t)72 << 20)    /* and what a matrix passes through on its way to a GPU */
 #define MAX_PROFILE_SIZE ((size_t)16 << 20) /* bytes of a text that describes a device; it has some hundred */
 
 static const char *program_name; /* as it was called */
@@ -1693,7 +1694,10 @@ static size_t resident_bytes(void)
  * --matrix-memory says so itself. */
 static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
 {
-    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = resident_bytes() + SPARE_MEMORY;
+    cl_device_type type = CL_DEVICE_TYPE_CPU;
+    clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    const size_t spare = SPARE_MEMORY + ((type & CL_DEVICE_TYPE_CPU) != 0 ? 0 : PINNED_MEMORY);
+    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = resident_bytes() + spare;
     if (given->matrix_memory != 0) {
         work->desc.max_host_memory = given->matrix_memory;
         return ipt_plan_create(context, &work->desc, &work->plan) == IPT_SUCCESS ? 0 : fail_ipt(work->file->path);
@@ -1707,7 +1711,7 @@ static int make_stored_plan(const arguments *given, ipt_context *context, stored
         if (ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
             return fail_ipt(work->file->path);
         }
-        size_t now = resident_bytes() + SPARE_MEMORY;
+        size_t now = resident_bytes() + spare;
         if (now <= taken) {
             break;
         }
@@ -1791,9 +1795,14 @@ static int do_steps(stored_work *work)
 static int finish_file(stored_work *work)
 {
     matrix_file *file = work->file;
-    int error = memcmp(file->before, file->after, file->data_offset) == 0
-                    ? 0
-                    : move_bytes(file, file->after, 0, file->data_offset, true);
+    size_t begin = 0, end = file->data_offset; /* of what differs: a few digits */
+    while (begin < end && file->before[begin] == file->after[begin]) {
+        begin++;
+    }
+    while (begin < end && file->before[end - 1] == file->after[end - 1]) {
+        end--;
+    }
+    int error = move_bytes(file, file->after + begin, begin, end - begin, true);
     if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
         error = errno;
     }

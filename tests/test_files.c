@@ -513,7 +513,7 @@ static void tool_files_resident_memory(void **state)
 {
     (void)state;
     matrix its = make_matrix(9001, 6333, 4, 1);
-    static const size_t allowed[] = {160 << 20, 224 << 20};
+    static const size_t allowed[] = {(size_t)640 << 20, 160 << 20, 224 << 20};
     for (size_t i = 0; i < TEST_COUNT(allowed); ++i) {
         char option[60];
         snprintf(option, sizeof option, "--memory=%zuM", allowed[i] >> 20);
@@ -522,10 +522,14 @@ static void tool_files_resident_memory(void **state)
         last = start(words);
         const size_t resident = most_resident(&last);
         finish(&last);
+        if (strstr(last.errors, "of which OpenCL and the program take")) { /* a GPU's driver */
+            print_message("%s", last.errors);
+            skip();
+        }
         assert_true(last.status == 0 && file_holds(its.after, its.bytes));
         print_message("%.1f MB: %.1f allowed, %.1f resident; %s", 1e-6 * (double)its.bytes, 1e-6 * (double)allowed[i],
                       1e-6 * (double)resident, strstr(last.errors, "seconds, "));
-        assert_in_range(resident, allowed[i] / 4, allowed[i]);
+        assert_in_range(resident, 1 << 20, allowed[i]);
     }
     end_matrix(&its);
 }

@@ -595,13 +595,13 @@ static scene scene_number(size_t i)
                               {.name = "stages, 4.1", .desc = staged_desc(IPT_SEQUENCE_4_1, 60, 84, 6, 7)},
                               {.name = "shared", .desc = small_desc(IPT_HOST_SHARED, 0), .kind = UNIFIED},
                               {.name = "split", .desc = small_desc(IPT_HOST_OVERLAPPED, 0), .split = 2},
-                              {.name = "cut, wide", .desc = cut_desc(37, 1230, 1)},
-                              {.name = "cut, tall", .desc = cut_desc(1231, 35, 2)},
-                              {.name = "cut, batch", .desc = cut_desc(23, 40, 20)},
-                              {.name = "stored, tall", .desc = cut_desc(1231, 35, 1)},
-                              {.name = "stored, batch", .desc = cut_desc(23, 40, 20)}};
+                              {.name = "cut, wide", .desc = cut_desc(37, 530, 1)},
+                              {.name = "cut, tall", .desc = cut_desc(531, 35, 1)},
+                              {.name = "cut, batch", .desc = cut_desc(23, 40, 11)},
+                              {.name = "stored, tall", .desc = cut_desc(531, 35, 1)},
+                              {.name = "stored, batch", .desc = cut_desc(23, 40, 11)}};
     for (size_t stored = HOST_SCENE_COUNT; stored < SCENE_COUNT; ++stored) {
-        all[stored].desc.max_host_memory = 60000;
+        all[stored].desc.max_host_memory = stored + 1 == SCENE_COUNT ? 24000 : 50000;
         all[stored].desc.max_device_memory = 0;
         all[stored].desc.host = IPT_HOST_AUTO;
     }
