@@ -9183,14 +9183,19 @@ static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, s
                : run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut);
 }
 
-/* Bytes there that a step of a phase may use. */
-static size_t ipt__storage_content(const ipt__storage_run *run, ipt__phase phase)
+/* What a step of a phase has prepared, and nobody changes until the next one is ready. */
+static const char *ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t step, size_t *bytes)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    return ipt__phase_keeps(phase)      ? cut->rest_bytes + cut->spare_bytes
-           : phase == IPT__PHASE_CHUNKS ? cut->chunk_bytes
-           : phase == IPT__PHASE_GROUPS ? cut->panels * cut->block_bytes
-                                        : cut->chunk_bytes + cut->block_bytes;
+    const char *const place = ipt__storage_place(run, phase, step);
+    const size_t late = phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut) ? cut->rest_bytes : 0;
+    *bytes = ipt__phase_keeps(phase)      ? cut->rest_bytes + cut->spare_bytes - late
+             : phase == IPT__PHASE_CHUNKS ? cut->chunk_bytes
+             : phase == IPT__PHASE_GROUPS ? cut->panels * cut->block_bytes
+                                          : cut->chunk_bytes + cut->block_bytes;
+    if (phase == IPT__PHASE_PUT && ipt__cut_lifts_late(cut))
+        *bytes = cut->rest_bytes; /* in a slot */
+    return place + late;
 }
 
 /* Adds the jobs of one role for the step with number `index` of a phase that begins at step `first`. */
@@ -9263,10 +9268,12 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
         int jobs_count = 0;
         const int computes = computed < read, reads = read < count && read - written < IPT__CUT_SLOTS,
                   writes = written < computed;
-        if (writes && written >= ready && run->storage->ready &&
-            run->storage->ready(first + written, run->total, ipt__storage_place(run, phase, first + written),
-                                ipt__storage_content(run, phase), run->storage->user))
-            return IPT_ERROR_CANCELLED;
+        if (writes && written >= ready && run->storage->ready) {
+            size_t bytes;
+            const char *const content = ipt__storage_content(run, phase, first + written, &bytes);
+            if (run->storage->ready(first + written, run->total, content, bytes, run->storage->user))
+                return IPT_ERROR_CANCELLED;
+        }
         run->written |= writes && phase != IPT__PHASE_LIFT;
         if (computes) /* the first job is this thread's */
             jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, first, computed);

@@ -22,6 +22,9 @@ typedef struct store {
     int broken;      /* all that follow fail as well */
     size_t stray;    /* bytes beside the matrices */
     size_t ready_count, steps, stop_at; /* stop_at: the step whose ready ends it; SIZE_MAX: none */
+    const void *prepared;               /* by the last step that was ready, and a copy of it */
+    unsigned char *copy;
+    size_t copy_bytes, changed;
 } store;
 
 static store *make_store(const ipt_plan_desc *desc)
@@ -49,6 +52,7 @@ static void end_store(store *its)
     free(its->content);
     free(its->before);
     free(its->expected);
+    free(its->copy);
     pthread_mutex_destroy(&its->lock);
     free(its);
 }
@@ -92,8 +96,15 @@ static int store_ready(size_t step, size_t steps, const void *content, size_t by
     assert_true(content && bytes);
     assert_true(step < steps && (!its->steps || its->steps == steps));
     its->steps = steps;
+    /* What the last step has prepared can still be written again, up to here. */
+    its->changed += its->prepared && memcmp(its->prepared, its->copy, its->copy_bytes) != 0;
     if (step == its->stop_at)
         return 1;
+    its->prepared = content;
+    its->copy = realloc(its->copy, bytes);
+    assert_non_null(its->copy);
+    memcpy(its->copy, content, bytes);
+    its->copy_bytes = bytes;
     its->ready_count = step + 1;
     return 0;
 }
@@ -113,9 +124,9 @@ static int store_holds(const store *its, const unsigned char *content)
                         its->desc.max_device_memory, i, its->content[i], content[i]);
             return 0;
         }
-    if (its->stray)
-        print_error("%zu calls beside the matrices\n", its->stray);
-    return !its->stray;
+    if (its->stray || its->changed)
+        print_error("%zu calls beside the matrices, %zu changes of what was ready\n", its->stray, its->changed);
+    return !its->stray && !its->changed;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -366,6 +377,7 @@ static void cut_resume(void **state)
         const long most = test_random() % 3 ? 40 : 2000;
         for (;;) {
             its->calls_left = (long)test_random_between(0, (size_t)most) + (long)breaks % 7;
+            assert_true(!its->prepared || memcmp(its->prepared, its->copy, its->copy_bytes) == 0);
             its->broken = 0;
             storage.resume = its->ready_count;
             const ipt_result result = ipt_plan_execute_storage(plan, &storage);
