@@ -43,7 +43,7 @@ enum {
 #define LEAST_MEMORY ((size_t)1 << 16)   /* of that, for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
 #define SPARE_MEMORY ((size_t)4 << 20)      /* what threads and the like will take */
-#define PINNED_MEMORY ((size_t)72 << 20)    /* and what a matrix passes through on its way to a GPU */
+#define PINNED_MEMORY ((size_t)200 << 20)   /* and what matrices pass through on their way to a GPU, for three plans */
 #define MAX_PROFILE_SIZE ((size_t)16 << 20) /* bytes of a text that describes a device; it has some hundred */
 
 static const char *program_name; /* as it was called */
