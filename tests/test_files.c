@@ -249,7 +249,7 @@ static void tool_files_killed(void **state)
 {
     (void)state;
     const char *const wanted = getenv("IPT_TEST_KILLS");
-    const size_t enough = wanted ? strtoul(wanted, NULL, 10) : 20;
+    const size_t enough = wanted ? strtoul(wanted, NULL, 10) : 12;
     size_t files = 0, kills = 0, resumed = 0, right = 0;
     double seconds = 0.1;
     for (; resumed < enough; ++files) {
