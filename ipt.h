@@ -177,16 +177,19 @@
  *   ipt_plan_create_split spreads the parts over the devices of several contexts of one cl_context.
  *
  * >>larger
- * A host matrix that does not fit into max_device_memory, or the device, is cut along its longer side into panels, which
- * go up, are transposed and come down to where they were, a few at a time and both ways at once. The super-elements that
- * this makes are as long as a panel; the host's threads put them in their places (before the panels, if the matrix is
- * wide), cycle by cycle. Every byte crosses the bus once in each direction. Batches of smaller matrices are taken some at
- * a time. IPT_ERROR_INCOMPLETE is possible from the first panel on.
- *   ipt_plan_execute_storage does that to a matrix that is read and written by your functions, in a file, say, with
- * max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and sorted in a
- * third pass. It goes in steps: before a step's first byte is written, `ready` is told, and then its result is complete
- * in ipt_storage.memory. Whoever keeps that memory and the step's number, in a mapped file for example, goes on from
- * there whatever has happened since. That is how `ipt transpose` survives kills.
+ * A host matrix that does not fit into max_device_memory, or the device, goes through the device in pieces, both ways at
+ * once. In memory of ipt_host_alloc's, with room for a quarter of it or more, these are blocks, and those whose final
+ * place is not free yet are held on the device; what it cannot hold goes down and comes up again, which makes an eighth
+ * more for a quarter, nothing for a half. Else the matrix is cut along its longer side into panels, which go up, are
+ * transposed and come down to where they were. The super-elements that this makes are as long as a panel; the host's
+ * threads put them in their places (before the panels, if the matrix is wide), cycle by cycle. Every byte crosses the bus
+ * once in each direction. Batches of smaller matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the
+ * first byte that comes down on.
+ *   ipt_plan_execute_storage does that, by panels, to a matrix that is read and written by your functions, in a file,
+ * say, with max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and
+ * sorted in a third pass. It goes in steps: before a step's first byte is written, `ready` is told, and then its result is
+ * complete in ipt_storage.memory. Whoever keeps that memory and the step's number, in a mapped file for example, goes on
+ * from there whatever has happened since. That is how `ipt transpose` survives kills.
  *
  * >>moves
  * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
@@ -4175,6 +4178,19 @@ enum {
     IPT__CUT_PAGE_BYTES = 4096
 };
 
+/* Blocks of a matrix that is cut: see there. An H200's bus, both ways at once, moves rows of so many bytes at a part of
+ * its speed: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
+enum {
+    IPT__BLOCK_ROW_MOST = 8192,
+    IPT__BLOCK_ROW_LEAST = 5120, /* below that, super-elements that the host shuffles take no longer */
+    IPT__BLOCK_PARTS = 10,       /* that each side has at least */
+    IPT__BLOCK_STRIPS = 3,       /* that go down one by one, as their places become free */
+    IPT__BLOCK_SPARE = 8,        /* of so many units, one is kept free */
+    IPT__BLOCK_PLANS = 4,        /* for whole blocks, and for those at the lower, the right and both edges */
+    IPT__BLOCK_QUEUES = 3,       /* for uploads, kernels and downloads */
+    IPT__BLOCK_AHEAD = 48        /* commands that are enqueued before the first of them has ended */
+};
+
 /* Rows in host memory that lie one after the other on the device. */
 typedef struct ipt__rect {
     size_t offset, rows, row_bytes, pitch; /* bytes; offset: of the first one */
@@ -4191,6 +4207,7 @@ typedef struct ipt__host_share {
     ipt_context *context;
     ipt_plan *plans[4]; /* of a whole part, of the last one if that is smaller; of what is left of a cut matrix, and of
                            a group */
+    ipt_plan *block_plans[IPT__BLOCK_PLANS];
     cl_mem buffer;
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
@@ -4207,11 +4224,25 @@ typedef struct ipt__host_part {
     cl_event uploaded, transposed, downloaded;
 } ipt__host_part;
 
+/* A command for a matrix that goes through the device by blocks. Each kind has a queue of its own. */
+typedef enum ipt__haul_kind { IPT__HAUL_UP, IPT__HAUL_TRANSPOSE, IPT__HAUL_DOWN } ipt__haul_kind;
+
+typedef struct ipt__haul {
+    ipt__haul_kind kind;
+    int plan;                        /* TRANSPOSE: of the share's block_plans */
+    ipt__rect rect;                  /* UP and DOWN */
+    size_t device;                   /* bytes into the share's buffer */
+    size_t after[IPT__BLOCK_QUEUES]; /* of each queue, the last command that must have ended, plus 1; 0: none must */
+    cl_event event;
+} ipt__haul;
+
 typedef struct ipt__host {
     ipt__host_share *shares;
     size_t share_count;
     ipt__host_part *parts;
     size_t part_count;
+    ipt__haul *hauls; /* for one matrix */
+    size_t haul_count;
     char *scratch; /* of a matrix that is cut: see ipt__shuffle_bytes; behind that what is left of its longer side */
     size_t scratch_bytes;
 } ipt__host;
@@ -4231,6 +4262,17 @@ typedef struct ipt__cut {
     size_t spare_bytes;            /* of the spare lines, without what is left */
     int tall, backward;            /* backward: panels are taken from the last to the first */
 } ipt__cut;
+
+/* How a matrix that is cut goes through the device if that reaches it by itself, and has room enough: by blocks. */
+typedef struct ipt__blocks {
+    size_t length, panels;     /* rows of a panel; the last one may have less */
+    size_t columns, per_panel; /* of a block, and blocks that a panel has; the last one may be narrower */
+    size_t strip_cols;         /* columns of a block that go down together */
+    size_t count;              /* of blocks */
+    size_t unit_bytes, units;  /* of device memory, each for a block */
+    size_t kept_units;         /* that are kept free for what comes up a second time */
+    size_t bus_bytes;          /* that cross the bus for one matrix, up and down together; 0: not by blocks */
+} ipt__blocks;
 
 struct ipt_plan {
     ipt_context *context;
@@ -4255,6 +4297,7 @@ struct ipt_plan {
     IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host */
     ipt__host host;
     ipt__cut cut;
+    ipt__blocks blocks;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
     ipt_context **split;   /* the contexts of a plan for several; NULL: it is for one */
     size_t split_count;
@@ -6502,6 +6545,14 @@ static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
                       (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
                       (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
                       (unsigned long)cut->spare);
+    if (plan->blocks.bus_bytes)
+        ipt__text_add(out,
+                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
+                      "of %lu bytes; %lu bytes cross the bus\n",
+                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
+                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
+                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
+                      (unsigned long)plan->blocks.bus_bytes);
 }
 
 static void ipt__plan_write_description(ipt_plan *plan)
@@ -7779,6 +7830,8 @@ static void ipt__host_settle(const ipt__host *host)
         ipt__host_forget(&host->parts[i].transposed);
         ipt__host_forget(&host->parts[i].downloaded);
     }
+    for (i = 0; i < host->haul_count; ++i)
+        ipt__host_forget(&host->hauls[i].event);
 }
 
 /* Waits for a transfer of a part, and tells. */
@@ -7991,6 +8044,8 @@ static void ipt__host_close(ipt_plan *plan)
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(share->block_plans[i]);
         for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
@@ -8005,6 +8060,7 @@ static void ipt__host_close(ipt_plan *plan)
     }
     ipt__release(allocator, host->shares);
     ipt__release(allocator, host->parts);
+    ipt__release(allocator, host->hauls);
     ipt__release(allocator, host->scratch);
     memset(host, 0, sizeof *host);
 }
@@ -8640,16 +8696,369 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     }
 }
 
+/* ---- matrices in memory: by blocks ---- */
+
+/* Memory that the device reaches by itself is not shuffled, if rows of blocks are long enough for the bus. The blocks
+ * of a panel are uploaded, each into a unit of the device's memory, and transposed there. What has its final place in
+ * panels that have been uploaded is downloaded to it, in strips of a block's columns; the others are held until theirs
+ * have been. When a share x of the panels has been uploaded, x (1 - x) of the matrix is held, a quarter at most. Blocks
+ * for which there are not enough units wait in the host's matrix, in the final places of such as have not been uploaded
+ * yet, and come up again. All this depends on the sizes alone, so the commands are listed when the plan is made. */
+
+/* Bytes that cross the bus. */
+static size_t ipt__haul_bytes(const ipt__haul *haul)
+{
+    return haul->rect.rows * haul->rect.row_bytes;
+}
+
+/* Where a block is while commands are listed: nowhere yet, in a unit, in another one's place, or, when all of its
+ * strips are done, in its own. */
+typedef struct ipt__haul_block {
+    int unit;    /* that holds it; -1: none */
+    int shelter; /* the block in whose final place it waits; -1: none */
+    int guest;   /* the block that waits in its final place; -1: none */
+    size_t done; /* strips that are in their final places, the first ones */
+} ipt__haul_block;
+
+/* The last commands of each queue that use a unit, or a block's final place, plus 1. */
+typedef struct ipt__haul_uses {
+    size_t last[IPT__BLOCK_QUEUES];
+} ipt__haul_uses;
+
+/* What is known while commands are listed. Blocks are numbered panel by panel. */
+typedef struct ipt__haul_list {
+    const ipt_plan_desc *desc;
+    const ipt__blocks *sizes;
+    ipt__haul *hauls;
+    size_t count, most; /* most: commands that there is room for */
+    int full;
+    ipt__haul_block *blocks;
+    int *held; /* by each unit: the block; -1: none */
+    ipt__haul_uses *units, *places;
+    size_t free_units, next_unit;
+    size_t newest;           /* block that has been uploaded */
+    size_t uploaded, upload; /* whole panels, and the last command for them, plus 1 */
+} ipt__haul_list;
+
+static size_t ipt__block_rows(const ipt__haul_list *list, size_t block)
+{
+    return ipt__min(list->sizes->length, list->desc->rows - block / list->sizes->per_panel * list->sizes->length);
+}
+
+static size_t ipt__block_cols(const ipt__haul_list *list, size_t block)
+{
+    return ipt__min(list->sizes->columns, list->desc->cols - block % list->sizes->per_panel * list->sizes->columns);
+}
+
+static size_t ipt__block_strips(const ipt__haul_list *list, size_t block)
+{
+    return ipt__ceil_divide(ipt__block_cols(list, block), list->sizes->strip_cols);
+}
+
+/* Where strips [first, end) of a block lie in another one's final place, or its own. */
+static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_t place, size_t first, size_t end)
+{
+    const ipt__blocks *const sizes = list->sizes;
+    const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
+    ipt__rect rect;
+    rect.offset = ((place % sizes->per_panel * sizes->columns + from) * list->desc->rows +
+                   place / sizes->per_panel * sizes->length) *
+                  size;
+    rect.rows = ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from;
+    rect.row_bytes = ipt__block_rows(list, block) * size;
+    rect.pitch = list->desc->rows * size;
+    return rect;
+}
+
+/* How many panels must have been uploaded before the final places of a block's first strips may be written. */
+static size_t ipt__block_ready(const ipt__haul_list *list, size_t block, size_t strips)
+{
+    const ipt__rect rect = ipt__block_rect(list, block, block, 0, strips);
+    const size_t end = rect.offset + (rect.rows - 1) * rect.pitch + rect.row_bytes;
+    return ipt__ceil_divide(end, list->sizes->length * list->desc->cols * list->desc->elem_size);
+}
+
+/* How many of a block's strips, beside those that are done, may go to their final places. */
+static size_t ipt__block_may_go(const ipt__haul_list *list, size_t block)
+{
+    const ipt__haul_block *const its = &list->blocks[block];
+    size_t strips = its->done;
+    while (its->guest < 0 && strips < ipt__block_strips(list, block) &&
+           ipt__block_ready(list, block, strips + 1) <= list->uploaded)
+        ++strips;
+    return strips - its->done;
+}
+
+/* Lists a command that uses a unit, behind whatever has used it. */
+static ipt__haul *ipt__haul_add(ipt__haul_list *list, ipt__haul_kind kind, int unit)
+{
+    ipt__haul *haul;
+    list->full |= list->count == list->most;
+    list->count -= (size_t)list->full;
+    haul = &list->hauls[list->count++];
+    memset(haul, 0, sizeof *haul);
+    haul->kind = kind;
+    haul->device = (size_t)unit * list->sizes->unit_bytes;
+    memcpy(haul->after, list->units[unit].last, sizeof haul->after);
+    list->units[unit].last[kind] = list->count;
+    return haul;
+}
+
+/* Lists the transfer of strips of a block that is in a unit to a place, or from it. */
+static void ipt__haul_strips(ipt__haul_list *list, ipt__haul_kind kind, size_t block, size_t place, size_t strips)
+{
+    const ipt__haul_block *const its = &list->blocks[block];
+    ipt__haul *const haul = ipt__haul_add(list, kind, its->unit);
+    int i;
+    haul->rect = ipt__block_rect(list, block, place, its->done, its->done + strips);
+    haul->device += its->done * list->sizes->strip_cols * haul->rect.row_bytes;
+    for (i = 0; i < IPT__BLOCK_QUEUES; ++i)
+        haul->after[i] = ipt__max(haul->after[i], list->places[place].last[i]);
+    haul->after[IPT__HAUL_UP] = ipt__max(haul->after[IPT__HAUL_UP], list->upload);
+    list->places[place].last[kind] = list->count;
+}
+
+/* Gives a block a free unit, the one longest free, if more than `kept` are free. */
+static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
+{
+    if (list->free_units <= kept)
+        return 0;
+    while (list->held[list->next_unit] >= 0)
+        list->next_unit = (list->next_unit + 1) % list->sizes->units;
+    list->held[list->next_unit] = (int)block;
+    list->blocks[block].unit = (int)list->next_unit;
+    list->next_unit = (list->next_unit + 1) % list->sizes->units;
+    --list->free_units;
+    return 1;
+}
+
+static void ipt__unit_free(ipt__haul_list *list, size_t block)
+{
+    list->held[list->blocks[block].unit] = -1;
+    list->blocks[block].unit = -1;
+    ++list->free_units;
+}
+
+/* Brings what may go of a block in a unit to its final place; returns how many strips that are. */
+static size_t ipt__block_finish(ipt__haul_list *list, size_t block)
+{
+    const size_t strips = ipt__block_may_go(list, block);
+    if (strips)
+        ipt__haul_strips(list, IPT__HAUL_DOWN, block, block, strips);
+    list->blocks[block].done += strips;
+    if (list->blocks[block].done == ipt__block_strips(list, block))
+        ipt__unit_free(list, block);
+    return strips;
+}
+
+/* Uploads a block again that waits in another one's place, which is free then. 0: there is no unit for it. */
+static int ipt__block_reload(ipt__haul_list *list, size_t block)
+{
+    ipt__haul_block *const its = &list->blocks[block];
+    if (!ipt__unit_take(list, block, 0))
+        return 0;
+    ipt__haul_strips(list, IPT__HAUL_UP, block, (size_t)its->shelter, ipt__block_strips(list, block) - its->done);
+    list->blocks[its->shelter].guest = -1;
+    its->shelter = -1;
+    return 1;
+}
+
+/* Frees a unit: of the block whose turn comes last, which goes to the place that is needed last. 0: there is none. */
+static int ipt__block_shelter(ipt__haul_list *list)
+{
+    size_t unit, block = list->sizes->count, place, ready = 0, strips;
+    for (unit = 0; unit < list->sizes->units; ++unit)
+        if (list->held[unit] >= 0) {
+            const size_t b = (size_t)list->held[unit], its = ipt__block_ready(list, b, ipt__block_strips(list, b));
+            if (its > ready) {
+                ready = its;
+                block = b;
+            }
+        }
+    if (block == list->sizes->count)
+        return 0;
+    strips = ipt__block_strips(list, block);
+    for (place = list->sizes->count; --place > list->newest;)
+        if (list->blocks[place].guest < 0 && ipt__block_rows(list, place) >= ipt__block_rows(list, block) &&
+            ipt__block_cols(list, place) >= ipt__block_cols(list, block) &&
+            ipt__block_ready(list, place, ipt__block_strips(list, place)) <= list->uploaded)
+            break;
+    if (place == list->newest)
+        return 0;
+    ipt__haul_strips(list, IPT__HAUL_DOWN, block, place, strips - list->blocks[block].done);
+    list->blocks[block].shelter = (int)place;
+    list->blocks[place].guest = (int)block;
+    ipt__unit_free(list, block);
+    return 1;
+}
+
+/* Has more than the spare units free. 0: too little can be held. */
+static int ipt__unit_make_room(ipt__haul_list *list)
+{
+    size_t unit;
+    for (unit = 0; unit < list->sizes->units && list->free_units <= list->sizes->kept_units; ++unit)
+        if (list->held[unit] >= 0)
+            ipt__block_finish(list, (size_t)list->held[unit]);
+    while (list->free_units <= list->sizes->kept_units)
+        if (!ipt__block_shelter(list))
+            return 0;
+    return 1;
+}
+
+/* Uploads the next block and transposes it. 0: there is no room for it. */
+static int ipt__block_upload(ipt__haul_list *list, size_t block)
+{
+    const ipt__blocks *const sizes = list->sizes;
+    const size_t size = list->desc->elem_size, rows = ipt__block_rows(list, block), cols = ipt__block_cols(list, block);
+    ipt__haul *haul;
+    if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
+        return 0;
+    haul = ipt__haul_add(list, IPT__HAUL_UP, list->blocks[block].unit);
+    haul->rect.offset =
+        (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
+        size;
+    haul->rect.rows = rows;
+    haul->rect.row_bytes = cols * size;
+    haul->rect.pitch = list->desc->cols * size;
+    haul = ipt__haul_add(list, IPT__HAUL_TRANSPOSE, list->blocks[block].unit);
+    haul->plan = (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks where the matrix ends may be smaller */
+    list->newest = block;
+    if ((block + 1) % sizes->per_panel == 0) {
+        list->uploaded = block / sizes->per_panel + 1;
+        list->upload = list->count - 1;
+    }
+    return 1;
+}
+
+/* Finishes one part of so many of what may go to its final place, but nothing of the newest block, whose transposition
+ * a download would wait for, so that both directions of the bus stay busy. */
+static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
+{
+    size_t b, count = 0, finished = 0;
+    for (b = 0; b < list->newest; ++b)
+        if (list->blocks[b].unit >= 0)
+            count += ipt__block_may_go(list, b);
+    for (b = 0; b < list->newest && finished * parts < count; ++b)
+        if (list->blocks[b].unit >= 0)
+            finished += ipt__block_finish(list, b);
+    if (list->newest && list->blocks[list->newest - 1].unit >= 0)
+        ipt__block_finish(list, list->newest - 1);
+}
+
+/* Uploads one block again whose turn has come; or, in the last third, when fewer are held from panel to panel, one that
+ * waits in a place that will be needed, if there is room for what the panel under way will have held. */
+static void ipt__haul_reload(ipt__haul_list *list)
+{
+    const size_t blocks = list->sizes->per_panel;
+    size_t b, next = list->sizes->count;
+    for (b = 0; b < list->sizes->count; ++b)
+        if (list->blocks[b].shelter >= 0 && ipt__block_may_go(list, b))
+            next = b;
+    if (next == list->sizes->count && 3 * list->uploaded >= 2 * list->sizes->panels &&
+        list->free_units >
+            list->sizes->kept_units + 1 + blocks * (list->sizes->panels - list->uploaded) / list->sizes->panels)
+        for (b = list->newest + 1; b < list->sizes->count && next == list->sizes->count; ++b)
+            if (list->blocks[b].guest >= 0)
+                next = (size_t)list->blocks[b].guest;
+    if (next < list->sizes->count && list->free_units > 1)
+        ipt__block_reload(list, next);
+}
+
+/* Lists all commands for one matrix. 0: too little of it can be held. */
+static int ipt__haul_all(ipt__haul_list *list)
+{
+    const size_t blocks = list->sizes->per_panel;
+    size_t b, count, reloaded;
+    for (b = 0; b < list->sizes->count && !list->full; ++b) {
+        if (!ipt__block_upload(list, b))
+            return 0;
+        ipt__haul_finish(list, blocks - b % blocks);
+        ipt__haul_reload(list);
+    }
+    /* All places have been uploaded. What waits in another one's comes up, until nothing does any more. */
+    do {
+        for (b = 0, count = 0; b < list->sizes->count; ++b)
+            if (list->blocks[b].unit >= 0)
+                count += ipt__block_finish(list, b);
+        for (b = 0, reloaded = 0; b < list->sizes->count; ++b)
+            if (list->blocks[b].shelter >= 0 && ipt__block_reload(list, b))
+                ++reloaded;
+    } while ((count || reloaded) && !list->full);
+    for (b = 0, count = 0; b < list->sizes->count; ++b)
+        count += list->blocks[b].done < ipt__block_strips(list, b);
+    return !count && !list->full;
+}
+
+/* ---- what moving by blocks needs ---- */
+
+/* How large blocks are, and how many fit. 0: their rows would be too short for the bus. */
+static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t size = desc->elem_size, most = ipt__max(IPT__BLOCK_ROW_MOST / size, 1);
+    memset(sizes, 0, sizeof *sizes);
+    sizes->length = ipt__ceil_divide(desc->rows, ipt__max(ipt__ceil_divide(desc->rows, most), IPT__BLOCK_PARTS));
+    sizes->columns = ipt__ceil_divide(desc->cols, ipt__max(ipt__ceil_divide(desc->cols, most), IPT__BLOCK_PARTS));
+    if (ipt__min(sizes->length, sizes->columns) * size < IPT__BLOCK_ROW_LEAST)
+        return 0;
+    sizes->panels = ipt__ceil_divide(desc->rows, sizes->length);
+    sizes->per_panel = ipt__ceil_divide(desc->cols, sizes->columns);
+    sizes->strip_cols = ipt__ceil_divide(sizes->columns, IPT__BLOCK_STRIPS);
+    sizes->count = sizes->panels * sizes->per_panel;
+    sizes->unit_bytes = sizes->length * sizes->columns * size;
+    sizes->units = ipt__min(capacity / sizes->unit_bytes, sizes->count);
+    sizes->kept_units = ipt__max(sizes->units / IPT__BLOCK_SPARE, 1);
+    return sizes->units > 2;
+}
+
+/* Lists the commands; none if too few blocks can be held. */
+static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    ipt__haul_list list;
+    ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
+    size_t i;
+    memset(&list, 0, sizeof list);
+    list.desc = &plan->desc;
+    list.sizes = sizes;
+    list.free_units = sizes->units;
+    list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* up, transposed, away, up again, and down */
+    list.hauls = (ipt__haul *)ipt__allocate(allocator, list.most * sizeof *list.hauls);
+    list.blocks = (ipt__haul_block *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
+    list.held = (int *)ipt__allocate(allocator, sizes->units * sizeof *list.held);
+    list.units = (ipt__haul_uses *)ipt__allocate(allocator, sizes->units * sizeof *list.units);
+    list.places = (ipt__haul_uses *)ipt__allocate(allocator, sizes->count * sizeof *list.places);
+    if (list.hauls && list.blocks && list.held && list.units && list.places) {
+        result = IPT_SUCCESS;
+        for (i = 0; i < sizes->count; ++i)
+            list.blocks[i].unit = list.blocks[i].shelter = list.blocks[i].guest = -1;
+        for (i = 0; i < sizes->units; ++i)
+            list.held[i] = -1;
+        if (ipt__haul_all(&list)) {
+            plan->host.hauls = list.hauls;
+            plan->host.haul_count = list.count;
+            for (i = 0; i < list.count; ++i)
+                sizes->bus_bytes += ipt__haul_bytes(&list.hauls[i]);
+        }
+    }
+    if (!plan->host.haul_count)
+        ipt__release(allocator, list.hauls);
+    ipt__release(allocator, list.blocks);
+    ipt__release(allocator, list.held);
+    ipt__release(allocator, list.units);
+    ipt__release(allocator, list.places);
+    return result;
+}
+
 /* ---- matrices in memory ---- */
 
-/* A plan for `count` pieces of rows x cols elements, as large as the plan's, or as a super-element of a group. All of a
- * share's have one workspace. */
+/* A plan for `count` pieces of rows x cols elements, as large as the plan's, or as a super-element of a group. It may
+ * have so many bytes of workspace of its own, or borrows the lender's. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
-                                      ipt_host host, int which)
+                                      ipt_host host, ipt_plan *lender, ipt_plan **made)
 {
     ipt__host_share *const share = &plan->host.shares[0];
     ipt_plan_desc desc = plan->desc;
-    ipt_plan *const lender = which ? share->plans[0] : NULL;
     ipt_result result;
     desc.rows = rows;
     desc.cols = cols;
@@ -8660,15 +9069,15 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.host = host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
-    if (which == IPT__CUT_PLAN_GROUP) {
+    if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
         desc.elem_size = plan->cut.piece_bytes;
         desc.expression = desc.expression_type = NULL; /* it has been applied, or will be */
     }
-    desc.max_workspace = lender ? ipt__max(lender->layout.workspace, 1) : workspace;
-    result = ipt__plan_make(share->context, &desc, lender, &share->plans[which]);
+    desc.max_workspace = ipt__max(ipt__max(workspace, lender ? lender->layout.workspace : 0), 1);
+    result = ipt__plan_make(share->context, &desc, lender, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, lender, &share->plans[which]);
+        result = ipt__plan_make(share->context, &desc, lender, made);
     }
     return result;
 }
@@ -8677,18 +9086,19 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
 static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     const ipt__cut *const cut = &plan->cut;
+    ipt_plan **const plans = plan->host.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
     const size_t rows = cut->matrices ? plan->desc.rows : cut->tall ? cut->length : cut->shorter;
     const size_t cols = cut->matrices ? plan->desc.cols : cut->tall ? cut->shorter : cut->length;
-    ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, 0);
+    ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, NULL, &plans[0]);
     if (!result && last != whole)
-        result = ipt__cut_piece_plan(plan, rows, cols, last, workspace, host, 1);
+        result = ipt__cut_piece_plan(plan, rows, cols, last, 0, host, plans[0], &plans[1]);
     if (!result && cut->rest)
         result = ipt__cut_piece_plan(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest,
-                                     1, workspace, host, IPT__CUT_PLAN_REST);
+                                     1, 0, host, plans[0], &plans[IPT__CUT_PLAN_REST]);
     if (!result && cut->group > 1)
         result = ipt__cut_piece_plan(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels,
-                                     1, workspace, host, IPT__CUT_PLAN_GROUP);
+                                     1, 0, host, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
     return result;
 }
 
@@ -8703,9 +9113,10 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
 {
     size_t bytes = 0;
     int i;
-    for (i = 0; i < 4; ++i)
-        if (share->plans[i] && !share->plans[i]->lender)
-            bytes += share->plans[i]->layout.workspace;
+    for (i = 0; i < 4; ++i) {
+        bytes += share->plans[i] && !share->plans[i]->lender ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !share->block_plans[i]->lender ? share->block_plans[i]->layout.workspace : 0;
+    }
     return bytes;
 }
 
@@ -8714,6 +9125,30 @@ static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     return plan->desc.max_workspace ? plan->desc.max_workspace
                                     : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+}
+
+/* Makes what a cut matrix needs to go by blocks, beside the panels; nothing if it cannot. */
+static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
+{
+    ipt__host_share *const share = &plan->host.shares[0];
+    ipt__blocks *const sizes = &plan->blocks;
+    const size_t panels = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
+    const size_t own = ipt__share_workspace(share),
+                 workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
+    ipt_result result;
+    int i;
+    if (plan->cut.matrices || !ipt__blocks_choose(plan, limit - own - workspace, sizes))
+        return IPT_SUCCESS;
+    result = ipt__blocks_list(plan, sizes);
+    for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
+        const size_t rows = i & 1 ? plan->desc.rows % sizes->length : sizes->length,
+                     cols = i & 2 ? plan->desc.cols % sizes->columns : sizes->columns;
+        ipt_plan *const first = share->block_plans[0];
+        if (rows && cols)
+            result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
+                                         first && !first->lender ? first : share->plans[0], &share->block_plans[i]);
+    }
+    return result;
 }
 
 /* Makes the plans, buffer and queues of a plan whose matrices are moved through `limit` bytes of device memory. */
@@ -8754,6 +9189,9 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "max_device_memory = %lu: %lu bytes of it would be needed, workspace included",
                          (unsigned long)limit, (unsigned long)used);
+    result = ipt__cut_open_blocks(plan, limit);
+    if (result)
+        return result;
     for (i = 0; i < IPT__CUT_SLOTS && !error; ++i) {
         share->queues[i] = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
         share->queue_count += !error;
@@ -8761,6 +9199,8 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
     used = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
+    if (plan->blocks.bus_bytes)
+        used = ipt__max(used, plan->blocks.units * plan->blocks.unit_bytes);
     share->buffer = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE, used, NULL, &error);
     if (error)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
@@ -8809,19 +9249,90 @@ static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
     return result;
 }
 
+/* Enqueues a command behind those that it needs, of which the first `ended` have ended. */
+static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t ended)
+{
+    ipt__host *const host = &run->plan->host;
+    ipt__host_share *const share = &host->shares[0];
+    ipt__host_part part;
+    cl_event wait[IPT__BLOCK_QUEUES];
+    cl_uint count = 0;
+    ipt_result result;
+    int i;
+    for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
+        const size_t after = haul->after[i];
+        cl_int status = CL_COMPLETE, error;
+        if (i == (int)haul->kind || after <= ended) /* queues keep their own order */
+            continue;
+        /* Some implementations would wait for ever for what has failed. */
+        error = ipt__cl.clGetEventInfo(host->hauls[after - 1].event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                       &status, NULL);
+        if (error || status < 0)
+            return ipt__fail_opencl("a block's transfer or transposition", error ? error : status);
+        wait[count++] = host->hauls[after - 1].event;
+    }
+    memset(&part, 0, sizeof part);
+    part.share = share;
+    part.queue = share->queues[haul->kind];
+    part.device = haul->device;
+    part.up = part.down = ipt__area_of(haul->rect.offset, haul->rect.rows, haul->rect.row_bytes, haul->rect.pitch);
+    if (haul->kind != IPT__HAUL_TRANSPOSE) {
+        run->written |= haul->kind == IPT__HAUL_DOWN;
+        return ipt__host_transfer(&part, run->data, haul->kind == IPT__HAUL_DOWN, count, count ? wait : NULL,
+                                  &haul->event);
+    }
+    result = ipt_plan_execute(share->block_plans[haul->plan], part.queue, share->buffer, haul->device, count,
+                              count ? wait : NULL, &haul->event);
+    /* Only the device's copy is lost; and what is wrong with arguments that are ipt's own is an event that failed. */
+    return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
+}
+
+/* The commands for one matrix, some ahead of the last one that has ended: few before the first download, so that a
+ * cancellation in time finds the matrix as it was. */
+static ipt_result ipt__host_run_hauls(ipt__host_run *run)
+{
+    ipt__host *const host = &run->plan->host;
+    size_t i, ended = 0;
+    ipt_result result = IPT_SUCCESS;
+    for (i = 0; ended < host->haul_count && !result && !run->cancelled; ++i) {
+        if (i < host->haul_count)
+            result = ipt__haul_begin(run, &host->hauls[i], ended);
+        for (; ended + (run->written ? IPT__BLOCK_AHEAD : IPT__HOST_AHEAD) <= i && !result && !run->cancelled &&
+               ended < host->haul_count;
+             ++ended) {
+            const ipt__haul *const haul = &host->hauls[ended];
+            result = ipt__wait_for(haul->event);
+            if (!result && haul->kind != IPT__HAUL_TRANSPOSE)
+                ipt__host_progress(run, ipt__haul_bytes(haul));
+        }
+    }
+    ipt__host_settle(host);
+    return result;
+}
+
 /* All matrices, one after the other; whole ones in chunks. */
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     const ipt__cut *const cut = &plan->cut;
     char *const data = run->data, *const kept = plan->host.scratch + ipt__shuffle_bytes(cut);
+    const int by_blocks = run->pinned && plan->blocks.bus_bytes;
     size_t i;
     ipt_result result = IPT_SUCCESS;
     if (cut->matrices)
         return ipt__host_run_batch(run, &plan->host);
-    run->total += plan->desc.batch * ipt__moves_count(cut) * cut->block_bytes;
+    if (by_blocks)
+        run->total = plan->desc.batch * plan->blocks.bus_bytes;
+    else
+        run->total += plan->desc.batch * ipt__moves_count(cut) * cut->block_bytes;
     for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
         run->data = data + i * plan->desc.batch_stride;
+        if (by_blocks) {
+            result = ipt__host_run_hauls(run);
+            if (!result && run->done == run->total)
+                run->cancelled = 0; /* too late */
+            continue;
+        }
         if (cut->rest)
             result = ipt__cut_lift_rest(run, kept);
         if (!result && !cut->tall)

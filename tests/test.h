@@ -32,6 +32,7 @@
     X(device_classes)                                                                                                  \
     X(stress)                                                                                                          \
     X(host_matrices)                                                                                                   \
+    X(blocks)                                                                                                          \
     X(cut)                                                                                                             \
     X(cache)                                                                                                           \
     X(wisdom)                                                                                                          \

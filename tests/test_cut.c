@@ -221,6 +221,47 @@ static void cut_memory(void **state)
     assert_true(cut > TEST_COUNT(shapes) * 2 && refused < TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT / 3);
 }
 
+/* In pinned memory, blocks as soon as there is room for enough of them, and before that panels. */
+static void cut_pinned(void **state)
+{
+    static const size_t sides[][3] = {{20, 26, 2560}, {47, 41, 1792}, {52, 64, 1024}, {101, 75, 768}, {210, 223, 256}};
+    size_t by_blocks = 0, by_panels = 0;
+    (void)state;
+    for (size_t s = 0; s < TEST_COUNT(sides); ++s)
+        for (size_t part = 1; part <= 6; ++part) {
+            ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = sides[s][2]};
+            void *memory;
+            desc.host = IPT_HOST_OVERLAPPED;
+            batch_of(&desc);
+            desc.max_device_memory = test_matrix_bytes(&desc) * 10 / (8 + 6 * part);
+            ipt_plan *plan = plan_within(test_context, &desc);
+            if (!plan)
+                continue;
+            const int blocks = strstr(ipt_plan_describe(plan), "pinned:") != NULL;
+            by_blocks += blocks;
+            by_panels += !blocks;
+            assert_true(part > 1 || blocks);
+            assert_true(ipt_plan_workspace(plan) <= desc.max_device_memory);
+            store *its = make_store(&desc);
+            assert_int_equal(ipt_host_alloc(test_context, its->span + 128, &memory), IPT_SUCCESS);
+            for (int turn = 0; turn < 2; ++turn) {
+                unsigned char *const bytes = memory;
+                memset(bytes, 0x5a, its->span + 128);
+                memcpy(bytes + 64, its->before, its->span);
+                assert_int_equal(ipt_plan_execute_host(plan, bytes + 64), IPT_SUCCESS);
+                memcpy(its->content, bytes + 64, its->span);
+                assert_true(store_holds(its, its->expected));
+                for (size_t i = 0; i < 64; ++i)
+                    assert_true(bytes[i] == 0x5a && bytes[64 + its->span + i] == 0x5a);
+            }
+            end_store(its);
+            ipt_host_free(test_context, memory);
+            ipt_plan_destroy(plan);
+        }
+    print_message("%zu plans by blocks, %zu by panels\n", by_blocks, by_panels);
+    assert_true(by_blocks >= 12 && by_panels >= 4);
+}
+
 static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
 {
     for (int turn = 0; turn < 2; ++turn) { /* memory of its own, and of ours */
@@ -600,6 +641,6 @@ const struct CMUnitTest test_cut[] = {
     TEST_CASE(cut_random),        TEST_CASE(cut_moves_and_expressions),
     TEST_CASE(cut_resume),        TEST_CASE(cut_ended_before_each_step),
     TEST_CASE(cut_host_memory),   TEST_CASE(cut_limits_too_small),
-    TEST_CASE(cut_bad_arguments),
+    TEST_CASE(cut_bad_arguments), TEST_CASE(cut_pinned),
 };
 const size_t test_cut_count = TEST_COUNT(test_cut);

@@ -571,10 +571,21 @@ static ipt_plan_desc cut_desc(size_t rows, size_t cols, size_t batch)
     return desc;
 }
 
+/* Blocks of 2 x 2 elements, of which the device holds a quarter. */
+static ipt_plan_desc blocks_desc(void)
+{
+    ipt_plan_desc desc = cut_desc(20, 21, 1);
+    desc.elem_size = 2560;
+    desc.max_device_memory = 330000;
+    return desc;
+}
+
 typedef struct scene {
     const char *name;
     ipt_plan_desc desc;
-    int kind; /* of the contexts */
+    int kind;    /* of the contexts */
+    int pinned;  /* data is in pinned memory */
+    long sparse; /* behind the n-th call, n / sparse do not fail; 0: each does */
     size_t split;
     living before;
     ipt_context *contexts[2];
@@ -582,7 +593,7 @@ typedef struct scene {
     piece p;
 } scene;
 
-enum { SCENE_COUNT = 14, HOST_SCENE_COUNT = 12 }; /* the last ones are for storages */
+enum { SCENE_COUNT = 15, HOST_SCENE_COUNT = 13 }; /* the last ones are for storages */
 
 static scene scene_number(size_t i)
 {
@@ -598,6 +609,7 @@ static scene scene_number(size_t i)
                               {.name = "cut, wide", .desc = cut_desc(37, 530, 1)},
                               {.name = "cut, tall", .desc = cut_desc(531, 35, 1)},
                               {.name = "cut, batch", .desc = cut_desc(23, 40, 11)},
+                              {.name = "cut, pinned", .desc = blocks_desc(), .pinned = 1, .sparse = 20},
                               {.name = "stored, tall", .desc = cut_desc(531, 35, 1)},
                               {.name = "stored, batch", .desc = cut_desc(23, 40, 11)}};
     for (size_t stored = HOST_SCENE_COUNT; stored < SCENE_COUNT; ++stored) {
@@ -620,7 +632,8 @@ static scene set_up(size_t i, ipt_allocator allocator)
         s.contexts[c] = open_in(test_cl_context, test_device, allocator);
     told_unified = -1;
     s.plan = make_plan(s.contexts, s.split, &s.desc);
-    s.p = take(&s.desc, NULL, TEST_GUARD);
+    s.p = take(&s.desc, s.pinned ? s.contexts[0] : NULL, TEST_GUARD);
+    assert_true(!s.pinned || strstr(ipt_plan_describe(s.plan), "pinned:"));
     assert_true(executes(s.plan, &s.p));
     again(&s.p);
     return s;
@@ -1014,7 +1027,7 @@ static void with_faults(int all_after, int kept_plan)
         scene s = set_up(i, (ipt_allocator){0});
         living usual = living_now();
         int incomplete = 0, untouched = 0;
-        for (long n = 0;; ++n) {
+        for (long n = 0;; n += s.sparse ? 1 + n / s.sparse : 1) {
             ipt_plan *plan = kept_plan ? s.plan : NULL;
             ipt_result result = IPT_SUCCESS;
             again(&s.p);
