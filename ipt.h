@@ -9292,14 +9292,13 @@ static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t en
 static ipt_result ipt__host_run_hauls(ipt__host_run *run)
 {
     ipt__host *const host = &run->plan->host;
-    size_t i, ended = 0;
+    size_t i, ended = 0, ahead;
     ipt_result result = IPT_SUCCESS;
     for (i = 0; ended < host->haul_count && !result && !run->cancelled; ++i) {
         if (i < host->haul_count)
             result = ipt__haul_begin(run, &host->hauls[i], ended);
-        for (; ended + (run->written ? IPT__BLOCK_AHEAD : IPT__HOST_AHEAD) <= i && !result && !run->cancelled &&
-               ended < host->haul_count;
-             ++ended) {
+        ahead = run->written ? (size_t)IPT__BLOCK_AHEAD : (size_t)IPT__HOST_AHEAD;
+        for (; ended + ahead <= i && ended < host->haul_count && !result && !run->cancelled; ++ended) {
             const ipt__haul *const haul = &host->hauls[ended];
             result = ipt__wait_for(haul->event);
             if (!result && haul->kind != IPT__HAUL_TRANSPOSE)
