@@ -12,18 +12,19 @@ KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
-        test_faults test_device_classes test_stress test_host_matrices test_blocks test_cut test_cache test_wisdom test_offline test_files test_tool
+        test_faults test_device_classes test_stress test_host_matrices test_blocks fake_cl test_trust test_cut test_cache test_wisdom test_offline test_files test_tool
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_*' 'cache_*'
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h gen/offline.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h
+FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
+            tests/fuzz/*.c tests/fuzz/*.h
 OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
 PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check large check-gen check-format check-lint check-compile gen single format tests \
+.PHONY: help all deps demo test check models fuzz large check-gen check-format check-lint check-compile gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -48,9 +49,20 @@ test: deps ## all tests: under 10 minutes on two cores
 	@for tests in $(SINGLE_TESTS); do $(B)/tests/single/ipt_tests "$$tests" || exit 1; done
 	@$(B)/tests/ipt_tests
 
-check: test $(B)/walk ## make test, and the deep checks: oclgrind over every kernel, random shapes with a new seed
-	@sh gen/deps.sh oclgrind
+check: test $(B)/walk ## make test, and the deep checks: oclgrind over every kernel, models, fuzzing, random shapes with a new seed
+	@sh gen/deps.sh oclgrind spin clang-14 libclang-rt-14-dev
 	@sh tests/check.sh
+	@sh tests/models/run.sh
+	@sh tests/fuzz/run.sh 60
+
+models: ## all orders of steps that work-groups and processes can take, in models of what they do together
+	@sh gen/deps.sh spin
+	@sh tests/models/run.sh
+
+SECONDS ?= 600
+fuzz: ## random input for all that is read, SECONDS=600 for each reader, with clang's libFuzzer
+	@sh gen/deps.sh clang-14 libclang-rt-14-dev
+	@sh tests/fuzz/run.sh $(SECONDS)
 
 large: $(B)/large ## matrices beyond 2^32 elements, on a GPU with 16 GB (choose it with IPT_DEVICE)
 	@$(B)/large

@@ -1970,13 +1970,45 @@ typedef struct ipt__findings {
     IPT__FINDING_LIST(IPT__LIMIT_FIELD)
 } ipt__findings;
 
-/* Text information of a platform (device NULL) or a device, cut to fit. "" if there is none. */
-static void ipt__info_text(cl_platform_id platform, cl_device_id device, cl_uint name, char *text, size_t capacity)
+/* Questions to a device and its platform, and the first that was not answered. */
+typedef struct ipt__questions {
+    cl_device_id device;
+    const char *call; /* NULL: all were answered */
+    cl_int error;
+} ipt__questions;
+
+static ipt__questions ipt__questions_to(cl_device_id device)
+{
+    ipt__questions asked = {NULL, NULL, CL_SUCCESS};
+    asked.device = device;
+    return asked;
+}
+
+static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int error)
+{
+    if (error && !asked->call) {
+        asked->call = call;
+        asked->error = error;
+    }
+}
+
+/* What has been asked for, or zeros. */
+static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
+{
+    const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
+    if (error)
+        memset(value, 0, bytes);
+    ipt__note_answer(asked, "clGetDeviceInfo", error);
+}
+
+/* A text of the platform's (NULL: the device's), cut to fit, or "". */
+static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
 {
     char long_text[4096];
     size_t bytes = 0;
-    const cl_int error = device ? ipt__cl.clGetDeviceInfo(device, name, sizeof long_text - 1, long_text, &bytes)
-                                : ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
+    const cl_int error = platform
+                             ? ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes)
+                             : ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
     if (error)
         bytes = 0;
     bytes = ipt__min(bytes, sizeof long_text - 1);
@@ -1984,6 +2016,22 @@ static void ipt__info_text(cl_platform_id platform, cl_device_id device, cl_uint
     bytes = ipt__min(strlen(long_text), capacity - 1);
     memcpy(text, long_text, bytes);
     text[bytes] = 0;
+    ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
+}
+
+/* The device's platform, or NULL. */
+static cl_platform_id ipt__ask_platform(ipt__questions *asked)
+{
+    cl_platform_id platform = NULL;
+    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
+    return platform;
+}
+
+static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
+{
+    return asked->error == CL_INVALID_DEVICE
+               ? ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not a valid OpenCL device: %s failed", asked->call)
+               : ipt__fail_opencl(asked->call, asked->error);
 }
 
 /* Whether text contains part, whatever the case of their letters. */
@@ -2001,33 +2049,34 @@ static int ipt__contains(const char *text, const char *part)
     }
 }
 
-static int ipt__platform_has_name(cl_device_id device, const char *name)
+static int ipt__platform_has_name(ipt__questions *asked, const char *name)
 {
-    cl_platform_id platform = NULL;
-    char text[512];
-    if (ipt__cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) || !platform)
-        return 0;
-    ipt__info_text(platform, NULL, CL_PLATFORM_NAME, text, sizeof text);
+    const cl_platform_id platform = ipt__ask_platform(asked);
+    char text[512] = "";
+    if (platform)
+        ipt__ask_text(asked, platform, CL_PLATFORM_NAME, text, sizeof text);
     return ipt__contains(text, name);
 }
 
-static int ipt__device_has_name(cl_device_id device, const char *name)
+static int ipt__device_has_name(ipt__questions *asked, const char *name)
 {
     char text[512];
-    ipt__info_text(NULL, device, CL_DEVICE_NAME, text, sizeof text);
-    return ipt__contains(text, name) || ipt__platform_has_name(device, name);
+    ipt__ask_text(asked, NULL, CL_DEVICE_NAME, text, sizeof text);
+    return ipt__contains(text, name) || ipt__platform_has_name(asked, name);
 }
 
-static cl_device_type ipt__device_type(cl_device_id device)
+static cl_device_type ipt__device_type(ipt__questions *asked)
 {
-    cl_device_type type = 0;
-    return ipt__cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) ? 0 : type;
+    cl_device_type type;
+    ipt__ask(asked, CL_DEVICE_TYPE, &type, sizeof type);
+    return type;
 }
 
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
     cl_platform_id platforms[64];
     cl_uint platform_count = 0, i;
+    cl_int error, failed = CL_SUCCESS;
     ipt_result result;
     if (!count)
         return ipt__fail_null("count");
@@ -2037,29 +2086,37 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
     result = ipt__load();
     if (result)
         return result;
-    /* The loader reports "no platform" as an error of its own. */
-    if (ipt__cl.clGetPlatformIDs(64, platforms, &platform_count))
+    error = ipt__cl.clGetPlatformIDs(64, platforms, &platform_count);
+    if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: how the loader says that there is none */
         platform_count = 0;
+    else if (error)
+        return ipt__fail_opencl("clGetPlatformIDs", error);
     for (i = 0; i < platform_count && i < 64; ++i) {
         cl_device_id found[64];
         cl_uint found_count = 0, k;
-        if (ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count))
+        error = ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
+        if (error) { /* the other platforms' devices are there all the same */
+            failed = error == CL_DEVICE_NOT_FOUND ? failed : error;
             continue;
+        }
         for (k = 0; k < found_count && k < 64; ++k, ++*count)
             if (*count < capacity)
                 devices[*count] = found[k];
     }
+    if (!*count && failed)
+        return ipt__fail_opencl("clGetDeviceIDs", failed);
     return *count ? IPT_SUCCESS : ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL platform of this machine has a device");
 }
 
 IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
     char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
-    cl_platform_id platform = NULL;
-    cl_ulong global = 0, local = 0;
-    cl_uint units = 0;
-    size_t group = 0;
+    cl_platform_id platform;
+    cl_ulong global, local;
+    cl_uint units;
+    size_t group;
     cl_device_type type;
+    ipt__questions asked;
     ipt__text out;
     ipt_result result;
     if (!text)
@@ -2072,18 +2129,21 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
     result = ipt__load();
     if (result)
         return result;
-    ipt__info_text(NULL, device, CL_DEVICE_NAME, name, sizeof name);
-    ipt__info_text(NULL, device, CL_DEVICE_VENDOR, vendor, sizeof vendor);
-    ipt__info_text(NULL, device, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__info_text(NULL, device, CL_DRIVER_VERSION, driver, sizeof driver);
-    if (!ipt__cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL))
-        ipt__info_text(platform, NULL, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
-    type = ipt__device_type(device);
-    if (!type || ipt__cl.clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof global, &global, NULL) ||
-        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) ||
-        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) ||
-        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL))
-        return ipt__fail(IPT_ERROR_OPENCL, "clGetDeviceInfo failed");
+    asked = ipt__questions_to(device);
+    ipt__ask_text(&asked, NULL, CL_DEVICE_NAME, name, sizeof name);
+    ipt__ask_text(&asked, NULL, CL_DEVICE_VENDOR, vendor, sizeof vendor);
+    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, NULL, CL_DRIVER_VERSION, driver, sizeof driver);
+    platform = ipt__ask_platform(&asked);
+    if (platform)
+        ipt__ask_text(&asked, platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    type = ipt__device_type(&asked);
+    ipt__ask(&asked, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
+    ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
+    ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
+    if (asked.call)
+        return ipt__fail_unanswered(&asked);
     out.text = text;
     out.capacity = capacity;
     out.length = 0;
@@ -2235,6 +2295,7 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
     cl_device_id devices[256];
     size_t count = 0, i;
     const char *name = desc->device_name, *source = "device_name";
+    ipt__questions failed = ipt__questions_to(NULL);
     ipt_result result;
     *device = desc->device;
     if (desc->device && !desc->context)
@@ -2254,14 +2315,18 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
         source = "the environment's IPT_DEVICE";
     }
     for (i = 0; i < count; ++i) {
-        if (name && *name && !ipt__device_has_name(devices[i], name))
-            continue;
-        if (!*device)
+        ipt__questions asked = ipt__questions_to(devices[i]);
+        const int fits = !name || !*name || ipt__device_has_name(&asked, name);
+        const int gpu = fits && (ipt__device_type(&asked) & CL_DEVICE_TYPE_GPU);
+        ipt__note_answer(&failed, asked.call, asked.error);
+        if (fits && (!*device || gpu))
             *device = devices[i];
-        if (ipt__device_type(devices[i]) & CL_DEVICE_TYPE_GPU) {
-            *device = devices[i];
+        if (gpu)
             break;
-        }
+    }
+    if (failed.call) { /* what was not told could have made another choice */
+        *device = NULL;
+        return ipt__fail_unanswered(&failed);
     }
     if (*device)
         return IPT_SUCCESS;
@@ -2302,23 +2367,26 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
 
 static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id device, ipt__limits *limits)
 {
-    cl_ulong local = 0;
-    cl_uint units = 0;
+    cl_ulong local;
+    cl_uint units;
     char extensions[4096], version[64];
-    size_t group = 0;
+    size_t group;
     unsigned major = 0, minor = 0;
-    const cl_device_type type = ipt__device_type(device);
-    if (!type || ipt__cl.clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) ||
-        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) ||
-        ipt__cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not a valid OpenCL device");
-    ipt__info_text(NULL, device, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__questions asked = ipt__questions_to(device);
+    const cl_device_type type = ipt__device_type(&asked);
+    const int rusticl = (type & CL_DEVICE_TYPE_CPU) && ipt__platform_has_name(&asked, "rusticl");
+    ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
+    ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
+    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    if (asked.call)
+        return ipt__fail_unanswered(&asked);
     if (sscanf(version, "OpenCL %u.%u", &major, &minor) != 2 || major * 10 + minor < 12)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device offers %s: OpenCL 1.2 is needed", version);
-    if ((type & CL_DEVICE_TYPE_CPU) && ipt__platform_has_name(device, "rusticl"))
+    if (rusticl)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "rusticl's llvmpipe (seen: Mesa 22.3.6) computes wrong results in "
                                                 "work-groups of one work-item and in long loops: use PoCL");
-    ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     strcat(extensions, " "); /* a name ends where the next begins */
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
@@ -2899,50 +2967,54 @@ static void ipt__findings_store(const ipt_context *context)
 }
 
 /* Asks what code besides OpenCL C the device takes, and for the lines that tell it from others. */
-static void ipt__read_code(ipt_context *context, cl_device_id device)
+static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
     static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
     static const char *const titles[] = {"device", "vendor", "driver"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char extensions[4096], text[256];
-    cl_platform_id platform = NULL;
-    cl_bool compiler = CL_FALSE, unified = CL_FALSE;
-    cl_uint major = 0, minor = 0, bits = 0;
+    cl_platform_id platform;
+    cl_bool compiler, unified;
+    cl_uint major = 0, minor = 0, bits;
+    ipt__questions asked = ipt__questions_to(device), curious = asked;
     int i;
     char *at;
     for (i = 0; i < 3; ++i) {
-        ipt__info_text(NULL, device, names[i], text, sizeof text);
+        ipt__ask_text(&asked, NULL, names[i], text, sizeof text);
         for (at = text; *at; ++at)
             *at = (unsigned char)*at < 32 ? ' ' : *at;
         ipt__text_add(&out, "%s %s\n", titles[i], text);
     }
-    if (ipt__cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL))
-        platform = NULL;
-    ipt__info_text(platform, NULL, CL_PLATFORM_VERSION, text, sizeof text);
+    platform = ipt__ask_platform(&asked);
+    *text = 0;
+    if (platform)
+        ipt__ask_text(&asked, platform, CL_PLATFORM_VERSION, text, sizeof text);
     for (at = text; *at; ++at)
         *at = (unsigned char)*at < 32 ? ' ' : *at;
-    if (ipt__cl.clGetDeviceInfo(device, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL))
-        bits = 0;
+    ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
     ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    context->compiler =
-        !ipt__cl.clGetDeviceInfo(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL) && compiler;
-    context->shares_memory =
-        !ipt__cl.clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL) && unified;
-    context->finishes_late = context->limits.cpu && ipt__platform_has_name(device, "portable computing language");
-    ipt__info_text(NULL, device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
+    context->compiler = compiler != 0;
+    ipt__ask(&asked, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
+    context->shares_memory = unified != 0;
+    context->finishes_late = context->limits.cpu && ipt__platform_has_name(&asked, "portable computing language");
+    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    if (asked.call)
+        return ipt__fail_unanswered(&asked);
     strcat(extensions, " ");
     context->takes_bitcode = ipt__contains(extensions, "cl_khr_spir ");
     /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
-    ipt__info_text(NULL, device, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION */
+    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION, which older ones have not */
     if (ipt__contains(text, "SPIR-V")) {
         void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
             found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
         memcpy(&context->from_spirv, &found, sizeof found);
     }
+    return IPT_SUCCESS;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -3014,6 +3086,8 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
         if (!ipt__line_next(&profile, line, sizeof line) || strncmp(line, titles[i], strlen(titles[i])))
             return ipt__fail_line("profile", number, line, titles[i]);
         ipt__text_add(&out, "%s\n", line);
+        if (out.length >= out.capacity)
+            return ipt__fail_line("profile", number, line, "a shorter line");
     }
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
@@ -3113,8 +3187,7 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
                                                   (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE, &error);
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
-    ipt__read_code(context, device);
-    return IPT_SUCCESS;
+    return ipt__read_code(context, device);
 }
 
 /* Where compiled programs may come from, and what is known about the device already. */
@@ -5846,7 +5919,10 @@ static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer,
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
         context->cooperative_last = run->previous;
-        ipt__cl.clRetainEvent(run->previous);
+        if (ipt__cl.clRetainEvent(run->previous)) { /* no hold of it: then nothing may have to wait for it */
+            ipt__cl.clWaitForEvents(1, &run->previous);
+            context->cooperative_last = NULL;
+        }
     }
     IPT_LOCK_RELEASE(&context->cooperative_lock);
     return result;
@@ -7123,13 +7199,17 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
     cl_context context = NULL;
+    cl_int error;
     size_t bytes = 0;
     if (!buffer)
         return ipt__fail_null(name);
-    if (ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL) ||
-        ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL) ||
-        ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL) ||
-        ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) || type != CL_MEM_OBJECT_BUFFER)
+    error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
+    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    if (error && error != CL_INVALID_MEM_OBJECT)
+        return ipt__fail_opencl("clGetMemObjectInfo", error);
+    if (error || type != CL_MEM_OBJECT_BUFFER)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is not an OpenCL buffer", name);
     if (context != plan->context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s belongs to another OpenCL context than the plan", name);
@@ -7150,12 +7230,15 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
 {
     cl_context context = NULL;
     cl_device_id device = NULL;
-    cl_int status = CL_COMPLETE;
+    cl_int status = CL_COMPLETE, error;
     cl_uint i;
     if (!queue)
         return ipt__fail_null("queue");
-    if (ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) ||
-        ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL))
+    error = ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    error = error ? error : ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    if (error && error != CL_INVALID_COMMAND_QUEUE)
+        return ipt__fail_opencl("clGetCommandQueueInfo", error);
+    if (error)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue is not an OpenCL command queue");
     if (context != plan->context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another OpenCL context than the plan");
@@ -7167,8 +7250,13 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
     for (i = 0; i < num_wait_events; ++i) {
         if (!wait_events[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is NULL", (unsigned)i);
-        if (ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL) ||
-            ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL))
+        error = ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL);
+        error = error ? error
+                      : ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                               &status, NULL);
+        if (error && error != CL_INVALID_EVENT)
+            return ipt__fail_opencl("clGetEventInfo", error);
+        if (error)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is not an OpenCL event", (unsigned)i);
         if (context != plan->context->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
@@ -7240,8 +7328,11 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         ipt__cl.clReleaseEvent(owner->last);
     owner->last = run->previous;
     if (event) {
-        if (!ipt__cl.clRetainEvent(run->previous))
-            *event = run->previous;
+        *event = run->previous;
+        if (ipt__cl.clRetainEvent(run->previous)) { /* one of two can have it: the other must not need it any more */
+            ipt__cl.clWaitForEvents(1, &run->previous);
+            owner->last = NULL;
+        }
     }
     /* Another queue may wait for these commands. They are enqueued, so a failure here shows in the event. */
     ipt__cl.clFlush(run->queue);
@@ -7280,17 +7371,16 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
 }
 
 /* The bytes that a buffer or sub-buffer's batch takes of the memory that it lies in. */
-static void ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory, size_t *begin)
+static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory, size_t *begin)
 {
     size_t origin = 0;
     cl_mem parent = NULL;
-    *memory = buffer;
-    *begin = offset;
-    if (!ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL) && parent &&
-        !ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL)) {
-        *memory = parent;
-        *begin += origin;
-    }
+    cl_int error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+    if (!error && parent)
+        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
+    *memory = parent ? parent : buffer;
+    *begin = offset + origin;
+    return error ? ipt__fail_opencl("clGetMemObjectInfo", error) : IPT_SUCCESS;
 }
 
 static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t source_offset, cl_mem destination,
@@ -7298,8 +7388,11 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
 {
     cl_mem source_memory, destination_memory;
     size_t source_begin, destination_begin;
-    ipt__memory_range(source, source_offset, &source_memory, &source_begin);
-    ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
+    ipt_result result = ipt__memory_range(source, source_offset, &source_memory, &source_begin);
+    if (!result)
+        result = ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
+    if (result)
+        return result;
     if (source_memory == destination_memory && source_begin < destination_begin + plan->span_bytes &&
         destination_begin < source_begin + plan->span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
@@ -7460,11 +7553,12 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 static ipt_result ipt__wait_for(cl_event event)
 {
     cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
-    if (!error)
-        error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    if (!error && status < 0)
-        error = status;
-    return error ? ipt__fail_opencl("clWaitForEvents", error) : IPT_SUCCESS;
+    if (error)
+        return ipt__fail_opencl("clWaitForEvents", error);
+    error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (error)
+        return ipt__fail_opencl("clGetEventInfo", error);
+    return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
 }
 
 /* Moves the batch between host memory and a buffer of its own, and waits. Bytes between the matrices are not touched.
@@ -7600,31 +7694,18 @@ static ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size
 }
 
 /* Enqueues the transfer of rows from or to memory that the device reaches by itself. */
-static cl_int ipt__rect_transfer(const ipt__host_part *part, const ipt__rect *rect, size_t device, char *data,
-                                 int download, cl_uint wait_count, const cl_event *wait, cl_event *event)
+static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect *rect, size_t device, char *data,
+                                     int download, cl_uint wait_count, const cl_event *wait, cl_event *event)
 {
     const cl_mem buffer = part->share->buffer;
     char *const host = data + rect->offset;
-    const size_t bytes = rect->rows * rect->row_bytes;
-    cl_int error;
-    size_t row;
-    if (rect->rows > 1 && rect->row_bytes != rect->pitch && rect->pitch >= (size_t)1 << 30) {
-        /* Drivers limit the pitch of a rectangle, some to 2 GiB: row by row, which the queue keeps in order. */
-        for (row = 0, error = CL_SUCCESS; row < rect->rows && !error; ++row) {
-            const size_t at = device + row * rect->row_bytes;
-            char *const its = host + row * rect->pitch;
-            cl_event *const last = row + 1 == rect->rows ? event : NULL;
-            error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, at, rect->row_bytes, its,
-                                                           row ? 0 : wait_count, row ? NULL : wait, last)
-                             : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, at, rect->row_bytes, its,
-                                                            row ? 0 : wait_count, row ? NULL : wait, last);
-        }
-    } else if (rect->rows == 1 || rect->row_bytes == rect->pitch)
-        error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device, bytes, host, wait_count,
-                                                       wait, event)
-                         : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device, bytes, host, wait_count,
-                                                        wait, event);
-    else {
+    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
+    /* Drivers limit the pitch of a rectangle, some to 2 GiB: row by row, which the queue keeps in order. */
+    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
+    const size_t bytes = rect->rows * rect->row_bytes / pieces;
+    cl_int error = CL_SUCCESS;
+    size_t i;
+    if (!dense && pieces == 1) {
         const size_t device_origin[3] = {device, 0, 0}, host_origin[3] = {0, 0, 0},
                      region[3] = {rect->row_bytes, rect->rows, 1};
         error =
@@ -7633,8 +7714,18 @@ static cl_int ipt__rect_transfer(const ipt__host_part *part, const ipt__rect *re
                                                   rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event)
                 : ipt__cl.clEnqueueWriteBufferRect(part->queue, buffer, CL_FALSE, device_origin, host_origin, region,
                                                    rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
     }
-    return error;
+    for (i = 0; i < pieces && !error; ++i) {
+        cl_event *const last = i + 1 == pieces ? event : NULL;
+        error = download
+                    ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
+                                                  host + i * rect->pitch, i ? 0 : wait_count, i ? NULL : wait, last)
+                    : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
+                                                   host + i * rect->pitch, i ? 0 : wait_count, i ? NULL : wait, last);
+    }
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 
 /* The same for a part. Its queue keeps the order of its transfers. */
@@ -7646,10 +7737,10 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     int i;
     for (i = 0; i < area->count; ++i) {
         const ipt__rect *const rect = &area->rects[i];
-        const cl_int error = ipt__rect_transfer(part, rect, device, data, download, i ? 0 : wait_count, i ? NULL : wait,
-                                                i + 1 == area->count ? event : NULL);
-        if (error)
-            return ipt__fail_opencl(download ? "the download's transfer" : "the upload's transfer", error);
+        const ipt_result result = ipt__rect_transfer(part, rect, device, data, download, i ? 0 : wait_count,
+                                                     i ? NULL : wait, i + 1 == area->count ? event : NULL);
+        if (result)
+            return result;
         device += rect->rows * rect->row_bytes;
     }
     ipt__cl.clFlush(part->queue);
@@ -7881,6 +7972,17 @@ static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
     return result;
 }
 
+/* Some implementations would wait for ever for what has failed. */
+static ipt_result ipt__host_unfailed(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    const cl_int error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (error)
+        return ipt__fail_opencl("clGetEventInfo", error);
+    return status < 0 ? ipt__fail_opencl("a transfer or a transposition that was to be waited for", status)
+                      : IPT_SUCCESS;
+}
+
 /* Parts that are whole matrices: each goes its way alone. */
 static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
@@ -7891,16 +7993,11 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
         if (i < host->part_count)
             result = ipt__host_begin(run, &host->parts[i]);
         if (!result && i > 0 && i <= host->part_count) {
-            cl_int status = CL_COMPLETE;
             /* Of a matrix that is cut, it goes where the part before it came from. */
             const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
-            /* Some implementations would wait for ever for what has failed. */
-            if (ipt__cl.clGetEventInfo(host->parts[i - 1].transposed, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                       &status, NULL) ||
-                status < 0) {
-                result = ipt__fail_opencl("a part's transposition", status);
+            result = ipt__host_unfailed(host->parts[i - 1].transposed);
+            if (result)
                 break;
-            }
             run->written = 1;
             result = ipt__host_move(run, &host->parts[i - 1], 1, i > 1 ? 2 : 1, wait, &host->parts[i - 1].downloaded);
         }
@@ -8236,6 +8333,7 @@ static void ipt__host_take_slots(ipt__host *host)
 IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory)
 {
     ipt__pinned *pinned;
+    const char *call;
     cl_int error;
     if (!context || !memory)
         return ipt__fail_null(context ? "memory" : "context");
@@ -8249,7 +8347,9 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
         return IPT_ERROR_OUT_OF_MEMORY;
     pinned->buffer =
         ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
+    call = "clCreateBuffer";
     if (!error) {
+        call = "clEnqueueMapBuffer";
         pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(
             context->queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
         if (error)
@@ -8257,8 +8357,8 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     }
     if (error) {
         ipt__release(&context->allocator, pinned);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: OpenCL error %d", (unsigned long)bytes,
-                         (int)error);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with OpenCL error %d",
+                         (unsigned long)bytes, call, (int)error);
     }
     pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
@@ -9261,14 +9361,11 @@ static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t en
     int i;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
         const size_t after = haul->after[i];
-        cl_int status = CL_COMPLETE, error;
         if (i == (int)haul->kind || after <= ended) /* queues keep their own order */
             continue;
-        /* Some implementations would wait for ever for what has failed. */
-        error = ipt__cl.clGetEventInfo(host->hauls[after - 1].event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                       &status, NULL);
-        if (error || status < 0)
-            return ipt__fail_opencl("a block's transfer or transposition", error ? error : status);
+        result = ipt__host_unfailed(host->hauls[after - 1].event);
+        if (result)
+            return result;
         wait[count++] = host->hauls[after - 1].event;
     }
     memset(&part, 0, sizeof part);
@@ -10122,7 +10219,9 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     if (job.options.finished)
         job.options.finished(result, job.options.user);
     if (job.event) {
-        ipt__cl.clSetUserEventStatus(job.event, result ? -(cl_int)result : CL_COMPLETE);
+        /* Whoever waits for it would wait for ever: a second time, if need be. */
+        if (ipt__cl.clSetUserEventStatus(job.event, result ? -(cl_int)result : CL_COMPLETE))
+            ipt__cl.clSetUserEventStatus(job.event, result ? -(cl_int)result : CL_COMPLETE);
         ipt__cl.clReleaseEvent(job.event);
     }
     return IPT__THREAD_RETURN;
@@ -10154,7 +10253,7 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
         if (!error)
             error = ipt__cl.clRetainEvent(job->event); /* the caller's hold of it */
         if (error)
-            result = ipt__fail_opencl("clCreateUserEvent", error);
+            result = ipt__fail_opencl(*event ? "clRetainEvent" : "clCreateUserEvent", error);
     }
     if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
         result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");

@@ -33,6 +33,7 @@
     X(stress)                                                                                                          \
     X(host_matrices)                                                                                                   \
     X(blocks)                                                                                                          \
+    X(trust)                                                                                                           \
     X(cut)                                                                                                             \
     X(cache)                                                                                                           \
     X(wisdom)                                                                                                          \

@@ -322,7 +322,8 @@ static void faults_execute_host(void **state)
 /* A CPU device that is known to compute wrong results is refused; its GPU devices are not. */
 static void faults_wrong_device(void **state)
 {
-    const int cpu = (ipt__device_type(test_device) & CL_DEVICE_TYPE_CPU) != 0;
+    ipt__questions asked = ipt__questions_to(test_device);
+    const int cpu = (ipt__device_type(&asked) & CL_DEVICE_TYPE_CPU) != 0;
     ipt_context_desc desc = {0};
     ipt_context *context = NULL;
     ipt_result result;

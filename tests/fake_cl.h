@@ -1,0 +1,82 @@
+/* An OpenCL that is not there: every entry point of ipt's list as fake_NAME, with contexts, queues, buffers, programs
+ * and events that are counted, transfers that happen, and kernels that only mark the buffers they get. It checks what
+ * drivers do not: whether objects are alive, of the right kind and context, ranges inside buffers, arguments set, wait
+ * lists and counts of references right. Whatever is wrong ends the program with a sentence. Any call can be made to
+ * fail, and any command to end with an error. For several threads at once. */
+#ifndef FAKE_CL_H_INCLUDED
+#define FAKE_CL_H_INCLUDED
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+/* clang-format off */
+#define FAKE_ENTRY_POINT_LIST(X)                                                                                       \
+    X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetExtensionFunctionAddressForPlatform) X(clGetDeviceIDs)             \
+    X(clGetDeviceInfo) X(clRetainDevice) X(clReleaseDevice) X(clCreateContext) X(clRetainContext)                      \
+    X(clReleaseContext) X(clGetContextInfo) X(clCreateCommandQueue) X(clReleaseCommandQueue)                           \
+    X(clGetCommandQueueInfo) X(clCreateBuffer) X(clReleaseMemObject) X(clGetMemObjectInfo)                             \
+    X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clGetProgramInfo) X(clBuildProgram)                    \
+    X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)                \
+    X(clEnqueueNDRangeKernel) X(clEnqueueFillBuffer) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer)                    \
+    X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect) X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject)            \
+    X(clCreateUserEvent) X(clSetUserEventStatus) X(clEnqueueMarkerWithWaitList) X(clWaitForEvents) X(clGetEventInfo)   \
+    X(clGetEventProfilingInfo) X(clRetainEvent) X(clReleaseEvent) X(clFlush) X(clFinish)
+/* clang-format on */
+#define FAKE_DECLARE(name) extern __typeof__(name) fake_##name;
+FAKE_ENTRY_POINT_LIST(FAKE_DECLARE)
+#undef FAKE_DECLARE
+
+typedef enum fake_device {
+    FAKE_CPU,
+    FAKE_GPU,
+    FAKE_UNIFIED, /* a GPU in the host's memory */
+    FAKE_DEVICE_COUNT
+} fake_device;
+
+typedef enum fake_kind {
+    FAKE_CONTEXT,
+    FAKE_QUEUE,
+    FAKE_BUFFER,
+    FAKE_PROGRAM,
+    FAKE_KERNEL,
+    FAKE_EVENT,
+    FAKE_KIND_COUNT
+} fake_kind;
+
+cl_device_id fake_device_id(fake_device device);
+
+/* Commands run when somebody waits for them, and no earlier; else at once. */
+void fake_be_lazy(int lazy);
+
+/* Runs all that can run, without a call that could fail. */
+void fake_run(void);
+
+/* The n-th call from now on fails with the error, and all after it if so wanted; n below 0: none does. */
+void fake_fail_call(long n, cl_int error, int all_after);
+const char *fake_failed_call(void); /* the first that has failed since; NULL: none */
+
+/* The n-th command from now on ends with an error, and nothing comes of it; n below 0: none does. */
+void fake_fail_command(long n);
+int fake_command_failed(void);
+
+long fake_calls(void); /* that could have failed, since the beginning: all but those that release */
+
+/* An event's status, and how many hold it, by calls that do not fail. */
+cl_int fake_status(cl_event event);
+long fake_references(cl_event event);
+
+/* Objects that are alive, in all and of a kind. */
+long fake_living(void);
+long fake_living_of(fake_kind kind);
+
+/* Commands that have written to a buffer, kernels that got it included. */
+long fake_writes(cl_mem buffer);
+
+/* A number for the calls, kernels, sizes and arguments of all commands since fake_record: the same for the same ones.
+ */
+void fake_record(void);
+unsigned long fake_recorded(void);
+
+#endif

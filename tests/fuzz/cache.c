@@ -1,0 +1,454 @@
+/* Entries of the program cache, in a folder, in the embedder's memory, or stored by ipt_cache_store first: plans are
+ * made on devices that hand out and take code but compute nothing. A whole entry is used and any other is not, no byte
+ * of one reaches the device, and a plan that can be had without it is made. The input: a byte of modes, one that
+ * chooses the entry to replace, the entry. Its key and its sum can be put in place here. */
+#define _POSIX_C_SOURCE 200809L
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#define IPT_OPENCL_DYNAMIC /* the table of functions is filled below; all others would crash */
+#include "ipt.h"
+#include "fuzz.h"
+
+enum {
+    FIX_SUM = 1,
+    INSERT_KEY = 2, /* behind the head, which lacks it, and its length is added to the one that the head has */
+    PLACE_BITS = 0x0c,
+    PLACE_MEMORY = 0,
+    PLACE_FILE = 0x04,
+    PLACE_STORED = 0x08,
+    PLACE_OPEN_FILE = 0x0c, /* that others can write to */
+    COMPILER = 0x10,        /* the device has one */
+    DEVICE_BITS = 0x60,
+    DEVICE_SHIFT = 5,
+    FIX_LENGTHS = 0x80, /* the entry's own length says what the payload's is, and the key's is added to the head's */
+    MOST_ENTRIES = 64
+};
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* An OpenCL that takes everything */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static const char standard_code[] = "what the device's compiler makes";
+static char object; /* all objects are this one */
+
+/* The code of the input's entry, if that is whole, and how often the device has been handed it. */
+static struct {
+    const uint8_t *bytes;
+    size_t size;
+    int handed;
+} expected;
+
+static cl_int CL_API_CALL fake_release_program(cl_program program)
+{
+    return (void *)program == &object ? CL_SUCCESS : CL_INVALID_PROGRAM;
+}
+
+static cl_int CL_API_CALL fake_release_context(cl_context context)
+{
+    return (void *)context == &object ? CL_SUCCESS : CL_INVALID_CONTEXT;
+}
+
+static cl_int CL_API_CALL fake_release_device(cl_device_id device)
+{
+    return (void *)device == &object ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+static cl_int CL_API_CALL fake_device_info(cl_device_id device, cl_device_info name, size_t bytes, void *value,
+                                           size_t *needed)
+{
+    (void)device, (void)name, (void)bytes, (void)value, (void)needed;
+    return CL_INVALID_VALUE; /* so that plans take its memory for large enough */
+}
+
+static cl_int CL_API_CALL fake_release_kernel(cl_kernel kernel)
+{
+    return (void *)kernel == &object ? CL_SUCCESS : CL_INVALID_KERNEL;
+}
+
+static cl_int CL_API_CALL fake_release_memory(cl_mem memory)
+{
+    return (void *)memory == &object ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
+}
+
+static cl_program CL_API_CALL fake_from_source(cl_context context, cl_uint count, const char **texts,
+                                               const size_t *lengths, cl_int *error)
+{
+    (void)context, (void)lengths;
+    *error = count == 1 && strlen(texts[0]) > 0 ? CL_SUCCESS : CL_INVALID_VALUE;
+    return (void *)&object;
+}
+
+/* Where a driver would crash on what is damaged, this one ends the program. Code that begins with a 1 is refused, and
+ * some that does not build with a 2. */
+static cl_program take_code(const uint8_t *code, size_t size, cl_int *error)
+{
+    *error = CL_SUCCESS;
+    if (size == sizeof standard_code && memcmp(code, standard_code, size) == 0)
+        return (void *)&object;
+    FUZZ_EXPECT(expected.bytes != NULL && size == expected.size && memcmp(code, expected.bytes, size) == 0);
+    ++expected.handed;
+    if (*code == 1)
+        *error = CL_INVALID_BINARY;
+    return *code == 1 ? NULL : (void *)&object;
+}
+
+static cl_program CL_API_CALL fake_from_binary(cl_context context, cl_uint count, const cl_device_id *devices,
+                                               const size_t *sizes, const unsigned char **codes, cl_int *status,
+                                               cl_int *error)
+{
+    (void)context, (void)devices, (void)status;
+    FUZZ_EXPECT(count == 1);
+    return take_code(codes[0], sizes[0], error);
+}
+
+static cl_program CL_API_CALL fake_from_spirv(cl_context context, const void *code, size_t size, cl_int *error)
+{
+    (void)context;
+    return take_code(code, size, error);
+}
+
+static cl_int CL_API_CALL fake_build(cl_program program, cl_uint count, const cl_device_id *devices,
+                                     const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *user)
+{
+    (void)program, (void)count, (void)devices, (void)options, (void)notify, (void)user;
+    return expected.handed > 0 && *expected.bytes == 2 ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL fake_program_info(cl_program program, cl_program_info name, size_t bytes, void *value,
+                                            size_t *needed)
+{
+    const size_t size = sizeof standard_code;
+    const cl_device_id device = (void *)&object;
+    (void)program, (void)bytes;
+    if (name == CL_PROGRAM_DEVICES)
+        memcpy(value, &device, sizeof device);
+    else if (name == CL_PROGRAM_BINARY_SIZES)
+        memcpy(value, &size, sizeof size);
+    else
+        memcpy(*(void **)value, standard_code, size);
+    if (needed != NULL)
+        *needed = sizeof device;
+    return CL_SUCCESS;
+}
+
+static cl_kernel CL_API_CALL fake_kernel(cl_program program, const char *name, cl_int *error)
+{
+    (void)program, (void)name;
+    *error = CL_SUCCESS;
+    return (void *)&object;
+}
+
+static cl_mem CL_API_CALL fake_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void *data, cl_int *error)
+{
+    (void)context, (void)flags, (void)bytes, (void)data;
+    *error = CL_SUCCESS;
+    return (void *)&object;
+}
+
+static cl_int CL_API_CALL fake_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    (void)kernel, (void)index, (void)bytes, (void)value;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL fake_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                      const size_t *offsets, const size_t *global, const size_t *local, cl_uint count,
+                                      const cl_event *wait, cl_event *event)
+{
+    (void)queue, (void)kernel, (void)dimensions, (void)offsets, (void)global, (void)local, (void)count, (void)wait;
+    (void)event;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL fake_fill(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
+                                    size_t offset, size_t bytes, cl_uint count, const cl_event *wait, cl_event *event)
+{
+    (void)queue, (void)memory, (void)pattern, (void)pattern_bytes, (void)offset, (void)bytes, (void)count, (void)wait;
+    (void)event;
+    return CL_SUCCESS;
+}
+
+/* Probes find sub-groups of 16, of which 4 * 16 work-items were there, and 64 work-groups at a time. */
+static cl_int CL_API_CALL fake_read(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset,
+                                    size_t bytes, void *data, cl_uint count, const cl_event *wait, cl_event *event)
+{
+    static const cl_uint answer[2] = {16, 64};
+    (void)queue, (void)memory, (void)blocking, (void)offset, (void)count, (void)wait, (void)event;
+    memcpy(data, answer, bytes < sizeof answer ? bytes : sizeof answer);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL fake_finish(cl_command_queue queue)
+{
+    (void)queue;
+    return CL_SUCCESS;
+}
+
+static void fill_table(void)
+{
+    ipt__cl.clReleaseProgram = fake_release_program;
+    ipt__cl.clReleaseContext = fake_release_context;
+    ipt__cl.clReleaseDevice = fake_release_device;
+    ipt__cl.clGetDeviceInfo = fake_device_info;
+    ipt__cl.clReleaseKernel = fake_release_kernel;
+    ipt__cl.clReleaseMemObject = fake_release_memory;
+    ipt__cl.clCreateProgramWithSource = fake_from_source;
+    ipt__cl.clCreateProgramWithBinary = fake_from_binary;
+    ipt__cl.clBuildProgram = fake_build;
+    ipt__cl.clGetProgramInfo = fake_program_info;
+    ipt__cl.clCreateKernel = fake_kernel;
+    ipt__cl.clCreateBuffer = fake_buffer;
+    ipt__cl.clSetKernelArg = fake_argument;
+    ipt__cl.clEnqueueNDRangeKernel = fake_launch;
+    ipt__cl.clEnqueueFillBuffer = fake_fill;
+    ipt__cl.clEnqueueReadBuffer = fake_read;
+    ipt__cl.clFinish = fake_finish;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Devices and what they need */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* An entry that a plan on the device looks for. */
+typedef struct wanted_entry {
+    unsigned char *bytes;
+    size_t size, payload;
+    size_t program; /* the number of the one that it is of; findings are behind the last */
+    bool is_own;    /* not portable */
+} wanted_entry;
+
+typedef struct cached_device {
+    int device;
+    ipt_plan_desc desc;
+    wanted_entry entries[MOST_ENTRIES];
+    size_t count, programs;
+} cached_device;
+
+static cached_device devices[] = {
+    {.device = FUZZ_CPU, .desc = {.rows = 24, .cols = 20, .elem_size = 4}},
+    {.device = FUZZ_NVIDIA_UNKNOWN,
+     .desc = {.rows = 3001, .cols = 97, .elem_size = 4, .sequence = IPT_SEQUENCE_TWO_PASS, .tile_m = 64}},
+    {.device = FUZZ_SUB_GROUPS,
+     .desc = {.rows = 97, .cols = 3001, .elem_size = 2, .sequence = IPT_SEQUENCE_TWO_PASS, .tile_n = 128}},
+    {.device = FUZZ_PLAIN_GPU, .desc = {.rows = 48, .cols = 48, .elem_size = 8, .batch = 10}}};
+
+/* A context of the device, made real enough to load programs. */
+static ipt_context *open_device(const cached_device *from, const ipt_binary *binaries, size_t count,
+                                const char *cache_dir, bool compiler)
+{
+    ipt_context *context = fuzz_context(&fuzz_devices[from->device]);
+    context->context = (void *)&object;
+    context->device = (void *)&object;
+    context->compiler = compiler;
+    context->capability = from->device == FUZZ_NVIDIA_UNKNOWN ? 31 : 0;
+    context->takes_bitcode = from->device == FUZZ_CPU;
+    context->from_spirv = from->device == FUZZ_SUB_GROUPS ? fake_from_spirv : NULL;
+    ipt_context_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.cache_dir = cache_dir;
+    desc.binaries = binaries;
+    desc.binary_count = count;
+    FUZZ_EXPECT(ipt__context_take_cache(context, &desc) == IPT_SUCCESS);
+    return context;
+}
+
+static void add_entry(cached_device *to, ipt_context *context, size_t index, const char *target)
+{
+    wanted_entry *entry = &to->entries[to->count++];
+    size_t again;
+    FUZZ_EXPECT(to->count <= MOST_ENTRIES);
+    const void *code = target != NULL ? standard_code : NULL;
+    FUZZ_EXPECT(ipt_context_entry(context, index, target, code, sizeof standard_code, NULL, 0, &entry->size) ==
+                IPT_SUCCESS);
+    entry->bytes = malloc(entry->size);
+    FUZZ_EXPECT(ipt_context_entry(context, index, target, code, sizeof standard_code, entry->bytes, entry->size,
+                                  &again) == IPT_SUCCESS);
+    entry->payload = ipt__entry_open(entry->bytes, entry->size, NULL);
+    FUZZ_EXPECT(again == entry->size && entry->payload > 0);
+    entry->program = index;
+    entry->is_own = target == NULL;
+}
+
+/* Makes the plan from source, and from that all entries that can take its place. */
+static void learn_entries(cached_device *device)
+{
+    ipt_context *context = open_device(device, NULL, 0, "", true);
+    ipt_plan *plan;
+    char target[64];
+    FUZZ_EXPECT_WITH(ipt_plan_create(context, &device->desc, &plan) == IPT_SUCCESS, ipt_context_error(NULL));
+    device->programs = ipt_context_entry_count(context) - 1;
+    for (size_t i = 0; i <= device->programs; ++i) {
+        add_entry(device, context, i, NULL);
+        for (int which = 0, has = 0; i < device->programs && has >= 0; ++which) {
+            has = ipt__target_next(context, which, target);
+            if (has > 0)
+                add_entry(device, context, i, target);
+        }
+    }
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* One input */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The entry that the input means, one byte behind where memory begins: entries need no alignment. */
+static unsigned char *make_entry(fuzz_input *input, unsigned mode, const wanted_entry *wanted, size_t *size)
+{
+    const size_t key = wanted->payload - IPT__ENTRY_HEAD;
+    const bool inserts = (mode & INSERT_KEY) && input->left >= IPT__ENTRY_HEAD;
+    *size = input->left + (inserts ? key : 0);
+    unsigned char *memory = malloc(*size + 1), *entry = memory + 1;
+    FUZZ_EXPECT(memory != NULL);
+    const size_t before = inserts ? IPT__ENTRY_HEAD : input->left;
+    if (before > 0)
+        memcpy(entry, input->bytes, before);
+    if (inserts) {
+        memcpy(entry + before, wanted->bytes + before, key);
+        memcpy(entry + before + key, input->bytes + before, input->left - before);
+    }
+    if ((inserts || (mode & FIX_LENGTHS)) && *size >= IPT__ENTRY_HEAD)
+        ipt__put(entry + 12, ipt__get(entry + 12, 4) + key, 4);
+    if ((mode & FIX_LENGTHS) && *size >= IPT__ENTRY_HEAD)
+        ipt__put(entry + 16, *size - IPT__ENTRY_HEAD - ipt__get(entry + 12, 4), 8);
+    if ((mode & FIX_SUM) && *size >= IPT__ENTRY_HEAD)
+        ipt__entry_sum(entry, *size, entry + IPT__ENTRY_SUM);
+    return entry;
+}
+
+/* Whether an entry is one, and has the key of another one if that is not NULL. */
+static bool is_whole(const unsigned char *entry, size_t size, const wanted_entry *wanted)
+{
+    unsigned char sum[32];
+    if (size < IPT__ENTRY_HEAD || memcmp(entry, "iptcache\1\0\0\0", 12) != 0)
+        return false;
+    const uint64_t key = ipt__get(entry + 12, 4), payload = ipt__get(entry + 16, 8), rest = size - IPT__ENTRY_HEAD;
+    if (key > rest || payload != rest - key)
+        return false;
+    ipt__entry_sum(entry, size, sum);
+    if (memcmp(sum, entry + IPT__ENTRY_SUM, sizeof sum) != 0)
+        return false;
+    return wanted == NULL || (key == wanted->payload - IPT__ENTRY_HEAD &&
+                              memcmp(entry + IPT__ENTRY_HEAD, wanted->bytes + IPT__ENTRY_HEAD, (size_t)key) == 0);
+}
+
+/* Puts the entry where a context looks for it on disk. Whether it is to be trusted there. */
+static bool put_on_disk(const unsigned char *entry, size_t size, const wanted_entry *wanted, unsigned place)
+{
+    char path[2 * FUZZ_PATH_SIZE], name[IPT__ENTRY_NAME];
+    if (place == PLACE_STORED) {
+        fuzz_forget_error();
+        const ipt_result result = ipt_cache_store(fuzz_folder(), entry, size);
+        FUZZ_EXPECT_RESULT(result);
+        FUZZ_EXPECT(result == (is_whole(entry, size, NULL) ? IPT_SUCCESS : IPT_ERROR_INVALID_ARGUMENT));
+        return true;
+    }
+    ipt__entry_name((const char *)wanted->bytes + IPT__ENTRY_HEAD, wanted->payload - IPT__ENTRY_HEAD, name);
+    fuzz_path(path, name);
+    fuzz_write_file(path, entry, size);
+    if (place == PLACE_OPEN_FILE)
+        FUZZ_EXPECT(chmod(path, 0666) == 0);
+    return place != PLACE_OPEN_FILE;
+}
+
+/* What is known of the device, as far as anybody may rely on it. */
+static void expect_findings(const ipt_context *context, const unsigned char *payload)
+{
+    int i = 0;
+    const ipt__findings *found = &context->found;
+#define EXPECT_FINDING(type, field, minimum, maximum)                                                                  \
+    FUZZ_EXPECT((size_t)found->field <= (size_t)(maximum));                                                            \
+    if (payload != NULL)                                                                                               \
+        FUZZ_EXPECT((size_t)found->field == ipt__min((size_t)ipt__get(payload + 8 * i, 8), (maximum)));                \
+    ++i;
+    IPT__FINDING_LIST(EXPECT_FINDING)
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_input input = {data, size};
+    const unsigned mode = (unsigned)fuzz_take(&input, 1), place = mode & PLACE_BITS;
+    cached_device *device = &devices[(mode & DEVICE_BITS) >> DEVICE_SHIFT];
+    const bool compiler = (mode & COMPILER) != 0;
+    ipt_binary binaries[MOST_ENTRIES + 1];
+    size_t entry_size, count = 0;
+    fill_table();
+    if (device->count == 0) {
+        memset(&expected, 0, sizeof expected);
+        learn_entries(device);
+    }
+    const wanted_entry *wanted = &device->entries[fuzz_take(&input, 1) % device->count];
+    unsigned char *entry = make_entry(&input, mode, wanted, &entry_size);
+    bool whole = is_whole(entry, entry_size, wanted);
+    for (size_t i = 0; i < device->count; ++i)
+        if (device->entries[i].program != wanted->program && device->entries[i].is_own)
+            binaries[count++] = (ipt_binary){device->entries[i].bytes, device->entries[i].size};
+    if (place == PLACE_MEMORY)
+        binaries[count++] = (ipt_binary){entry, entry_size};
+    else
+        whole = put_on_disk(entry, entry_size, wanted, place) && whole;
+
+    memset(&expected, 0, sizeof expected);
+    const bool is_program = wanted->program < device->programs;
+    if (whole && is_program && entry_size > wanted->payload + IPT__ENTRY_FACTS) {
+        expected.bytes = entry + wanted->payload + IPT__ENTRY_FACTS;
+        expected.size = entry_size - wanted->payload - IPT__ENTRY_FACTS;
+    }
+    ipt_context *context = open_device(device, binaries, count, place == PLACE_MEMORY ? "" : fuzz_folder(), compiler);
+    const bool has_findings = whole && !is_program && entry_size - wanted->payload == IPT__FINDINGS_BYTES;
+    expect_findings(context, has_findings ? entry + wanted->payload : NULL);
+    ipt_plan *plan;
+    fuzz_forget_error();
+    const ipt_result result = ipt_plan_create(context, &device->desc, &plan);
+    FUZZ_EXPECT_RESULT(result);
+    FUZZ_EXPECT_WITH(result == IPT_SUCCESS || (!compiler && result == IPT_ERROR_CACHE_MISS), ipt_context_error(NULL));
+    if (result == IPT_SUCCESS)
+        FUZZ_EXPECT(*ipt_plan_describe(plan) != '\0');
+    /* The findings of another device can lead to a plan that needs other programs; one of these does not. */
+    if (expected.size > 0 && expected.bytes[0] > 2 && wanted->is_own && place != PLACE_STORED)
+        FUZZ_EXPECT(expected.handed > 0 || (expected.size == sizeof standard_code &&
+                                            memcmp(expected.bytes, standard_code, expected.size) == 0));
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    free(entry - 1);
+    fuzz_empty_folder();
+    return 0;
+}
+
+#ifdef FUZZ_MAKE_CORPUS
+
+/* An entry of each kind, without its key, so that it stays good when that changes; and some with it. */
+static void make_corpus(void)
+{
+    for (unsigned d = 0; d < 4; ++d) {
+        const uint8_t nothing[2] = {(uint8_t)(d << DEVICE_SHIFT), 0};
+        LLVMFuzzerTestOneInput(nothing, sizeof nothing); /* learns the entries */
+        const cached_device *device = &devices[d];
+        for (size_t i = 0; i < device->count && i < 6; ++i) {
+            const wanted_entry *wanted = &device->entries[device->count - 1 - i];
+            uint8_t seed[FUZZ_SEED_SIZE];
+            const size_t rest = wanted->size - wanted->payload;
+            char name[64];
+            seed[0] = (uint8_t)(FIX_SUM | INSERT_KEY | (i % 2 ? 0 : FIX_LENGTHS) | (i % 3) << 2 |
+                                (i % 2 ? COMPILER : 0) | d << DEVICE_SHIFT);
+            seed[1] = (uint8_t)(device->count - 1 - i);
+            memcpy(seed + 2, wanted->bytes, IPT__ENTRY_HEAD);
+            ipt__put(seed + 2 + 12, 0, 4);
+            memcpy(seed + 2 + IPT__ENTRY_HEAD, wanted->bytes + wanted->payload, rest);
+            snprintf(name, sizeof name, "keyless_%u_%u", d, (unsigned)i);
+            fuzz_seed(name, seed, 2 + IPT__ENTRY_HEAD + rest);
+            if (i > 0)
+                continue;
+            seed[0] = (uint8_t)(FIX_SUM | FIX_LENGTHS | d << DEVICE_SHIFT); /* its key is said to be there and is not */
+            snprintf(name, sizeof name, "short_%u", d);
+            fuzz_seed(name, seed, 2 + IPT__ENTRY_HEAD + rest);
+            seed[0] = (uint8_t)(PLACE_FILE | d << DEVICE_SHIFT);
+            memcpy(seed + 2, wanted->bytes, wanted->size);
+            snprintf(name, sizeof name, "whole_%u", d);
+            fuzz_seed(name, seed, 2 + wanted->size);
+        }
+    }
+}
+
+#endif

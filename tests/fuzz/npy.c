@@ -1,0 +1,98 @@
+/* The header of .npy files, from the file's first byte on, as gen/ipt.c reads it: what is understood holds together,
+ * and stays the same but for the last two sizes when those are exchanged in the text. */
+#define _POSIX_C_SOURCE 200809L
+#include "gen/npy.h"
+#include "fuzz.h"
+
+/* Whether `size` is the product, which may be too large for a size_t, where nothing is 0. */
+static bool is_product(const npy_header *header, size_t size)
+{
+    long double product = (long double)header->item_size;
+    for (size_t i = 0; i < header->dimension_count; ++i)
+        product *= (long double)header->shape[i];
+    return product == 0 ? size == 0
+                        : (long double)size > product * 0.999999L && (long double)size < product * 1.000001L;
+}
+
+static void expect_sentence(const char *message)
+{
+    size_t length = strlen(message);
+    FUZZ_EXPECT(length > 0 && length < NPY_MESSAGE_SIZE);
+    for (size_t i = 0; i < length; ++i)
+        FUZZ_EXPECT(message[i] >= ' ' || message[i] < 0);
+}
+
+/* The digits of a number of the shape are where the header says. */
+static void expect_digits(const char *text, size_t length, const npy_header *header, size_t dimension)
+{
+    npy_span digits = header->digits[dimension];
+    char number[24];
+    FUZZ_EXPECT(digits.length > 0 && digits.length < sizeof number);
+    FUZZ_EXPECT(digits.begin <= length && digits.length <= length - digits.begin);
+    memcpy(number, text + digits.begin, digits.length);
+    number[digits.length] = '\0';
+    FUZZ_EXPECT(strtoull(number, NULL, 10) == header->shape[dimension]);
+}
+
+static void check_header(char *text, size_t length)
+{
+    char message[NPY_MESSAGE_SIZE] = "";
+    npy_header header = {0}, after = {0};
+    size_t size, again;
+    if (!npy_parse(text, length, &header, message)) {
+        expect_sentence(message);
+        return;
+    }
+    FUZZ_EXPECT(header.dimension_count <= NPY_MAX_DIMENSIONS);
+    for (size_t i = 0; i < header.dimension_count; ++i)
+        expect_digits(text, length, &header, i);
+    if (!npy_data_size(&header, &size, message)) {
+        expect_sentence(message);
+        return;
+    }
+    FUZZ_EXPECT(is_product(&header, size));
+    if (header.dimension_count < 2)
+        return;
+    char *before = fuzz_copy(text, length, false);
+    npy_swap_last_two(text, &header);
+    FUZZ_EXPECT_WITH(npy_parse(text, length, &after, message), message);
+    FUZZ_EXPECT(npy_data_size(&after, &again, message) && again == size);
+    FUZZ_EXPECT(after.item_size == header.item_size && after.fortran_order == header.fortran_order);
+    FUZZ_EXPECT(after.dimension_count == header.dimension_count);
+    size_t count = header.dimension_count;
+    for (size_t i = 0; i + 2 < count; ++i)
+        FUZZ_EXPECT(after.shape[i] == header.shape[i]);
+    FUZZ_EXPECT(after.shape[count - 2] == header.shape[count - 1] && after.shape[count - 1] == header.shape[count - 2]);
+    npy_swap_last_two(text, &after);
+    FUZZ_EXPECT(memcmp(text, before, length) == 0);
+    free(before);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t available = size < NPY_START_SIZE ? size : NPY_START_SIZE;
+    char message[NPY_MESSAGE_SIZE] = "";
+    npy_span span = {0, 0};
+    char *start = fuzz_copy(data, available, false);
+    bool found = npy_find_text((const unsigned char *)start, available, &span, message);
+    free(start);
+    if (!found) {
+        expect_sentence(message);
+        return 0;
+    }
+    FUZZ_EXPECT(span.begin <= size);
+    /* A length that ends with the input serves most inputs; the others are refused before the text is looked at. */
+    if (span.length > size - span.begin) {
+        if (size % 2 != 0)
+            return 0;
+        span.length = size - span.begin;
+    }
+    char *text = fuzz_copy(data + span.begin, span.length, false);
+    check_header(text, span.length);
+    free(text);
+    return 0;
+}
+
+#ifdef FUZZ_MAKE_CORPUS
+static void make_corpus(void) {} /* NumPy writes them: see make_corpus.sh */
+#endif

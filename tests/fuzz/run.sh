@@ -1,0 +1,121 @@
+# Fuzzing of all that ipt and its tool read: `run.sh SECONDS [TARGET...]` gives each target so many seconds with clang's
+# libFuzzer and fails on a crash, a leak or an input that takes longer than 10 seconds. What it finds stays in build/fuzz:
+# corpus, crashes, logs. `run.sh --replay [TARGET...]` needs no clang: it runs the seeds, and the crashes that are kept,
+# through programs that gcc builds (a file of one's own: build/fuzz/replay/TARGET FILE). To be run from the repository's
+# root. SOURCES names another folder to take ipt.h and gen/ from.
+set -u
+here=tests/fuzz
+out=build/fuzz
+all="npy cache journal wisdom plan"
+flags="-std=c99 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-function -I${SOURCES:-.}"
+sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
+
+fail() {
+    echo "$*" >&2
+    exit 2
+}
+
+[ $# -ge 1 ] || fail "usage: run.sh SECONDS [TARGET...] | run.sh --replay [TARGET...]"
+seconds=$1
+shift
+targets=${*:-$all}
+for target in $targets; do
+    [ -f $here/$target.c ] || fail "$target is none of: $all"
+done
+case $seconds in
+--replay) ;;
+'' | *[!0-9]*) fail "$seconds is not a number of seconds" ;;
+esac
+mkdir -p $out/corpus $out/crashes $out/logs $out/bin $out/replay
+
+# The targets' files, in memory if that can be had.
+place=/tmp
+[ -w /dev/shm ] && place=/dev/shm
+TMPDIR=$(mktemp -d $place/ipt-fuzz-XXXXXX) || exit 2
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+trap 'exit 130' INT TERM
+
+# Sizes that an input may have: of those that are read as numbers more have no meaning.
+most() {
+    case $1 in
+    journal | plan) echo 256 ;;
+    npy) echo 1024 ;;
+    *) echo 2048 ;;
+    esac
+}
+
+fuzz() {
+    target=$1
+    log=$out/logs/$target.log
+    mkdir -p $out/corpus/$target
+    cp $here/corpus/$target/* $out/corpus/$target
+    dictionary=
+    [ -f $here/$target.dict ] && dictionary=-dict=$here/$target.dict
+    $out/bin/$target $out/corpus/$target $dictionary -max_total_time=$seconds -max_len=$(most $target) -timeout=10 \
+        -rss_limit_mb=2048 -artifact_prefix=$out/crashes/$target- -print_final_stats=1 > $log 2>&1
+    code=$?
+    awk -v target=$target -v code=$code '
+        / cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") cov = $(i + 1) }
+        /^#[0-9]/ { runs = substr($1, 2) }
+        /^stat::number_of_executed_units/ { runs = $2 }
+        /exec\/s:/ { for (i = 1; i < NF; i++) if ($i == "exec/s:") speed = $(i + 1) }
+        /: broken: |^SUMMARY: |runtime error: |ERROR: / && !why { why = $0 }
+        /Test unit written to/ { file = $NF; if (file !~ /slow-unit/) crashes++ }
+        END {
+            if (code && !crashes) crashes = 1
+            printf "%-8s %9d executions, %6d per second, cov: %4d, crashes: %d\n", target, runs, speed, cov, crashes
+            if (code) printf "  %s\n  %s\n", why, file
+        }' $log
+    return $code
+}
+
+# Runs all seeds at once, and one by one only to name the bad ones.
+replay() {
+    target=$1
+    set -- $here/corpus/$target/*
+    for file in $out/crashes/$target-*; do
+        [ -f "$file" ] && set -- "$@" "$file"
+    done
+    bad=0
+    if ! $out/replay/$target "$@" > $out/logs/$target.replay.log 2>&1; then
+        for file in "$@"; do
+            $out/replay/$target "$file" >> $out/logs/$target.replay.log 2>&1 && continue
+            echo "  $target: $file fails, see $out/logs/$target.replay.log"
+            bad=$((bad + 1))
+        done
+        [ $bad -gt 0 ] || bad=1
+    fi
+    printf '%-8s %3d inputs, failures: %d\n' $target $# $bad
+    [ $bad -eq 0 ]
+}
+
+failed=0
+if [ "$seconds" = --replay ]; then
+    for target in $targets; do
+        ${CC:-gcc} -O1 $flags $sanitizers -DFUZZ_REPLAY -o $out/replay/$target $here/$target.c -ldl -lpthread || exit 2
+        replay $target || failed=1
+    done
+    exit $failed
+fi
+
+clang=${CLANG:-$(command -v clang-14 || command -v clang)} || fail "no clang is installed: --replay does without"
+for target in $targets; do
+    $clang -O2 $flags $sanitizers -fsanitize=fuzzer -fsanitize-ignorelist=$here/not_instrumented.list \
+        -fsanitize-coverage-ignorelist=$here/not_instrumented.list -o $out/bin/$target $here/$target.c -ldl -lpthread || exit 2
+done
+set -- $targets
+while [ $# -gt 0 ]; do # two at a time
+    fuzz $1 &
+    first=$!
+    second=
+    shift
+    if [ $# -gt 0 ]; then
+        fuzz $1 &
+        second=$!
+        shift
+    fi
+    wait $first || failed=1
+    [ -z "$second" ] || wait $second || failed=1
+done
+exit $failed
