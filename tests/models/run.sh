@@ -1,0 +1,180 @@
+#!/bin/sh
+# Checks the models of what work-groups and processes do at the same time, each with all sequences of steps that
+# there are: those as the kernels are must have no error, those known to be bad must have one, of the kind that is
+# named. A search that is not complete is a failure. Needs spin, a C compiler, 6 GB of memory and two cores for some
+# minutes.
+# usage: tests/models/run.sh [WORD...]   only the models whose line below has one of the words
+cd "$(dirname "$0")/../.." || exit 1
+models=tests/models build=build/models cc=${CC:-cc}
+if ! command -v spin >/dev/null; then
+    echo "models: there is no spin" >&2
+    exit 1
+fi
+rm -rf "$build"
+mkdir -p "$build" || exit 1
+
+# model, what must come out of it (right, assertion, deadlock), parameters; those that take long first
+cat >"$build/list" <<'END'
+shuffle right N=5 ONE_CYCLE
+shuffle right N=3 ONE_CYCLE GROUPS=3
+shuffle right N=5 ONE_CYCLE GROUPS=3 LANES=1
+chains right N=5 ONE_CYCLE
+panel right TALL=0 SHORT=3 BLOCKS=2 RESIDENT=3
+panel right TALL=0 SHORT=3 RESIDENT=3
+panel right TALL=0 PANELS=3 RESIDENT=3
+chains right N=4 GROUPS=3
+chains right N=4 GROUPS=3 CHAINS=1
+panel right SHORT=4 LENGTH=3 TAIL=2 RESIDENT=3
+panel right CHUNK_Y=1 RESIDENT=3
+panel right RESIDENT=4
+shuffle right N=1
+shuffle right N=2
+shuffle right N=3
+shuffle right N=4
+shuffle right N=4 WORD=2
+shuffle right N=4 INNER
+shuffle right N=2 GROUPS=3
+shuffle right N=5 LANES=1
+shuffle right N=5 LANES=1 WORD=3
+shuffle right N=4 LANES=1 GROUPS=3
+shuffle assertion CLAIM_EARLY
+shuffle assertion CLAIM_EARLY LANES=1
+shuffle assertion CLAIM_OWN_LANE
+shuffle deadlock LANES_READ_SEPARATELY
+shuffle assertion START_UNCLAIMED
+shuffle assertion INNER NO_INNER_BARRIER
+chains right N=1
+chains right N=2
+chains right N=3
+chains right N=4
+chains right N=3 GROUPS=3
+chains assertion CLAIM_EARLY
+chains assertion CLAIM_OWN_LANE
+chains assertion STORE_EARLY
+chains assertion WRITE_UNCLAIMED
+panel right RESIDENT=1
+panel right RESIDENT=2
+panel right RESIDENT=3
+panel right RESIDENT=2 LAUNCHES=2
+panel right PANELS=3 RESIDENT=3
+panel right SHORT=3 RESIDENT=2
+panel right SHORT=3 RESIDENT=3
+panel right SHORT=3 LENGTH=3 PANELS=3 TAIL=2 RESIDENT=2
+panel right SHORT=3 LENGTH=3 BLOCKS=3 RESIDENT=3
+panel right SHORT=4 CHUNK_X=2 LENGTH=3 TAIL=2 BLOCKS=3 RESIDENT=3
+panel right CHUNK_Y=1 RESIDENT=2
+panel right TAIL=0 RESIDENT=1
+panel right TAIL=0 RESIDENT=3
+panel right TAIL=0 PANELS=1 CHUNK_Y=1 RESIDENT=2
+panel right TAIL=0 PANELS=1 CHUNK_Y=1 RESIDENT=4
+panel right NARROW=1 CHUNK_X=2 PANELS=3 RESIDENT=1
+panel right NARROW=1 CHUNK_X=2 PANELS=3 RESIDENT=3
+panel right TALL=0 RESIDENT=1
+panel right TALL=0 RESIDENT=2
+panel right TALL=0 RESIDENT=2 LAUNCHES=2
+panel right TALL=0 BLOCKS=2 RESIDENT=1
+panel right TALL=0 BLOCKS=2 RESIDENT=3
+panel right TALL=0 SHORT=3 BLOCKS=2 RESIDENT=2
+panel right TALL=0 SHORT=3 LENGTH=3 PANELS=3 TAIL=2 RESIDENT=2
+panel right TALL=0 SHORT=4 CHUNK_X=2 LENGTH=3 TAIL=2 BLOCKS=2 RESIDENT=3
+panel right TALL=0 TAIL=0 RESIDENT=1
+panel right TALL=0 TAIL=0 RESIDENT=3
+panel right TALL=0 NARROW=1 CHUNK_X=2 PANELS=3 RESIDENT=1
+panel right TALL=0 NARROW=1 CHUNK_X=2 PANELS=3 RESIDENT=3
+panel assertion CLAIM_EARLY
+panel assertion CLAIM_EARLY TALL=0
+panel assertion CLAIM_OWN_LANE
+panel assertion CLAIM_OWN_LANE TALL=0
+panel assertion IGNORE_NEIGHBOUR RESIDENT=3
+panel assertion IGNORE_NEIGHBOUR RESIDENT=3 TALL=0
+panel assertion IGNORE_NEIGHBOUR NARROW=1 CHUNK_X=2 PANELS=3
+panel assertion IGNORE_NEIGHBOUR NARROW=1 CHUNK_X=2 PANELS=3 TALL=0
+panel deadlock NO_CLOSE RESIDENT=1
+panel deadlock NO_CLOSE SHORT=3 TALL=0
+panel assertion NO_TICKET_WAIT SHORT=3 BLOCKS=2 TALL=0
+panel assertion DEPART_EARLY
+panel assertion NO_CLEAR
+cache right OLD=1
+cache right OLD=0
+cache right CLEANER
+cache assertion NO_RENAME
+cache assertion NO_RENAME OLD=0
+cache assertion NO_EXCLUSIVE
+cache assertion NO_FLUSH
+cache assertion CLEANER_SAME_NUMBER
+END
+if [ $# -ne 0 ]; then
+    for word; do
+        grep -w -e "$word" "$build/list"
+    done >"$build/some"
+    mv "$build/some" "$build/list"
+fi
+
+# One line of the list: its verifier, the search, and what comes out of it to `result` in its folder.
+check() { # folder model wanted parameters...
+    folder=$1 model=$2 wanted=$3
+    shift 3
+    defines=
+    for parameter; do
+        defines="$defines -D$parameter"
+    done
+    states=0 found='no verifier'
+    # 100000 steps are more than ten times what any search needs; one that needs more says so and counts as a failure.
+    # Building takes longer than most searches: no more than -O1.
+    # shellcheck disable=SC2086
+    if (cd "$folder" && spin -a $defines "../../../$models/$model.pml" &&
+        $cc -w -O1 -DSAFETY -DMEMLIM=2800 -o pan pan.c) >"$folder/build.log" 2>&1; then
+        (cd "$folder" && ./pan -m100000 -n) >"$folder/log" 2>&1
+        states=$(sed -n 's/^ *\([0-9][0-9]*\) states, stored.*/\1/p' "$folder/log")
+        errors=$(sed -n 's/.*errors: \([0-9][0-9]*\)$/\1/p' "$folder/log")
+        if grep -q 'max search depth too small\|out of memory\|aborting' "$folder/log"; then
+            found='not complete'
+        elif grep -q '^pan:1: assertion violated' "$folder/log"; then
+            found=assertion
+        elif grep -q '^pan:1: invalid end state' "$folder/log"; then
+            found=deadlock
+        elif grep -q '^pan:[0-9]' "$folder/log" || [ "$errors" != 0 ]; then
+            found=$(grep '^pan:[0-9]' "$folder/log" | head -n 1)
+            found=${found:-nothing}
+        elif grep -q 'Search not completed' "$folder/log" || ! grep -q '^Full statespace search' "$folder/log"; then
+            found='not complete'
+        else
+            found=right
+        fi
+    fi
+    states=${states:-0}
+    case $found in
+    "$wanted") outcome=ok ;;
+    *) outcome="UNEXPECTED, wanted: $wanted" ;;
+    esac
+    printf '%-8s%-58s%10d states  %s  %s\n' "$model" "$*" "$states" "$found" "$outcome" | tee "$folder/line"
+    echo "$states ${outcome%%,*}" >"$folder/result"
+    [ "$outcome" != ok ] || rm -f "$folder"/pan* "$folder"/*.trail # else they show how it came to that
+}
+
+# Takes the lines that the other worker has not taken.
+worker() {
+    number=0
+    while read -r line; do
+        number=$((number + 1))
+        if mkdir "$build/$number" 2>/dev/null; then
+            # shellcheck disable=SC2086
+            check "$build/$number" $line </dev/null
+        fi
+    done <"$build/list"
+}
+
+worker &
+worker
+wait
+
+runs=0 good=0 total=0
+for result in "$build"/*/result; do
+    [ -f "$result" ] || continue
+    read -r states outcome <"$result"
+    runs=$((runs + 1)) total=$((total + states))
+    [ "$outcome" = ok ] && good=$((good + 1))
+done
+wanted=$(grep -c . "$build/list")
+echo "models: $runs runs, $good as expected, $total states in all"
+[ "$wanted" -gt 0 ] && [ "$runs" -eq "$wanted" ] && [ "$good" -eq "$wanted" ]
