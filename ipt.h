@@ -179,8 +179,8 @@
  * >>larger
  * A host matrix that does not fit into max_device_memory, or the device, goes through the device in pieces, both ways at
  * once. In memory of ipt_host_alloc's, with room for a quarter of it or more, these are blocks, and those whose final
- * place is not free yet are held on the device; what it cannot hold goes down and comes up again, which makes an eighth
- * more for a quarter, nothing for a half. Else the matrix is cut along its longer side into panels, which go up, are
+ * place is not free yet are held on the device; what it cannot hold goes down and comes up again, which makes up
+ * to a sixth more for a quarter, nothing for a half. Else the matrix is cut along its longer side into panels, which go up, are
  * transposed and come down to where they were. The super-elements that this makes are as long as a panel; the host's
  * threads put them in their places (before the panels, if the matrix is wide), cycle by cycle. Every byte crosses the bus
  * once in each direction. Batches of smaller matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the

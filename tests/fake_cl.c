@@ -87,8 +87,8 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static long living[FAKE_KIND_COUNT];
 static fake_object *all[TABLE_ROWS]; /* those that are no longer alive included */
 static fake_command *pending, **pending_end = &pending;
-static int lazy, failing_all, command_has_failed;
-static long calls, calls_left = -1, commands_left = -1;
+static int lazy, failing_all;
+static long calls_left = -1;
 static cl_int failing_error;
 static const char *failed;
 static unsigned long record;
@@ -192,7 +192,6 @@ static void note_number(size_t number)
 static int due(const char *name)
 {
     const int now = calls_left == 0;
-    ++calls;
     if (calls_left > 0)
         --calls_left;
     if (!now)
@@ -236,10 +235,6 @@ static void run(fake_command *command, int good)
 {
     size_t row;
     unsigned i;
-    if (good && commands_left >= 0 && commands_left-- == 0) {
-        good = 0;
-        command_has_failed = 1;
-    }
     for (row = 0; good && row < command->rows; ++row) {
         unsigned char *const to = command->to + row * command->to_pitch;
         if (command->pattern_bytes)
@@ -384,32 +379,6 @@ const char *fake_failed_call(void)
     return name;
 }
 
-void fake_fail_command(long n)
-{
-    pthread_mutex_lock(&lock);
-    commands_left = n;
-    command_has_failed = 0;
-    pthread_mutex_unlock(&lock);
-}
-
-int fake_command_failed(void)
-{
-    int has;
-    pthread_mutex_lock(&lock);
-    has = command_has_failed;
-    pthread_mutex_unlock(&lock);
-    return has;
-}
-
-long fake_calls(void)
-{
-    long count;
-    pthread_mutex_lock(&lock);
-    count = calls;
-    pthread_mutex_unlock(&lock);
-    return count;
-}
-
 cl_int fake_status(cl_event event)
 {
     cl_int status;
@@ -429,22 +398,15 @@ long fake_references(cl_event event)
     return count;
 }
 
-long fake_living_of(fake_kind kind)
-{
-    long count;
-    pthread_mutex_lock(&lock);
-    run_pending(NULL);
-    count = living[kind];
-    pthread_mutex_unlock(&lock);
-    return count;
-}
-
 long fake_living(void)
 {
     long count = 0;
     int kind;
+    pthread_mutex_lock(&lock);
+    run_pending(NULL);
     for (kind = 0; kind < FAKE_KIND_COUNT; ++kind)
-        count += fake_living_of((fake_kind)kind);
+        count += living[kind];
+    pthread_mutex_unlock(&lock);
     return count;
 }
 

@@ -57,19 +57,12 @@ void fake_run(void);
 void fake_fail_call(long n, cl_int error, int all_after);
 const char *fake_failed_call(void); /* the first that has failed since; NULL: none */
 
-/* The n-th command from now on ends with an error, and nothing comes of it; n below 0: none does. */
-void fake_fail_command(long n);
-int fake_command_failed(void);
-
-long fake_calls(void); /* that could have failed, since the beginning: all but those that release */
-
 /* An event's status, and how many hold it, by calls that do not fail. */
 cl_int fake_status(cl_event event);
 long fake_references(cl_event event);
 
-/* Objects that are alive, in all and of a kind. */
+/* Objects that are alive. */
 long fake_living(void);
-long fake_living_of(fake_kind kind);
 
 /* Commands that have written to a buffer, kernels that got it included. */
 long fake_writes(cl_mem buffer);

@@ -165,8 +165,8 @@ static void blocks_any_order(void **state)
     assert_true(listed > 500 && twice > 200 && refused > 20);
 }
 
-/* A unit for each block: all go up and down once. A quarter of that, for as many panels as there are at least: an
- * eighth of the matrix comes up twice at most; half of it: nothing does. */
+/* A unit for each block: all go up and down once. With a quarter of them a sixth of the matrix comes up twice at
+ * most, with half of them nothing does. */
 static void blocks_bus_bytes(void **state)
 {
     static const size_t parts[] = {1, 2, 4};

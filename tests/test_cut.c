@@ -177,11 +177,15 @@ static void batch_of(ipt_plan_desc *desc)
         desc->batch_stride = test_matrix_bytes(desc) + test_alignment(desc->elem_size) * test_random_between(1, 9);
 }
 
-/* Executes a plan for host matrices twice: no byte around the matrices changes. */
-static void transposes_in_memory(const ipt_plan_desc *desc, ipt_plan *plan)
+/* Executes a plan for host matrices twice: no byte around the matrices changes. pinned: in memory of ipt_host_alloc's.
+ */
+static void transposes_in_memory(const ipt_plan_desc *desc, ipt_plan *plan, int pinned)
 {
     store *its = make_store(desc);
-    unsigned char *memory = malloc(its->span + 128);
+    void *taken = pinned ? NULL : malloc(its->span + 128);
+    if (pinned)
+        assert_int_equal(ipt_host_alloc(test_context, its->span + 128, &taken), IPT_SUCCESS);
+    unsigned char *const memory = taken;
     assert_non_null(memory);
     for (int turn = 0; turn < 2; ++turn) {
         memset(memory, 0x5a, its->span + 128);
@@ -192,7 +196,10 @@ static void transposes_in_memory(const ipt_plan_desc *desc, ipt_plan *plan)
         for (size_t i = 0; i < 64; ++i)
             assert_true(memory[i] == 0x5a && memory[64 + its->span + i] == 0x5a);
     }
-    free(memory);
+    if (pinned)
+        ipt_host_free(test_context, taken);
+    else
+        free(taken);
     end_store(its);
 }
 
@@ -213,7 +220,7 @@ static void cut_memory(void **state)
             }
             cut += strstr(ipt_plan_describe(plan), "cut into") != NULL;
             assert_true(ipt_plan_workspace(plan) <= desc.max_device_memory);
-            transposes_in_memory(&desc, plan);
+            transposes_in_memory(&desc, plan, 0);
             ipt_plan_destroy(plan);
         }
     print_message("%zu of %zu matrices were cut, %zu limits refused\n", cut,
@@ -230,7 +237,6 @@ static void cut_pinned(void **state)
     for (size_t s = 0; s < TEST_COUNT(sides); ++s)
         for (size_t part = 1; part <= 6; ++part) {
             ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = sides[s][2]};
-            void *memory;
             desc.host = IPT_HOST_OVERLAPPED;
             batch_of(&desc);
             desc.max_device_memory = test_matrix_bytes(&desc) * 10 / (8 + 6 * part);
@@ -242,20 +248,7 @@ static void cut_pinned(void **state)
             by_panels += !blocks;
             assert_true(part > 1 || blocks);
             assert_true(ipt_plan_workspace(plan) <= desc.max_device_memory);
-            store *its = make_store(&desc);
-            assert_int_equal(ipt_host_alloc(test_context, its->span + 128, &memory), IPT_SUCCESS);
-            for (int turn = 0; turn < 2; ++turn) {
-                unsigned char *const bytes = memory;
-                memset(bytes, 0x5a, its->span + 128);
-                memcpy(bytes + 64, its->before, its->span);
-                assert_int_equal(ipt_plan_execute_host(plan, bytes + 64), IPT_SUCCESS);
-                memcpy(its->content, bytes + 64, its->span);
-                assert_true(store_holds(its, its->expected));
-                for (size_t i = 0; i < 64; ++i)
-                    assert_true(bytes[i] == 0x5a && bytes[64 + its->span + i] == 0x5a);
-            }
-            end_store(its);
-            ipt_host_free(test_context, memory);
+            transposes_in_memory(&desc, plan, 1);
             ipt_plan_destroy(plan);
         }
     print_message("%zu plans by blocks, %zu by panels\n", by_blocks, by_panels);
@@ -340,7 +333,7 @@ static void cut_random(void **state)
         if (plan && i % 2)
             transposes_in_storage(&desc, plan);
         else if (plan)
-            transposes_in_memory(&desc, plan);
+            transposes_in_memory(&desc, plan, 0);
         ipt_plan_destroy(plan);
     }
 }
@@ -568,7 +561,7 @@ static void cut_limits_too_small(void **state)
             if (stored)
                 transposes_in_storage(&desc, plan);
             else
-                transposes_in_memory(&desc, plan);
+                transposes_in_memory(&desc, plan, 0);
             ipt_plan_destroy(plan);
         }
 }
@@ -630,7 +623,7 @@ static void cut_bad_arguments(void **state)
     desc.max_device_memory = 10000000;
     plan = test_make_plan(test_context, &desc);
     assert_null(strstr(ipt_plan_describe(plan), "cut"));
-    transposes_in_memory(&desc, plan);
+    transposes_in_memory(&desc, plan, 0);
     ipt_plan_destroy(plan);
     clReleaseMemObject(buffer);
     end_store(its);

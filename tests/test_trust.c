@@ -31,7 +31,6 @@ typedef struct world {
     cl_context cl;
     cl_command_queue queue;
     cl_mem buffer, other;
-    int expected_rest; /* results may be handed over by an event */
 } world;
 
 typedef struct scenario {
