@@ -125,10 +125,10 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
         if (done != 0) {
 #pragma unroll 4
             for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-                sectors[done] = IPT_APPLIED(tile[at]);
+                ipt_store(&sectors[done], IPT_APPLIED(tile[at]));
         }
         if (i + done < units)
-            sectors[done] = IPT_APPLIED(tile[at]);
+            ipt_store(&sectors[done], IPT_APPLIED(tile[at]));
         done += IPT_LINE_LANES;
         at += step;
     }
@@ -138,7 +138,7 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
         if (i < units) {
             IPT_ELEMENT_OF(i, element, part);
             const uint at = from + element * row_units + part;
-            sectors[k - lane] = IPT_APPLIED(tile[IPT_SKIP(at)]);
+            ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));
         }
     }
 #endif
@@ -163,9 +163,9 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
         uint at = first + run, done = 0;
 #pragma unroll 4
         for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-            to[done] = IPT_APPLIED(tile[at]);
+            ipt_store(&to[done], IPT_APPLIED(tile[at]));
         if (lane + done < units)
-            to[done] = IPT_APPLIED(tile[at]);
+            ipt_store(&to[done], IPT_APPLIED(tile[at]));
     }
 }
 
@@ -181,15 +181,15 @@ void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global 
         uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +
                   ((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;
         if (i < units)
-            to[0] = IPT_APPLIED(tile[at]);
+            ipt_store(&to[0], IPT_APPLIED(tile[at]));
         at += step;
         uint done = IPT_LINE_LANES;
 #pragma unroll 4
         for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-            to[done] = IPT_APPLIED(tile[at]);
+            ipt_store(&to[done], IPT_APPLIED(tile[at]));
         for (; done < units + before; done += IPT_LINE_LANES, at += step)
             if (i + done < units)
-                to[done] = IPT_APPLIED(tile[at]);
+                ipt_store(&to[done], IPT_APPLIED(tile[at]));
     }
 }
 #else
@@ -223,7 +223,7 @@ void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_
 #pragma unroll 4
         for (uint u = 0; u < 4; ++u)
             if (i[u] + done < runs[u])
-                sectors[u][done] = IPT_APPLIED(values[u]);
+                ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));
     }
 }
 #endif
@@ -401,7 +401,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             for (; row >= (int)y && p + 1 < count; row -= (int)y)
                 begin = starts[++p * x + column];
             if (at - sector < units)
-                target[at] = IPT_APPLIED(tile[begin + (uint)row]);
+                ipt_store(&target[at], IPT_APPLIED(tile[begin + (uint)row]));
         }
 #else
         for (uint at = id; at < units + sector; at += IPT_GROUP_SIZE) {
@@ -410,8 +410,9 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                 IPT_ELEMENT_OF(i, element, part);
                 const uint row = ipt_divide32(element, short_side_magic, short_side_shift);
                 const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;
-                target[at] = IPT_APPLIED(
-                    tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part]);
+                ipt_store(&target[at],
+                          IPT_APPLIED(
+                              tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part]));
             }
         }
 #endif
