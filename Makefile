@@ -12,10 +12,11 @@ KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
-        test_faults test_device_classes test_stress test_host_matrices test_blocks fake_cl test_trust test_cut test_cache test_wisdom test_offline test_files test_tool
+        test_faults test_device_classes test_stress test_host_matrices test_blocks fake_cl test_trust test_misuse test_threads \
+        test_cut test_cache test_wisdom test_offline test_files test_tool
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_*' 'cache_*'
-TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h gen/offline.h
+TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h tests/soak.h tests/fake_cl.h tests/fake_world.h gen/offline.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
@@ -24,7 +25,7 @@ OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
 PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check models fuzz large check-gen check-format check-lint check-compile gen single format tests \
+.PHONY: help all deps demo test check models fuzz soak large check-gen check-format check-lint check-compile gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -66,6 +67,9 @@ fuzz: ## random input for all that is read, SECONDS=600 for each reader, with cl
 
 large: $(B)/large ## matrices beyond 2^32 elements, on a GPU with 16 GB (choose it with IPT_DEVICE)
 	@$(B)/large
+
+soak: $(B)/soak ## random work of all kinds for MINUTES=5, everything verified, nothing may grow; SEED=, MEGABYTES=
+	@$(B)/soak $(or $(MINUTES),5) $(or $(SEED),0) $(or $(MEGABYTES),0)
 
 stress: $(B)/stress ## random shapes on a busy device, again and again; ARGUMENTS="[RUNS] [SECONDS] [MEGABYTES] [SEED]"
 	@$(B)/stress $(ARGUMENTS)
@@ -149,7 +153,7 @@ $(B)/ipt: gen/ipt.c gen/bench.h gen/journal.h gen/npy.h gen/offline.h gen/startu
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
-$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/walk: $(B)/%: tests/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
+$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/soak $(B)/walk: $(B)/%: tests/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)

@@ -4255,7 +4255,7 @@ enum {
  * its speed: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
 enum {
     IPT__BLOCK_ROW_MOST = 8192,
-    IPT__BLOCK_ROW_LEAST = 5120, /* below that, super-elements that the host shuffles take no longer */
+    IPT__BLOCK_ROW_LEAST = 1280, /* below that, super-elements that the host shuffles may take no longer */
     IPT__BLOCK_PARTS = 10,       /* that each side has at least */
     IPT__BLOCK_STRIPS = 3,       /* that go down one by one, as their places become free */
     IPT__BLOCK_SPARE = 8,        /* of so many units, one is kept free */
@@ -6469,12 +6469,26 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
     return result;
 }
 
+/* Waits for a command and tells whether it went well. */
+static ipt_result ipt__wait_for(cl_event event)
+{
+    cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
+    if (error)
+        return ipt__fail_opencl("clWaitForEvents", error);
+    error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (error)
+        return ipt__fail_opencl("clGetEventInfo", error);
+    return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
+}
+
 /* Takes the workspace and writes to all of it, so that the device really has it. */
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     const unsigned char zero = 0;
     const size_t bytes = plan->layout.workspace;
+    cl_event event = NULL;
     cl_int error;
+    ipt_result result;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
     if (plan->lender && plan->lender->layout.workspace >= bytes) {
@@ -6487,12 +6501,13 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                          "a workspace of %lu bytes: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
                          (int)error);
-    error =
-        ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
+    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
+                                        &event);
     if (error)
         return ipt__fail_opencl("clEnqueueFillBuffer", error);
-    error = ipt__cl.clFinish(plan->context->queue);
-    return error ? ipt__fail_opencl("clFinish", error) : IPT_SUCCESS;
+    result = ipt__wait_for(event); /* the device may only now find that it has no memory for it */
+    ipt__cl.clReleaseEvent(event);
+    return result;
 }
 
 static void ipt__panel_describe(ipt__text *out, const ipt__stage *stage, unsigned long bytes)
@@ -7549,18 +7564,6 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     return result;
 }
 
-/* Waits for an execution and tells whether it went well. */
-static ipt_result ipt__wait_for(cl_event event)
-{
-    cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
-    if (error)
-        return ipt__fail_opencl("clWaitForEvents", error);
-    error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    if (error)
-        return ipt__fail_opencl("clGetEventInfo", error);
-    return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
-}
-
 /* Moves the batch between host memory and a buffer of its own, and waits. Bytes between the matrices are not touched.
  */
 static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
@@ -7703,6 +7706,7 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
     /* Drivers limit the pitch of a rectangle, some to 2 GiB: row by row, which the queue keeps in order. */
     const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
     const size_t bytes = rect->rows * rect->row_bytes / pieces;
+    cl_event last = NULL;
     cl_int error = CL_SUCCESS;
     size_t i;
     if (!dense && pieces == 1) {
@@ -7717,32 +7721,43 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
-    for (i = 0; i < pieces && !error; ++i) {
-        cl_event *const last = i + 1 == pieces ? event : NULL;
-        error = download
-                    ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                  host + i * rect->pitch, i ? 0 : wait_count, i ? NULL : wait, last)
-                    : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                   host + i * rect->pitch, i ? 0 : wait_count, i ? NULL : wait, last);
+    for (i = 0; i < pieces && !error; ++i) { /* each behind the one before: the last event tells of all */
+        const cl_uint waits = last ? 1 : wait_count;
+        const cl_event *const list = last ? &last : wait;
+        cl_event next = NULL;
+        error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
+                                                       host + i * rect->pitch, waits, list, &next)
+                         : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
+                                                        host + i * rect->pitch, waits, list, &next);
+        if (last)
+            ipt__cl.clReleaseEvent(last);
+        last = next;
     }
+    *event = last;
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 
-/* The same for a part. Its queue keeps the order of its transfers. */
+/* The same for a part. Each transfer waits for the one before, so that the event tells how all of them have ended. */
 static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
                                      const cl_event *wait, cl_event *event)
 {
     const ipt__area *const area = download ? &part->down : &part->up;
     size_t device = part->device;
+    cl_event last = NULL;
     int i;
     for (i = 0; i < area->count; ++i) {
         const ipt__rect *const rect = &area->rects[i];
-        const ipt_result result = ipt__rect_transfer(part, rect, device, data, download, i ? 0 : wait_count,
-                                                     i ? NULL : wait, i + 1 == area->count ? event : NULL);
+        cl_event next = NULL;
+        const ipt_result result =
+            ipt__rect_transfer(part, rect, device, data, download, last ? 1 : wait_count, last ? &last : wait, &next);
+        if (last)
+            ipt__cl.clReleaseEvent(last);
         if (result)
             return result;
+        last = next;
         device += rect->rows * rect->row_bytes;
     }
+    *event = last;
     ipt__cl.clFlush(part->queue);
     return IPT_SUCCESS;
 }
@@ -9411,7 +9426,8 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     const ipt__cut *const cut = &plan->cut;
-    char *const data = run->data, *const kept = plan->host.scratch + ipt__shuffle_bytes(cut);
+    char *const data = run->data, *const scratch = plan->host.scratch;
+    char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
     const int by_blocks = run->pinned && plan->blocks.bus_bytes;
     size_t i;
     ipt_result result = IPT_SUCCESS;
@@ -9932,7 +9948,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
         ipt__release(allocator, own);
         return IPT_ERROR_OUT_OF_MEMORY;
     }
-    for (i = 0; i < IPT__CUT_SLOTS; ++i)
+    for (i = 0; i < IPT__CUT_SLOTS && scratch; ++i)
         run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
     for (i = 0; i < matrices && !result; ++i) {
         run.base = i * plan->desc.batch_stride;
@@ -10210,6 +10226,16 @@ typedef struct ipt__host_job {
     ipt_allocator allocator;
 } ipt__host_job;
 
+/* Ends an event of the library's own and lets go of it. Whoever waits for it would wait for ever, as NVIDIA's contexts
+ * do when they are released: so its status is set a second time, if need be. */
+static void ipt__host_event_end(cl_event event, ipt_result result)
+{
+    const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
+    if (ipt__cl.clSetUserEventStatus(event, status))
+        ipt__cl.clSetUserEventStatus(event, status);
+    ipt__cl.clReleaseEvent(event);
+}
+
 static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
 {
     ipt__host_job job = *(ipt__host_job *)argument;
@@ -10218,12 +10244,8 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     result = ipt__host_execute(job.plan, job.data, &job.options);
     if (job.options.finished)
         job.options.finished(result, job.options.user);
-    if (job.event) {
-        /* Whoever waits for it would wait for ever: a second time, if need be. */
-        if (ipt__cl.clSetUserEventStatus(job.event, result ? -(cl_int)result : CL_COMPLETE))
-            ipt__cl.clSetUserEventStatus(job.event, result ? -(cl_int)result : CL_COMPLETE);
-        ipt__cl.clReleaseEvent(job.event);
-    }
+    if (job.event)
+        ipt__host_event_end(job.event, result);
     return IPT__THREAD_RETURN;
 }
 
@@ -10261,10 +10283,9 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
         IPT__THREAD_DETACH(thread);
         return IPT_SUCCESS;
     }
-    if (event) {
-        if (*event && !error)
-            ipt__cl.clReleaseEvent(*event);
-        if (*event)
+    if (event && *event) {
+        ipt__host_event_end(*event, result);
+        if (!error)
             ipt__cl.clReleaseEvent(*event);
         *event = NULL;
     }

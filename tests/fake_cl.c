@@ -12,6 +12,8 @@
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 enum { TABLE_ROWS = 1 << 14 };
+enum { FAKE_WAITED_IN_VAIN = -14 }; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
+enum { FAKE_TOGETHER_GROUPS = 16, FAKE_TOGETHER_LANES = 32 };
 enum { FAKE_ALIVE = 0x600d0b1e, FAKE_DEAD = 0x0ddead00, ARGUMENTS_MOST = 64, WAITS_MOST = 16 };
 
 /* What all have at their beginning. It is never given back, so that a use after its end is seen. */
@@ -62,6 +64,7 @@ typedef struct fake_event {
     fake_object object;
     cl_int status;
     fake_queue *queue; /* NULL: the user's */
+    int answered;      /* the user's: somebody has set its status, or tried to */
     cl_ulong time;
 } fake_event;
 
@@ -79,6 +82,8 @@ typedef struct fake_command {
     const unsigned char *from;
     size_t row_bytes, rows, to_pitch, from_pitch, pattern_bytes;
     unsigned char pattern[16];
+    const char *call;
+    cl_int ends_with; /* below 0: it fails */
 } fake_command;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -91,6 +96,9 @@ static int lazy, failing_all;
 static long calls_left = -1;
 static cl_int failing_error;
 static const char *failed;
+static long commands_left = -1;
+static cl_int failing_status;
+static const char *failed_command;
 static unsigned long record;
 static cl_ulong clock_now = 1000;
 
@@ -165,6 +173,8 @@ static void release(fake_object *object)
         release(&((fake_kernel *)object)->program->object);
     else if (object->kind == FAKE_EVENT && ((fake_event *)object)->queue)
         release(&((fake_event *)object)->queue->object);
+    else if (object->kind == FAKE_EVENT && !((fake_event *)object)->answered)
+        wrong("a user event is released whose status nobody has set"); /* NVIDIA's contexts wait for it for ever */
     if (object->context)
         release(object->context);
     /* The memory of the object itself stays, a few bytes, to see who uses it still. */
@@ -231,13 +241,16 @@ static int may_run(const fake_command *command)
     return 1;
 }
 
+/* What it waits for has ended, well or not. Whatever fails by itself has written something else. */
 static void run(fake_command *command, int good)
 {
-    size_t row;
-    unsigned i;
+    size_t row, i;
+    const int spoils = command->ends_with < 0;
     for (row = 0; good && row < command->rows; ++row) {
         unsigned char *const to = command->to + row * command->to_pitch;
-        if (command->pattern_bytes)
+        if (spoils)
+            memset(to, 0xe5, command->row_bytes);
+        else if (command->pattern_bytes)
             for (i = 0; i < command->row_bytes; ++i)
                 to[i] = command->pattern[i % command->pattern_bytes];
         else
@@ -245,7 +258,9 @@ static void run(fake_command *command, int good)
     }
     for (i = 0; good && i < command->buffer_count; ++i)
         ++command->buffers[i]->writes;
-    finish_event(command->event, good ? CL_COMPLETE : -14); /* of events in a wait list */
+    if (good && spoils)
+        failed_command = command->call;
+    finish_event(command->event, !good ? FAKE_WAITED_IN_VAIN : spoils ? command->ends_with : CL_COMPLETE);
 }
 
 /* Runs what may run, until this event has ended, or all of it. */
@@ -300,6 +315,7 @@ static fake_command *command_for(fake_queue *queue, cl_uint count, const cl_even
     made->queue = queue;
     ++queue->object.references;
     note_text(call);
+    made->call = call;
     return made;
 }
 
@@ -320,6 +336,10 @@ static cl_int enqueue(fake_command *command, cl_bool blocking, cl_event *event)
     command->event = its;
     ++its->object.references;
     command->next = NULL;
+    if (commands_left == 0)
+        command->ends_with = failing_status;
+    if (commands_left >= 0)
+        --commands_left;
     *pending_end = command;
     pending_end = &command->next;
     if (!lazy || blocking)
@@ -375,6 +395,25 @@ const char *fake_failed_call(void)
     const char *name;
     pthread_mutex_lock(&lock);
     name = failed;
+    pthread_mutex_unlock(&lock);
+    return name;
+}
+
+void fake_fail_command(long n, cl_int status)
+{
+    pthread_mutex_lock(&lock);
+    commands_left = n;
+    failing_status = status;
+    failed_command = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+const char *fake_failed_command(void)
+{
+    const char *name;
+    pthread_mutex_lock(&lock);
+    run_pending(NULL);
+    name = failed_command;
     pthread_mutex_unlock(&lock);
     return name;
 }
@@ -440,12 +479,18 @@ unsigned long fake_recorded(void)
 /* Platforms and devices                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+static cl_int end(cl_int error)
+{
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
 #define BEGIN(name)                                                                                                    \
     pthread_mutex_lock(&lock);                                                                                         \
-    if (due(#name)) {                                                                                                  \
-        pthread_mutex_unlock(&lock);                                                                                   \
-        return failing_error;                                                                                          \
-    }
+    if (due(#name))                                                                                                    \
+        return end(failing_error);
+
+#define FAKE_BUFFER_MOST ((cl_ulong)1 << 32)
 
 #define BEGIN_OBJECT(name)                                                                                             \
     pthread_mutex_lock(&lock);                                                                                         \
@@ -454,12 +499,6 @@ unsigned long fake_recorded(void)
         pthread_mutex_unlock(&lock);                                                                                   \
         return NULL;                                                                                                   \
     }
-
-static cl_int end(cl_int error)
-{
-    pthread_mutex_unlock(&lock);
-    return error;
-}
 
 /* Answers a question. */
 static cl_int give(const void *answer, size_t answer_bytes, size_t capacity, void *value, size_t *bytes)
@@ -533,7 +572,8 @@ static fake_device device_of(cl_device_id id, const char *call)
 
 cl_int fake_clGetDeviceInfo(cl_device_id id, cl_device_info question, size_t capacity, void *value, size_t *bytes)
 {
-    static const char *const names[] = {"Fake CPU", "Fake GPU", "Fake GPU in the host's memory"};
+    static const char *const names[] = {"Fake CPU", "Fake GPU", "Fake GPU in the host's memory",
+                                        "Fake GPU with work-groups that run together"};
     BEGIN(clGetDeviceInfo)
     const fake_device device = device_of(id, "clGetDeviceInfo");
     switch (question) {
@@ -548,7 +588,8 @@ cl_int fake_clGetDeviceInfo(cl_device_id id, cl_device_info question, size_t cap
     case CL_DRIVER_VERSION:
         GIVE_TEXT("1.0");
     case CL_DEVICE_EXTENSIONS:
-        GIVE_TEXT("cl_khr_global_int32_base_atomics cl_khr_local_int32_base_atomics cl_khr_byte_addressable_store");
+        GIVE_TEXT(device == FAKE_TOGETHER ? "cl_khr_byte_addressable_store cl_intel_subgroups"
+                                          : "cl_khr_byte_addressable_store");
     case CL_DEVICE_PLATFORM:
         GIVE(cl_platform_id, (cl_platform_id)(void *)&platform);
     case CL_DEVICE_ADDRESS_BITS:
@@ -556,7 +597,7 @@ cl_int fake_clGetDeviceInfo(cl_device_id id, cl_device_info question, size_t cap
     case CL_DEVICE_COMPILER_AVAILABLE:
         GIVE(cl_bool, CL_TRUE);
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
-        GIVE(cl_bool, device != FAKE_GPU);
+        GIVE(cl_bool, device == FAKE_CPU || device == FAKE_UNIFIED);
     case CL_DEVICE_MAX_COMPUTE_UNITS:
         GIVE(cl_uint, device == FAKE_CPU ? 2 : 8);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
@@ -566,7 +607,7 @@ cl_int fake_clGetDeviceInfo(cl_device_id id, cl_device_info question, size_t cap
     case CL_DEVICE_GLOBAL_MEM_SIZE:
         GIVE(cl_ulong, (cl_ulong)1 << 34);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        GIVE(cl_ulong, (cl_ulong)1 << 32);
+        GIVE(cl_ulong, FAKE_BUFFER_MOST);
     case CL_DEVICE_MEM_BASE_ADDR_ALIGN:
         GIVE(cl_uint, 1024);
     case CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE:
@@ -690,6 +731,10 @@ cl_mem fake_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes,
 {
     fake_buffer *made;
     BEGIN_OBJECT(clCreateBuffer)
+    if (bytes > FAKE_BUFFER_MOST) {
+        *error = end(CL_INVALID_BUFFER_SIZE);
+        return NULL;
+    }
     if (!bytes || (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ? !host : !!host))
         wrong("clCreateBuffer: %zu bytes, flags %lx, host pointer %p", bytes, (unsigned long)flags, host);
     made = make(FAKE_BUFFER, sizeof *made, check(context, FAKE_CONTEXT, "clCreateBuffer"));
@@ -881,6 +926,26 @@ static fake_buffer *buffer_in(const fake_argument *argument)
     return next && next->kind == FAKE_BUFFER ? (fake_buffer *)next : NULL;
 }
 
+/* A device whose work-groups run together answers kernels that get one buffer in both places: they count what runs. */
+static void answer(fake_command *command, const fake_kernel *kernel, size_t items)
+{
+    cl_uint words[2] = {0, 0};
+    fake_buffer *const buffer = command->buffers[0];
+    if (command->queue->device != FAKE_TOGETHER || command->buffer_count != 2 || buffer != command->buffers[1])
+        return;
+    if (strcmp(kernel->name, "ipt_k_panel") == 0)
+        words[1] = FAKE_TOGETHER_GROUPS;
+    else if (strcmp(kernel->name, "ipt_k_chains") == 0) {
+        words[0] = FAKE_TOGETHER_LANES;
+        words[1] = (cl_uint)items;
+    } else
+        return;
+    memcpy(command->pattern, words, sizeof words);
+    command->pattern_bytes = command->row_bytes = sizeof words;
+    command->to = buffer->bytes;
+    command->rows = 1;
+}
+
 cl_int fake_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
                                    const size_t *global, const size_t *local, cl_uint count, const cl_event *list,
                                    cl_event *event)
@@ -920,6 +985,7 @@ cl_int fake_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_
         } else
             note(its->arguments[i].value, sizeof its->arguments[i].value);
     }
+    answer(command, its, global[0]);
     return end(enqueue(command, CL_FALSE, event));
 }
 
@@ -1091,8 +1157,12 @@ cl_event fake_clCreateUserEvent(cl_context context, cl_int *error)
 
 cl_int fake_clSetUserEventStatus(cl_event event, cl_int status)
 {
-    BEGIN(clSetUserEventStatus)
-    fake_event *const its = check(event, FAKE_EVENT, "clSetUserEventStatus");
+    fake_event *its;
+    pthread_mutex_lock(&lock);
+    its = check(event, FAKE_EVENT, "clSetUserEventStatus");
+    its->answered = 1;
+    if (due("clSetUserEventStatus"))
+        return end(failing_error);
     if (its->queue || its->status <= CL_COMPLETE || status > CL_COMPLETE)
         wrong("clSetUserEventStatus: %d, for an event that is %d", status, its->status);
     finish_event(its, status);
@@ -1117,7 +1187,7 @@ cl_int fake_clWaitForEvents(cl_uint count, const cl_event *list)
             run_pending(its);
         }
         if (its->status < 0)
-            error = -14; /* of events in a wait list */
+            error = FAKE_WAITED_IN_VAIN;
     }
     return end(fails ? failing_error : error);
 }

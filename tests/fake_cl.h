@@ -31,7 +31,8 @@ FAKE_ENTRY_POINT_LIST(FAKE_DECLARE)
 typedef enum fake_device {
     FAKE_CPU,
     FAKE_GPU,
-    FAKE_UNIFIED, /* a GPU in the host's memory */
+    FAKE_UNIFIED,  /* a GPU in the host's memory */
+    FAKE_TOGETHER, /* a GPU that tells how many of its work-groups run at a time, and has sub-groups */
     FAKE_DEVICE_COUNT
 } fake_device;
 
@@ -56,6 +57,11 @@ void fake_run(void);
 /* The n-th call from now on fails with the error, and all after it if so wanted; n below 0: none does. */
 void fake_fail_call(long n, cl_int error, int all_after);
 const char *fake_failed_call(void); /* the first that has failed since; NULL: none */
+
+/* The n-th command that is enqueued from now on ends with the status, below 0, having spoiled what it should have
+ * written; what waits for it ends with an error, too. n below 0: none does. */
+void fake_fail_command(long n, cl_int status);
+const char *fake_failed_command(void); /* the call that enqueued it, once it has ended; NULL: it has not */
 
 /* An event's status, and how many hold it, by calls that do not fail. */
 cl_int fake_status(cl_event event);

@@ -34,6 +34,8 @@
     X(host_matrices)                                                                                                   \
     X(blocks)                                                                                                          \
     X(trust)                                                                                                           \
+    X(misuse)                                                                                                          \
+    X(threads)                                                                                                         \
     X(cut)                                                                                                             \
     X(cache)                                                                                                           \
     X(wisdom)                                                                                                          \
