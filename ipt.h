@@ -1235,11 +1235,12 @@ static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
     *magic = (cl_uint)wide;
 }
 
-/* The divisor of n in [2, n / 2] that is nearest to `wanted` by ratio; 0 if n is prime or less than 4. */
+/* The divisor of n in [2, n / 2] that is nearest to `wanted` by ratio; 0 if n is prime or less than 4, or if both of
+ * any two factors of it are above 2^20: to look further would take seconds. */
 static size_t ipt__divisor_near(size_t n, size_t wanted)
 {
     size_t best = 0, d;
-    for (d = 2; d <= n / d; ++d)
+    for (d = 2; d <= n / d && d <= (size_t)1 << 20; ++d)
         if (n % d == 0) {
             const size_t pair[2] = {d, n / d};
             int i;

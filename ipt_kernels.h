@@ -1437,7 +1437,7 @@ static const char *const ipt__text_panel[] = {
     " * Tickets are issued in sequence, so the lowest unfinished order is always the first that all its groups hold, and\n",
     " * whoever waits for it waits for groups that run. Where fewer groups run at a time than an order needs, a group that\n",
     " * has waited long closes the ticket counter: orders all of whose tickets were issued finish, the groups of later ones\n",
-    " * leave without having written, and the last group of all to decide transposes what they left, alone.\n",
+    " * leave the matrix as it was, and the last group of all to decide transposes what they left, alone.\n",
     " *\n",
     " * Executions take two control blocks in turns: each clears the other one. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n",
@@ -1986,7 +1986,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "c9ea9d908017a15d"
+#define IPT__HASH_panel "85f83126613433f3"
 
 static const char *const ipt__text_shuffle[] = {
     "/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is\n",

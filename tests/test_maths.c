@@ -265,6 +265,13 @@ static void maths_divisors(void **state)
                 assert_true((found > wanted ? (double)found / (double)wanted : (double)wanted / (double)found) == best);
             }
         }
+    /* Of the largest numbers, in no time, what has a factor up to 2^20. */
+    if (sizeof n == 8) {
+        n = (size_t)-1 / 2 + 1;                                                                    /* 2^63 */
+        assert_true(ipt__divisor_near(n, 64) == 64 && ipt__divisor_near(n / 2 * 2 - 25, 64) == 0); /* a prime */
+        n = ((size_t)1 << 20) - 3;                                                                 /* a prime */
+        assert_true(ipt__divisor_near(n * n, 64) == n && ipt__divisor_near((n + 10) * (n + 10), 64) == 0);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -19,7 +19,7 @@
  * Tickets are issued in sequence, so the lowest unfinished order is always the first that all its groups hold, and
  * whoever waits for it waits for groups that run. Where fewer groups run at a time than an order needs, a group that
  * has waited long closes the ticket counter: orders all of whose tickets were issued finish, the groups of later ones
- * leave without having written, and the last group of all to decide transposes what they left, alone.
+ * leave the matrix as it was, and the last group of all to decide transposes what they left, alone.
  *
  * Executions take two control blocks in turns: each clears the other one. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \

@@ -241,10 +241,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ipt_plan_desc desc;
     take_desc(&input, mode, &desc);
     take_known_expression(&input, &desc);
-    /* A forced sequence tries all numbers up to the root of a side that it has to find a divisor of: seconds for sides
-     * that no memory holds. */
-    if (desc.sequence != IPT_SEQUENCE_AUTO && (desc.rows >> 48 || desc.cols >> 48) && !(desc.tile_m && desc.tile_n))
-        return 0;
     ipt_context *context = take_context(&input, mode);
     char *own = mode & EXPRESSION ? take_expression(&input, &desc) : NULL;
     for (int i = 0; i < ((mode & TWICE) ? 2 : 1); ++i) {
