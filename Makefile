@@ -12,8 +12,8 @@ KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
-        test_faults test_device_classes test_stress test_host_matrices test_blocks fake_cl test_trust test_misuse test_threads \
-        test_cut test_cache test_wisdom test_offline test_files test_tool
+        test_faults test_device_classes test_stress test_host_matrices test_blocks fake_cl test_refusals test_out_of_place test_trust \
+        test_misuse test_threads test_cut test_cache test_wisdom test_offline test_files test_tool
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_*' 'cache_*'
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h tests/soak.h tests/fake_cl.h tests/fake_world.h gen/offline.h
@@ -23,9 +23,9 @@ FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl exampl
             tests/fuzz/*.c tests/fuzz/*.h
 OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
 PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
-           ocl-icd-opencl-dev pocl-opencl-icd libcmocka-dev python3 python3-numpy
+           ocl-icd-opencl-dev pocl-opencl-icd oclgrind libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check models fuzz soak large check-gen check-format check-lint check-compile gen single format tests \
+.PHONY: help all deps demo test check check-again oclgrind sanitize analyse coverage models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -44,21 +44,42 @@ demo: deps ## transpose a picture and a .npy file, verify them, compare with the
 # What fails fastest comes first; the test program's summary comes last.
 test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory check-gen check-format check-lint check-compile
-	@$(MAKE) --no-print-directory -j2 all tests
+	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
+	@sh tests/oclgrind/run.sh quick
 	@for tests in $(SINGLE_TESTS); do $(B)/tests/single/ipt_tests "$$tests" || exit 1; done
 	@$(B)/tests/ipt_tests
 
-check: test $(B)/walk ## make test, and the deep checks: oclgrind over every kernel, models, fuzzing, random shapes with a new seed
-	@sh gen/deps.sh oclgrind spin clang-14 libclang-rt-14-dev
+# Behind the tests, the deep checks, two at a time. What each prints comes when it ends.
+CHECK_PACKAGES = spin clang-14 libclang-rt-14-dev valgrind clang-tidy-14 cppcheck
+check: test ## make test, and the deep checks: under 40 minutes on two cores
+	@sh gen/deps.sh $(CHECK_PACKAGES)
+	@$(MAKE) --no-print-directory -j2 -Otarget oclgrind sanitize coverage analyse models fuzz-shortly check-again
+
+check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
 	@sh tests/check.sh
-	@sh tests/models/run.sh
-	@sh tests/fuzz/run.sh 60
+
+oclgrind: $(B)/walk ## every kernel under oclgrind: accesses out of bounds, values that nobody has set, races, diverging barriers
+	@sh tests/oclgrind/run.sh full
+
+sanitize: ## the library under the address, undefined behaviour and thread sanitizers, and valgrind
+	@sh gen/deps.sh clang-14 libclang-rt-14-dev valgrind
+	@sh tests/sanitize.sh
+
+analyse: ## gcc's analyser, clang-tidy and cppcheck over the library
+	@sh gen/deps.sh clang-tidy-14 cppcheck
+	@sh tests/analyse.sh
+
+coverage: $(B)/ipt ## lines of ipt.h that the tests reach: 95 % at least
+	@CC="$(CC)" PYTHON=$(PYTHON) sh tests/coverage.sh $(TESTS)
 
 models: ## all orders of steps that work-groups and processes can take, in models of what they do together
 	@sh gen/deps.sh spin
 	@sh tests/models/run.sh
+
+fuzz-shortly: # a minute for each reader
+	@$(MAKE) --no-print-directory fuzz SECONDS=60
 
 SECONDS ?= 600
 fuzz: ## random input for all that is read, SECONDS=600 for each reader, with clang's libFuzzer

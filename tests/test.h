@@ -33,6 +33,8 @@
     X(stress)                                                                                                          \
     X(host_matrices)                                                                                                   \
     X(blocks)                                                                                                          \
+    X(refusals)                                                                                                        \
+    X(out_of_place)                                                                                                    \
     X(trust)                                                                                                           \
     X(misuse)                                                                                                          \
     X(threads)                                                                                                         \

@@ -1,0 +1,119 @@
+# Every kernel under oclgrind, which sees accesses out of bounds, what is read before it is initialised, diverging barriers
+# and races. Argument: quick (half a minute: every kernel as on a GPU, some defects planted) or full (eight minutes).
+# build/walk must be there. Not optimised, because oclgrind lacks a
+# function that its compiler makes of a loop; one work-group at a time, but where work-groups wait for one another, because
+# then there are the same reports each time. The reports go through stderr: --log has those of the last context only.
+set -eu
+part=$1
+folder=build/oclgrind
+here=tests/oclgrind
+most_errors=10000000
+rm -rf $folder
+mkdir -p $folder
+
+walk() { # name of the log, then what walk takes
+    log=$folder/$1
+    threads=1
+    [ "$2" = team ] && threads=16
+    shift
+    status=0
+    timeout 900 oclgrind --num-threads $threads --max-wgsize 64 --build-options -cl-opt-disable --data-races --uninitialized \
+        --max-errors $most_errors build/walk "$@" > "$log.out" 2> "$log.err" || status=$?
+    awk -f $here/reports.awk -v expected=$here/expected "$log.err" > "$log.reports"
+}
+
+# Column $1 of the planted defect in $line.
+column() {
+    printf '%s\n' "$line" | awk -v n="$1" '{
+        gsub(/\\[|]/, "\001")
+        split($0, columns, " [|] ")
+        text = columns[n]
+        gsub(/\001/, "|", text)
+        gsub(/[$] /, "\n ", text)
+        print text
+    }'
+}
+
+failed=0
+kinds="cpu gpu team alone"
+[ "$part" = full ] || kinds=gpu
+for kind in $kinds; do
+    walk "$kind" "$kind" "$part"
+    if [ $status != 0 ]; then
+        echo "oclgrind: walk $kind ended with $status:"
+        grep -v '^launched\|^kernel' "$log.out" | tail -n 5
+        failed=1
+    fi
+    grep '^unexpected' "$log.reports" && failed=1
+done
+
+cat $folder/*.out | awk '
+    $1 == "kernel" { wanted[$2] = 1 }
+    $1 == "launched" { times[$3] += $2; ++programs[$3] }
+    END {
+        for (kernel in wanted)
+            if (times[kernel])
+                print kernel " ran " times[kernel] " times, by " programs[kernel] " programs"
+            else
+                print kernel " never ran"
+    }' | sort | tee $folder/kernels
+[ -s $folder/kernels ] && ! grep -q 'never ran' $folder/kernels || failed=1
+awk '$1 == "expected" { count += $2 } END { print "oclgrind: " count + 0 " expected reports" }' $folder/*.reports
+
+# Every class of parameters that makes another text of a kernel, too. Not to be had here: other memory models and sub-groups
+# than those of OpenCL 1.2, and slots beyond 2^31. Kernel map has an expression always.
+classes() {
+    cat $folder/*.out | awk '
+        BEGIN {
+            values["unit_bytes"] = "1 2 4 8 16"
+            values["element_units"] = values["tall"] = values["narrow"] = values["inner"] = values["bank_padding"] = "0 1"
+            values["chained"] = values["apply"] = "0 1"
+            values["flag_layout"] = "0 1 2"
+            values["registers"] = "0 8"
+        }
+        $1 == "kernel" { for (i = 3; i <= NF; ++i) uses[$2, $i] = $2 " " $i }
+        $1 == "launched" { for (i = 4; i <= NF; ++i) seen[$3 " " $i] = 1 }
+        END {
+            for (use in uses) {
+                split(uses[use], part, " ")
+                count = split(values[part[2]], wanted, " ")
+                for (i = 1; i <= count; ++i)
+                    if (part[1] " " part[2] wanted[i] != "ipt_k_map apply0" && !((part[1] " " part[2] "=" wanted[i]) in seen))
+                        print part[1] " never ran with " part[2] "=" wanted[i]
+            }
+        }' | sort > $folder/classes
+    cat $folder/classes
+    [ ! -s $folder/classes ]
+}
+[ "$part" != full ] || classes || failed=1
+
+# An entry that is never met would let a defect through.
+if [ "$part" = full ]; then
+    for number in $(grep -n '^ipt_k_' $here/expected | cut -d : -f 1); do
+        grep -qx "met $number" $folder/*.reports || { echo "oclgrind: line $number of $here/expected was never met"; failed=1; }
+    done
+fi
+
+# Planted defects must be reported, and as nothing that is expected.
+number=0
+while IFS= read -r line; do
+    case $line in '#'* | '') continue ;; esac
+    number=$((number + 1))
+    [ "$part" = full ] || [ "$(column 1)" = quick ] || continue
+    wanted=$(column 7)
+    walk "planted_$number" "$(column 2)" "$(column 3)" "$(column 4)" "$(column 5)" "$(column 6)"
+    if [ $status != 0 ]; then
+        echo "oclgrind: planted defect $number ended with $status: $(tail -n 1 "$log.out")"
+        failed=1
+    elif grep '^unexpected' "$log.reports" | grep -E "$wanted" > $folder/found; then
+        echo "oclgrind: reported as it must be: $(head -n 1 $folder/found | cut -d ' ' -f 3- | cut -c 1-150)"
+    else
+        echo "oclgrind: not reported: $(column 4), $(column 6) for $(column 5)"
+        failed=1
+    fi
+done < $here/planted
+if [ $failed != 0 ]; then
+    echo "oclgrind: failed"
+    exit 1
+fi
+echo "oclgrind: passed"
