@@ -15,7 +15,8 @@ TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves t
         test_faults test_device_classes test_stress test_host_matrices test_blocks fake_cl test_refusals test_out_of_place test_trust \
         test_misuse test_threads test_cut test_cache test_wisdom test_offline test_files test_tool
 # The single header has the same text: what is repeated with it uses every part of that.
-SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_*' 'cache_*'
+SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
+SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_[ps]*' 'cache_*'
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h tests/soak.h tests/fake_cl.h tests/fake_world.h gen/offline.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
@@ -25,7 +26,7 @@ OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
 PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd oclgrind libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check check-again oclgrind sanitize analyse coverage models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile gen single format tests \
+.PHONY: help all deps demo test check check-again oclgrind oclgrind-quick single-tests sanitize analyse coverage models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -47,8 +48,7 @@ test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
-	@sh tests/oclgrind/run.sh quick
-	@for tests in $(SINGLE_TESTS); do $(B)/tests/single/ipt_tests "$$tests" || exit 1; done
+	@$(MAKE) --no-print-directory -j2 -Otarget oclgrind-quick single-tests
 	@$(B)/tests/ipt_tests
 
 # Behind the tests, the deep checks, two at a time. What each prints comes when it ends.
@@ -59,6 +59,12 @@ check: test ## make test, and the deep checks: under 40 minutes on two cores
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
 	@sh tests/check.sh
+
+oclgrind-quick: $(B)/walk
+	@sh tests/oclgrind/run.sh quick
+
+single-tests: $(B)/tests/single/ipt_tests
+	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
 
 oclgrind: $(B)/walk ## every kernel under oclgrind: accesses out of bounds, values that nobody has set, races, diverging barriers
 	@sh tests/oclgrind/run.sh full
@@ -190,10 +196,10 @@ $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/test
 	$(CC) $(CFLAGS) -I. -c -o $@ $<
 
 $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h | $(B)/tests/single
-	$(CC) $(CFLAGS) -I$(B)/single -c -o $@ $<
+	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -c -o $@ $<
 
 $(B)/tests/ipt_tests: $(TESTS:%=$(B)/tests/%.o)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
 
-$(B)/tests/single/ipt_tests: $(TESTS:%=$(B)/tests/single/%.o)
+$(B)/tests/single/ipt_tests: $(SINGLE:%=$(B)/tests/single/%.o)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)

@@ -17,6 +17,9 @@
 
 /* Every tests/test_NAME.c exports its tests as test_NAME and their number as test_NAME_count; tests/main.c runs them
  * all in this order. */
+#ifdef TEST_SINGLE_FORM /* the library in one file, which is the same text: what uses every part of it */
+#define TEST_FILE_LIST(X) X(host) X(shapes) X(seeds) X(cut) X(cache)
+#else
 #define TEST_FILE_LIST(X)                                                                                              \
     X(maths)                                                                                                           \
     X(heuristics)                                                                                                      \
@@ -44,6 +47,7 @@
     X(offline)                                                                                                         \
     X(files)                                                                                                           \
     X(tool)
+#endif
 
 #define TEST_DECLARE(name)                                                                                             \
     extern const struct CMUnitTest test_##name[];                                                                      \

@@ -326,10 +326,9 @@ static void walk_seeds(ipt_context *context, int quick)
             ipt_plan_desc desc;
             if (quick && !only && family == IPT__FAMILY_PTTWAC_100 && !ipt__variants[v].lanes)
                 continue; /* whole work-groups take the longest */
-            if (e > 1 &&
-                (told_type != CL_DEVICE_TYPE_GPU ||
-                 (family != IPT__FAMILY_PAD && family != IPT__FAMILY_P_IPT && family != IPT__FAMILY_PTTWAC_010)))
-                continue; /* other sizes of units, where no shape above has them */
+            if ((e > 0 && told_type == CL_DEVICE_TYPE_CPU) ||
+                (e > 1 && family != IPT__FAMILY_PAD && family != IPT__FAMILY_P_IPT && family != IPT__FAMILY_PTTWAC_010))
+                continue; /* the same kernels as on a GPU; others than these have met other units above */
             memset(&desc, 0, sizeof desc);
             desc.elem_size = elem_sizes[e];
             desc.batch = 2;

@@ -1,8 +1,8 @@
 # Every kernel under oclgrind, which sees accesses out of bounds, what is read before it is initialised, diverging barriers
-# and races. Argument: quick (half a minute: every kernel as on a GPU, some defects planted) or full (eight minutes).
-# build/walk must be there. Not optimised, because oclgrind lacks a
-# function that its compiler makes of a loop; one work-group at a time, but where work-groups wait for one another, because
-# then there are the same reports each time. The reports go through stderr: --log has those of the last context only.
+# and races. Argument: quick (half a minute: every kernel as for a GPU, some defects planted) or full (eight minutes). Needs
+# build/walk. Not optimised, because oclgrind lacks a function that its compiler makes of a loop; one work-group at a time,
+# but where work-groups wait for one another, because then there are the same reports each time. The reports go through
+# stderr: --log has those of the last context only.
 set -eu
 part=$1
 folder=build/oclgrind
