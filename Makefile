@@ -26,7 +26,7 @@ OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
 PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd oclgrind libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check check-again oclgrind oclgrind-quick single-tests sanitize analyse coverage models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile gen single format tests \
+.PHONY: help all deps demo test check check-again oclgrind oclgrind-quick single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -79,6 +79,10 @@ analyse: ## gcc's analyser, clang-tidy and cppcheck over the library
 
 coverage: $(B)/ipt ## lines of ipt.h that the tests reach: 95 % at least
 	@CC="$(CC)" PYTHON=$(PYTHON) sh tests/coverage.sh $(TESTS)
+
+opencls: all tests ## the tests on other OpenCLs, which are fetched: Intel's for CPUs, Mesa's
+	@sh gen/deps.sh python3-venv
+	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/opencls.sh
 
 models: ## all orders of steps that work-groups and processes can take, in models of what they do together
 	@sh gen/deps.sh spin

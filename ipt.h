@@ -2219,6 +2219,7 @@ struct ipt_context {
     int compiler;        /* the device has one */
     int shares_memory;   /* with the host */
     int finishes_late;   /* programs are finished by their first launch */
+    int forgets_failure; /* commands begin though one that they wait for has been ended by a failed event */
     int takes_bitcode;   /* LLVM's, for spir64 */
     unsigned capability; /* of an NVIDIA device, 80 for 8.0; 0: of none */
     cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: none */
@@ -2999,6 +3000,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     ipt__ask(&asked, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
     context->shares_memory = unified != 0;
     context->finishes_late = context->limits.cpu && ipt__platform_has_name(&asked, "portable computing language");
+    context->forgets_failure = context->limits.cpu && ipt__platform_has_name(&asked, "intel(r) opencl");
     ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
@@ -5447,7 +5449,10 @@ static void ipt__layout_dress(const ipt_plan *plan, ipt__layout *layout)
 /* >>execute: commands                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* One execution under way: every command waits for the one before it, the first one for `wait`. */
+/* One execution under way: every command waits for the one before it, the first one for `wait`. Intel's runtime for
+ * CPUs (seen: 2026.22.10) lets a failed event end only the commands that wait for that event itself; what waits for
+ * those begins. So there each command of an in-order queue `holds`: waits for all of the caller's events. In its
+ * out-of-order queues failures are passed on, and lists of two with a failed event end the process. */
 typedef struct ipt__run {
     ipt_plan *plan;
     cl_command_queue queue;
@@ -5455,6 +5460,7 @@ typedef struct ipt__run {
     const cl_event *wait;
     cl_event previous; /* of the last command; NULL before the first. Owned */
     int commands;      /* commands that were enqueued */
+    int holds;         /* each command waits for `wait`: the queue has them in sequence by itself */
     size_t skipped;    /* units of a matrix before the place that stages work at; 0 but for ipt__host_stages */
 } ipt__run;
 
@@ -5477,8 +5483,10 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
     if (run->previous)
         ipt__cl.clReleaseEvent(run->previous);
     run->previous = event;
-    run->wait_count = 1;
-    run->wait = &run->previous;
+    if (!run->holds) {
+        run->wait_count = 1;
+        run->wait = &run->previous;
+    }
     ++run->commands;
     return IPT_SUCCESS;
 }
@@ -7290,8 +7298,9 @@ static ipt_plan *ipt__plan_owner(ipt_plan *plan)
     return plan->lender ? plan->lender : plan;
 }
 
-/* Makes a run wait for the plan's execution before it, which may still use the workspace; one that has completed or
- * failed is dropped. The plan is locked. events is what the run may wait for; events[0] is the caller's to release. */
+/* Says whether a run holds, and makes it wait for the plan's execution before it, which may still use the workspace;
+ * one that has completed or failed is dropped. The plan is locked. events is what the run may wait for; events[0] is
+ * the caller's to release. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
     ipt_plan *const plan = ipt__plan_owner(run->plan);
@@ -7301,6 +7310,13 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     if (plan->user != run->plan) { /* counters and flags are elsewhere in another plan's workspace */
         run->plan->dirty = 1;
         plan->user = run->plan;
+    }
+    if (run->wait_count && plan->context->forgets_failure) {
+        cl_command_queue_properties properties = 0;
+        error = ipt__cl.clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+        if (error)
+            return ipt__fail_opencl("clGetCommandQueueInfo", error);
+        run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
     if (!plan->last)
         return IPT_SUCCESS;
@@ -7316,11 +7332,14 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         run->wait = events + 1;
         return IPT_SUCCESS;
     }
-    error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &events[0]);
+    error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->holds ? 1 : run->wait_count,
+                                                run->holds ? events + 1 : run->wait, &events[0]);
     if (error)
         return ipt__fail_opencl("clEnqueueMarkerWithWaitList", error);
-    run->wait_count = 2;
-    run->wait = events;
+    if (!run->holds) {
+        run->wait_count = 2;
+        run->wait = events;
+    }
     return IPT_SUCCESS;
 }
 

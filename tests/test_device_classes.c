@@ -98,7 +98,11 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
         handed = "#error too much local memory";
         return clCreateProgramWithSource(context, 1, &handed, NULL, error);
     }
-    if (!told || !told->size || !asked || !at || count != 1)
+    if (told && !told->size && asked) { /* which the device itself may have */
+        handed = "#error no sub-groups";
+        return clCreateProgramWithSource(context, 1, &handed, NULL, error);
+    }
+    if (!told || !asked || !at || count != 1)
         return clCreateProgramWithSource(context, count, strings, lengths, error);
     text = (char *)malloc(capacity);
     snprintf(text, capacity, "#define MADE_SIZE %u\n#define MADE_BROKEN %d\n%s%.*s%s%s", told->size, told->broken,
