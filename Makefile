@@ -16,7 +16,7 @@ TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves t
         test_misuse test_threads test_cut test_cache test_wisdom test_offline test_files test_tool
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
-SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_[ps]*' 'cache_*'
+SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
 TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h tests/soak.h tests/fake_cl.h tests/fake_world.h gen/offline.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)

