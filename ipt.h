@@ -10246,8 +10246,8 @@ typedef struct ipt__host_job {
     ipt_allocator allocator;
 } ipt__host_job;
 
-/* Ends an event of the library's own and lets go of it. Whoever waits for it would wait for ever, as NVIDIA's contexts
- * do when they are released: so its status is set a second time, if need be. */
+/* Ends an event of the library's own and lets go of it. Whoever waits for it would wait for ever, and clReleaseContext
+ * of an H200's driver hung after one had been let go of without a status: so it is set a second time, if need be. */
 static void ipt__host_event_end(cl_event event, ipt_result result)
 {
     const cl_int status = result ? -(cl_int)result : CL_COMPLETE;

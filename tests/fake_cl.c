@@ -174,7 +174,7 @@ static void release(fake_object *object)
     else if (object->kind == FAKE_EVENT && ((fake_event *)object)->queue)
         release(&((fake_event *)object)->queue->object);
     else if (object->kind == FAKE_EVENT && !((fake_event *)object)->answered)
-        wrong("a user event is released whose status nobody has set"); /* NVIDIA's contexts wait for it for ever */
+        wrong("a user event is released whose status nobody has set"); /* a driver may wait for it for ever */
     if (object->context)
         release(object->context);
     /* The memory of the object itself stays, a few bytes, to see who uses it still. */
