@@ -98,6 +98,13 @@
  * the argument or field and its value, or the OpenCL call and its error; it is the calling thread's own and stays until
  * its next failure. Build logs go whole to the logger of the context desc, if there is one. IPT_ERROR_INCOMPLETE means
  * that the content is lost: some commands were enqueued, and then one could not be. The plan can be used again.
+ *   A command that fails later, or an event of yours that it waits for, shows in the execution's event, and what stands
+ * behind it does not begin, an execution that waits for this one by itself included; the next one is free of it again.
+ * Some OpenCLs tell it less well: with NVIDIA's driver clWaitForEvents succeeds and the event's status tells, with
+ * Intel's runtime for CPUs it is the other way round; PoCL 3.1 may end the process where several commands stand behind
+ * it, Intel's where a list has two failed events.
+ *   Mesa's rusticl on llvmpipe is refused, because its results are wrong. A device that lacks something gets a fallback
+ * that ipt_device_describe and ipt_plan_describe show, or IPT_ERROR_UNSUPPORTED.
  *
  * >>threads
  * All functions may be called from any thread, on shared contexts and plans; only destroying something while another
@@ -134,7 +141,8 @@
  * promising lengths on the device; it needs a temporary matrix, or measure_buffer, meanwhile. IPT_CACHE_ONLY never
  * compiles: the programs must be in the context already, from an earlier plan. IPT_NO_COOPERATIVE forbids kernels in
  * which work-groups wait for one another: panels go in waves then. How many work-groups run at a time is measured by the
- * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells.
+ * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells; where that fails, such
+ * kernels are not used as long as the context lives.
  *
  * >>cache
  * Each program is compiled once. In memory, all plans of a context share its programs (ipt_context_trim releases those
