@@ -26,7 +26,7 @@ OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
 PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd oclgrind libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check check-again oclgrind oclgrind-quick single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile gen single format tests \
+.PHONY: help all deps demo test check check-again oclgrind oclgrind-quick single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -44,7 +44,7 @@ demo: deps ## transpose a picture and a .npy file, verify them, compare with the
 
 # What fails fastest comes first; the test program's summary comes last.
 test: deps ## all tests: under 10 minutes on two cores
-	@$(MAKE) --no-print-directory check-gen check-format check-lint check-compile
+	@$(MAKE) --no-print-directory check-gen check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
@@ -55,7 +55,7 @@ test: deps ## all tests: under 10 minutes on two cores
 CHECK_PACKAGES = spin clang-14 libclang-rt-14-dev valgrind clang-tidy-14 cppcheck
 check: test ## make test, and the deep checks: under 40 minutes on two cores
 	@sh gen/deps.sh $(CHECK_PACKAGES)
-	@$(MAKE) --no-print-directory -j2 -Otarget oclgrind sanitize coverage analyse models fuzz-shortly check-again
+	@$(MAKE) --no-print-directory -j2 -Otarget oclgrind sanitize coverage analyse models fuzz-shortly check-again check-compile
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
 	@sh tests/check.sh
@@ -154,6 +154,10 @@ check-format: ## prove that clang-format 14 would change nothing
 
 check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every class of parameters
 	@sh tests/lint.sh $(B)/lint_sources $(B)/lint
+
+check-compile-quick: single
+	@sh tests/compile_matrix.sh . quick
+	@sh tests/compile_matrix.sh $(B)/single quick
 
 check-compile: single ## the compile matrix: compilers, standards, modes, both forms of the header
 	@sh tests/compile_matrix.sh .

@@ -1,12 +1,15 @@
 #!/bin/sh
 # The compile matrix: ipt.h compiles without a warning wherever it may be included, links from several files, exports
 # its public functions and nothing else, and runs without a device. Prints only what failed, and one closing line.
-# Usage, from the repository root: tests/compile_matrix.sh HEADER_DIR   (where ipt.h lies: . or build/single)
+# Usage, from the repository root: tests/compile_matrix.sh HEADER_DIR [quick]   (where ipt.h lies: . or build/single)
+# quick: each compiler with one standard, the single header with one compiler.
 # The single header has the same text, so two of the compilers serve for it, and four have every option of the user's.
 # A compiler that is not installed is a failure, unless IPT_MATRIX_SKIP_MISSING is set.
 set -eu
 
-[ $# -eq 1 ] && [ -f "$1/ipt.h" ] || { echo "usage: tests/compile_matrix.sh HEADER_DIR (with ipt.h in it)"; exit 2; }
+[ $# -ge 1 ] && [ -f "$1/ipt.h" ] && [ "${2-quick}" = quick ] ||
+    { echo "usage: tests/compile_matrix.sh HEADER_DIR [quick] (with ipt.h in it)"; exit 2; }
+part=${2-full}
 headers=$(cd "$1" && pwd)
 tests=$(cd "$(dirname "$0")" && pwd)
 work=$PWD/build/matrix/$(basename "$headers")
@@ -35,9 +38,11 @@ job() { # WORDS OF A NAME, and its commands on standard input: one build, in a f
 for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2" "clang -std=c99" "clang -std=c11" \
     "clang -std=c99 -O2" "g++ -x c++ -std=c++11" "g++ -x c++ -std=c++20" "clang++ -x c++ -std=c++11" \
     "clang++ -x c++ -std=c++20"; do
-    case $(basename "$headers"):$compiler in
-    single:gcc\ -std=c99 | single:clang++*20) ;;
+    case $(basename "$headers"):$part:$compiler in
+    single:*:gcc\ -std=c99 | single:full:clang++*20) ;;
     single:*) continue ;;
+    *:full:* | *:quick:gcc\ -std=c99 | *:quick:clang\ -std=c11 | *:quick:g++*20 | *:quick:clang++*11) ;;
+    *) continue ;;
     esac
     case $compiler in
     *-O2 | *c11 | *gnu99 | g++*20 | clang++*11) options=-DMATRIX_LATE ;;
@@ -144,6 +149,11 @@ mingw_cpp="x86_64-w64-mingw32-g++"
 command -v $mingw_cpp > /dev/null || mingw_cpp="clang++ --target=x86_64-w64-mingw32"
 for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c11" "$mingw_cpp -x c++ -std=c++11" \
     "$mingw_cpp -x c++ -std=c++20"; do
+    case $(basename "$headers"):$part:$compiler in
+    single:quick:*) continue ;;
+    *:full:* | *:quick:*c99 | *:quick:*++20) ;;
+    *) continue ;;
+    esac
     have "${compiler%% *}" || continue
     for option in "" -DIPT_OPENCL_DYNAMIC "-DIPT_STATIC -DMATRIX_ALONE" "-DIPT_STATIC -DMATRIX_UNUSED" \
         -DIPT_NO_DISK_CACHE; do
