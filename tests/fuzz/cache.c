@@ -164,8 +164,29 @@ static cl_int CL_API_CALL fake_fill(cl_command_queue queue, cl_mem memory, const
                                     size_t offset, size_t bytes, cl_uint count, const cl_event *wait, cl_event *event)
 {
     (void)queue, (void)memory, (void)pattern, (void)pattern_bytes, (void)offset, (void)bytes, (void)count, (void)wait;
-    (void)event;
+    if (event != NULL)
+        *event = (void *)&object;
     return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL fake_wait(cl_uint count, const cl_event *events)
+{
+    return count == 1 && (void *)events[0] == &object ? CL_SUCCESS : CL_INVALID_EVENT;
+}
+
+static cl_int CL_API_CALL fake_event_info(cl_event event, cl_event_info name, size_t bytes, void *value, size_t *needed)
+{
+    const cl_int complete = CL_COMPLETE;
+    (void)name, (void)needed;
+    if ((void *)event != &object || bytes < sizeof complete)
+        return CL_INVALID_EVENT;
+    memcpy(value, &complete, sizeof complete);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL fake_release_event(cl_event event)
+{
+    return (void *)event == &object ? CL_SUCCESS : CL_INVALID_EVENT;
 }
 
 /* Probes find sub-groups of 16, of which 4 * 16 work-items were there, and 64 work-groups at a time. */
@@ -201,6 +222,9 @@ static void fill_table(void)
     ipt__cl.clSetKernelArg = fake_argument;
     ipt__cl.clEnqueueNDRangeKernel = fake_launch;
     ipt__cl.clEnqueueFillBuffer = fake_fill;
+    ipt__cl.clWaitForEvents = fake_wait;
+    ipt__cl.clGetEventInfo = fake_event_info;
+    ipt__cl.clReleaseEvent = fake_release_event;
     ipt__cl.clEnqueueReadBuffer = fake_read;
     ipt__cl.clFinish = fake_finish;
 }
