@@ -104,7 +104,7 @@
  * Intel's runtime for CPUs it is the other way round; PoCL 3.1 may end the process where several commands stand behind
  * it, Intel's where a list has two failed events.
  *   Mesa's rusticl on llvmpipe is refused, because its results are wrong. A device that lacks something gets a fallback
- * that ipt_device_describe and ipt_plan_describe show, or IPT_ERROR_UNSUPPORTED.
+ * or IPT_ERROR_UNSUPPORTED.
  *
  * >>threads
  * All functions may be called from any thread, on shared contexts and plans; only destroying something while another
