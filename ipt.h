@@ -9216,7 +9216,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
         desc.elem_size = plan->cut.piece_bytes;
         desc.expression = desc.expression_type = NULL; /* it has been applied, or will be */
     }
-    desc.max_workspace = ipt__max(ipt__max(workspace, lender ? lender->layout.workspace : 0), 1);
+    desc.max_workspace = lender ? ipt__max(ipt__max(workspace, lender->layout.workspace), 1) : workspace;
     result = ipt__plan_make(share->context, &desc, lender, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;

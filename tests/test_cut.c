@@ -315,6 +315,34 @@ static void cut_storage(void **state)
     assert_true(cut > TEST_COUNT(shapes) * 2 && refused < TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT / 3);
 }
 
+/* Chunks of a storage are transposed by the plans that such panels have alone: with no limit of device memory nothing
+ * takes their workspace away. */
+static void cut_storage_workspace(void **state)
+{
+    static const size_t sides[][2] = {{4001, 2503}, {2503, 4001}, {9973, 1009}, {1009, 9973}};
+    (void)state;
+    for (size_t s = 0; s < TEST_COUNT(sides); ++s) {
+        ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = 4};
+        const int tall = desc.rows > desc.cols;
+        const size_t shorter = tall ? desc.cols : desc.rows;
+        unsigned long panels, length, rest, to_a_chunk;
+        desc.max_host_memory = test_matrix_bytes(&desc) / 4;
+        ipt_plan *plan = test_make_plan(test_context, &desc);
+        const char *const text = strstr(ipt_plan_describe(plan), "cut into");
+        assert_non_null(text);
+        assert_int_equal(sscanf(text, "cut into %lu panels of %lu and %lu left over, %lu to a chunk", &panels, &length,
+                                &rest, &to_a_chunk),
+                         4);
+        const ipt_plan_desc alone_desc = {
+            .rows = tall ? length : shorter, .cols = tall ? shorter : length, .elem_size = 4, .batch = to_a_chunk};
+        ipt_plan *alone = test_make_plan(test_context, &alone_desc);
+        assert_true(ipt_plan_workspace(alone) > 0);
+        assert_int_equal(ipt_plan_workspace(plan), ipt_plan_workspace(alone));
+        ipt_plan_destroy(alone);
+        ipt_plan_destroy(plan);
+    }
+}
+
 /* Random shapes of all proportions, each by one way or the other. */
 static void cut_random(void **state)
 {
@@ -630,10 +658,16 @@ static void cut_bad_arguments(void **state)
 }
 
 const struct CMUnitTest test_cut[] = {
-    TEST_CASE(cut_memory),        TEST_CASE(cut_storage),
-    TEST_CASE(cut_random),        TEST_CASE(cut_moves_and_expressions),
-    TEST_CASE(cut_resume),        TEST_CASE(cut_ended_before_each_step),
-    TEST_CASE(cut_host_memory),   TEST_CASE(cut_limits_too_small),
-    TEST_CASE(cut_bad_arguments), TEST_CASE(cut_pinned),
+    TEST_CASE(cut_memory),
+    TEST_CASE(cut_storage),
+    TEST_CASE(cut_random),
+    TEST_CASE(cut_moves_and_expressions),
+    TEST_CASE(cut_resume),
+    TEST_CASE(cut_ended_before_each_step),
+    TEST_CASE(cut_host_memory),
+    TEST_CASE(cut_limits_too_small),
+    TEST_CASE(cut_bad_arguments),
+    TEST_CASE(cut_pinned),
+    TEST_CASE(cut_storage_workspace),
 };
 const size_t test_cut_count = TEST_COUNT(test_cut);
