@@ -1,5 +1,5 @@
-/* Runs the tests of all files as one group, so that one summary stands at the end. An argument is a pattern of test
- * names (* and ?) to run alone, or behind a '-' to leave out. */
+/* Runs the tests of all files as one group, so that one summary stands at the end. The argument, if there is one,
+ * is a pattern of test names (* and ?) to run alone, or behind a '-' to leave out. */
 #include "test.h"
 
 #include <stdbool.h>
@@ -29,10 +29,10 @@ int main(int argc, char **argv)
             cmocka_set_test_filter(pattern);
         for (size_t i = 0; i < count; ++i)
             matching += fnmatch(pattern, tests[i].name, 0) == 0;
-        if (!matching ||
-            strpbrk(pattern,
-                    "[\\")) { /* a misspelt pattern must not look like success, nor one that cmocka reads otherwise */
-            fprintf(stderr, "no test is called %s\n", argv[1]);
+        /* What runs no test, or cmocka reads in another way, must not look like success. */
+        if (!matching || strpbrk(pattern, "[\\") || argc > 2) {
+            fprintf(stderr, argc > 2 ? "one pattern at a time, not '%s' too\n" : "no test is called %s\n",
+                    argv[argc > 2 ? 2 : 1]);
             return 1;
         }
     }

@@ -12,6 +12,7 @@
  * Exit code: 0 all was right, 1 it was not, 4 something hung. */
 #define _POSIX_C_SOURCE 200809L
 #include "soak.h"
+#define IPT__BLOCK_BYTES_LEAST 1
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #if defined(__GNUC__) || defined(__clang__)

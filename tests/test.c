@@ -1,4 +1,5 @@
 /* The helpers that test.h promises, and the one implementation of ipt.h in the test program. */
+#define IPT__BLOCK_BYTES_LEAST 1
 #define IPT_IMPLEMENTATION
 #include "test.h"
 
@@ -18,6 +19,22 @@ static uint64_t seed = 20140215, generator;
 static test_job shared_job;
 
 /* ------------------------------------------------------------------------------------------------------------------ */
+
+char *test_choose_device(const char *name)
+{
+    char *before = getenv("IPT_DEVICE") ? strdup(getenv("IPT_DEVICE")) : NULL;
+    if (name)
+        setenv("IPT_DEVICE", name, 1);
+    else
+        unsetenv("IPT_DEVICE");
+    return before;
+}
+
+void test_choose_again(char *before)
+{
+    free(test_choose_device(before));
+    free(before);
+}
 
 int test_group_setup(void **state)
 {

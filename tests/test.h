@@ -90,6 +90,11 @@ size_t test_span(const ipt_plan_desc *desc);         /* first to last byte of th
 void test_reference(unsigned char *output, const unsigned char *input, const ipt_plan_desc *desc);
 void test_print_case(const ipt_plan_desc *desc, size_t byte_offset);
 
+/* Sets the environment's IPT_DEVICE, or with NULL removes it. Returns what it was, which test_choose_again sets again
+ * and frees. */
+char *test_choose_device(const char *name);
+void test_choose_again(char *before);
+
 /* Bytes before the batch and after it that must stay as they are: a multiple of every alignment. */
 #define TEST_GUARD 256
 

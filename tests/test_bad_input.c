@@ -84,8 +84,7 @@ static void bad_input_context(void **state)
     ipt_context_destroy(context);
 
     /* The environment counts only where the desc names no device. */
-    char *before = getenv("IPT_DEVICE") ? strdup(getenv("IPT_DEVICE")) : NULL;
-    setenv("IPT_DEVICE", "no such device either", 1);
+    char *before = test_choose_device("no such device either");
     unsigned char matrix[6] = {1, 2, 3, 4, 5, 6};
     ipt_result result = ipt_transpose(matrix, 2, 3, 1);
     test_expect_error(result, IPT_ERROR_NO_DEVICE, "IPT_DEVICE", "no such device either");
@@ -94,11 +93,7 @@ static void bad_input_context(void **state)
     desc = (ipt_context_desc){.device = test_device};
     assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
     ipt_context_destroy(context);
-    if (before)
-        setenv("IPT_DEVICE", before, 1);
-    else
-        unsetenv("IPT_DEVICE");
-    free(before);
+    test_choose_again(before);
 }
 
 static void bad_input_other_devices(void **state)

@@ -184,5 +184,26 @@ static void blocks_bus_bytes(void **state)
         }
 }
 
-const struct CMUnitTest test_blocks[] = {TEST_CASE(blocks_any_order), TEST_CASE(blocks_bus_bytes)};
+/* Blocks are as large as is worth their commands, which those of long elements never are. */
+static void blocks_worth_it(void **state)
+{
+    static const size_t shapes[][4] = {{10000, 7770, 4, 1},  {20000, 25000, 4, 1}, {9000, 40000, 8, 1},
+                                       {7000, 7000, 2, 1},   {3000, 3100, 64, 1},  {3200, 3200, 4, 0},
+                                       {1500, 1550, 256, 0}, {375, 387, 4096, 0},  {30000, 30000, 256, 0}};
+    ipt_plan plan;
+    (void)state;
+    memset(&plan, 0, sizeof plan);
+    for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
+        ipt__blocks *const sizes = &plan.blocks;
+        plan.desc.rows = shapes[s][0];
+        plan.desc.cols = shapes[s][1];
+        plan.desc.elem_size = shapes[s][2];
+        assert_int_equal(ipt__blocks_choose(&plan, shapes[s][0] * shapes[s][1] * shapes[s][2] / 4, sizes),
+                         shapes[s][3]);
+        assert_true(!shapes[s][3] || (sizes->unit_bytes >= 700000 && sizes->unit_bytes <= (size_t)1 << 24));
+    }
+}
+
+const struct CMUnitTest test_blocks[] = {TEST_CASE(blocks_any_order), TEST_CASE(blocks_bus_bytes),
+                                         TEST_CASE(blocks_worth_it)};
 const size_t test_blocks_count = TEST_COUNT(test_blocks);

@@ -338,6 +338,7 @@ static void *CL_API_CALL watch_clEnqueueMapBuffer(cl_command_queue queue, cl_mem
 #define IPT_ENTRY_POINT(name) watch_##name
 
 #define IPT_STATIC
+#define IPT__BLOCK_BYTES_LEAST 1
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #include "test.h"
