@@ -2246,7 +2246,7 @@ struct ipt_context {
 static void *ipt__default_alloc(size_t bytes, void *user)
 {
     (void)user;
-    return calloc(1, bytes); /* so that large memory, zeroed by the system, takes room only where it is used */
+    return malloc(bytes);
 }
 
 static void ipt__default_free(void *pointer, void *user)
@@ -2258,8 +2258,10 @@ static void ipt__default_free(void *pointer, void *user)
 /* Zeroed memory, or NULL with the error text set. */
 static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
 {
-    void *const memory = allocator->alloc(bytes, allocator->user);
-    if (memory && allocator->alloc != ipt__default_alloc)
+    /* What calloc has zeroed by the system takes room only where it is used. */
+    const int own = allocator->alloc == ipt__default_alloc;
+    void *const memory = own ? calloc(1, bytes) : allocator->alloc(bytes, allocator->user);
+    if (memory && !own)
         memset(memory, 0, bytes);
     if (!memory)
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of host memory are not to be had", (unsigned long)bytes);
