@@ -49,6 +49,7 @@ test: deps ## all tests: under 10 minutes on two cores
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
 	@$(MAKE) --no-print-directory -j2 -Otarget oclgrind-quick single-tests
+	@CC="$(CC)" sh tests/opencls.sh rusticl
 	@$(B)/tests/ipt_tests
 
 # Behind the tests, the deep checks, two at a time. What each prints comes when it ends.
