@@ -26,7 +26,7 @@ OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
 PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd oclgrind libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check check-again oclgrind oclgrind-quick single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
+.PHONY: help all deps demo test check check-again oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -42,15 +42,14 @@ demo: deps ## transpose a picture and a .npy file, verify them, compare with the
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) sh examples/demo.sh
 
-# What fails fastest comes first; the test program's summary comes last.
+# What fails fastest comes first. The last four run two at a time; what each prints comes when it ends.
 test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory check-gen check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
-	@$(MAKE) --no-print-directory -j2 -Otarget oclgrind-quick single-tests
 	@CC="$(CC)" sh tests/opencls.sh rusticl
-	@$(B)/tests/ipt_tests
+	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests
 
 # Behind the tests, the deep checks, two at a time. What each prints comes when it ends.
 CHECK_PACKAGES = spin clang-14 libclang-rt-14-dev valgrind clang-tidy-14 cppcheck
@@ -63,6 +62,12 @@ check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, 
 
 oclgrind-quick: $(B)/walk
 	@sh tests/oclgrind/run.sh quick
+
+library-tests: $(B)/tests/ipt_tests
+	@$< '-tool_*'
+
+tool-tests: $(B)/tests/ipt_tests $(B)/ipt
+	@$< 'tool_*'
 
 single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
