@@ -186,13 +186,13 @@
  *
  * >>larger
  * A host matrix that does not fit into max_device_memory, or the device, goes through the device in pieces, both ways at
- * once. In memory of ipt_host_alloc's, with room for a quarter of it or more and from about 80 MB on, these are blocks,
- * and those whose final place is not free yet are held on the device; what it cannot hold goes down and comes up again, which makes up
- * to a sixth more for a quarter, nothing for a half. Else the matrix is cut along its longer side into panels, which go up, are
- * transposed and come down to where they were. The super-elements that this makes are as long as a panel; the host's
- * threads put them in their places (before the panels, if the matrix is wide), cycle by cycle. Every byte crosses the bus
- * once in each direction. Batches of smaller matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the
- * first byte that comes down on.
+ * once. In memory of ipt_host_alloc's, with room for a quarter of it or more, from about 80 MB on and with elements of up
+ * to about 64 bytes, these are blocks, and those whose final place is not free yet are held on the device; what it cannot
+ * hold goes down and comes up again, which makes up to a sixth more for a quarter, nothing for a half. Else the matrix is
+ * cut along its longer side into panels, which go up, are transposed and come down to where they were. The
+ * super-elements that this makes are as long as a panel; the host's threads put them in their places (before the
+ * panels, if the matrix is wide), cycle by cycle. Every byte crosses the bus once in each direction. Batches of smaller
+ * matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the first byte that comes down on.
  *   ipt_plan_execute_storage does that, by panels, to a matrix that is read and written by your functions, in a file,
  * say, with max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and
  * sorted in a third pass. It goes in steps: before a step's first byte is written, `ready` is told, and then its result is
