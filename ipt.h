@@ -3945,18 +3945,67 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     return result;
 }
 
-/* Runs a program of chains with nothing to do but to look at the device's sub-groups. Their size; 1 if they do not do
- * what they should; 0 if it does not run. */
+/* Has a program of chains transpose a rows x cols grid of super-elements of `units` units, and compares every byte with
+ * what should be there. A device's sub-groups may be sound one by one and wrong together: PoCL 6.0 mixes up the results
+ * of two reductions that no barrier separates. */
+static int ipt__chains_are_right(ipt_context *context, const ipt__program *program, size_t rows, size_t cols,
+                                 size_t units)
+{
+    const ipt__params *const params = &program->params;
+    const size_t slot_bytes = units * params->unit_bytes, begin = 16 + params->unit_bytes,
+                 bytes = rows * cols * slot_bytes;
+    const size_t flags = ipt__round_up(begin + bytes + 16, 16) / 4, flag_words = ipt__ceil_divide(rows * cols, 32);
+    cl_uint *const before = (cl_uint *)ipt__allocate(&context->allocator, (flags + flag_words) * 4),
+                   *const words = (cl_uint *)ipt__allocate(&context->allocator, (flags + flag_words) * 4);
+    int right = before && words;
+    ipt__chains_arguments a;
+    size_t i;
+    memset(&a, 0, sizeof a);
+    a.base = begin / params->unit_bytes;
+    a.matrix_units = a.instance_stride = bytes / params->unit_bytes;
+    a.instances_per_matrix = a.pieces = a.row_slots = a.parts = 1;
+    a.flags_base = flags;
+    a.slots = rows * cols;
+    a.words = a.total_words = flag_words;
+    a.words_each = 2;
+    a.rows = rows;
+    a.cols = cols;
+    a.row_stride = a.super_units = units;
+    a.piece_units = (cl_uint)units;
+    ipt__divider(cols, params->index_bits, &a.cols_magic, &a.cols_shift);
+    for (i = 0; right && i < flags + flag_words; ++i)
+        before[i] = words[i] = i < flags ? (cl_uint)i * 2654435761u : 0;
+    right = right && ipt__run_probe(context, program, &a, ipt__ceil_divide(flag_words, 2) * params->group_size, words,
+                                    (flags + flag_words) * 4);
+    right = right && !memcmp(words, before, begin) &&
+            !memcmp((char *)words + begin + bytes, (char *)before + begin + bytes, flags * 4 - begin - bytes);
+    for (i = 0; right && i < rows * cols; ++i)
+        right = !memcmp((char *)words + begin + (i % cols * rows + i / cols) * slot_bytes,
+                        (char *)before + begin + i * slot_bytes, slot_bytes);
+    ipt__release(&context->allocator, before);
+    ipt__release(&context->allocator, words);
+    return right;
+}
+
+/* Tries a program of chains: looks at the device's sub-groups, then transposes with short and with the longest pieces.
+ * Returns the size of the sub-groups; 1 if they do not do what they should; 0 if the program does not run. */
 static size_t ipt__find_lanes(ipt_context *context, const ipt__program *program)
 {
-    const size_t local = program->params.group_size, global = 4 * local;
+    const ipt__params *const params = &program->params;
+    const size_t local = params->group_size, global = 4 * local;
+    const size_t longest = (16 * (size_t)params->piece_quanta - 31) / params->unit_bytes + 1;
     cl_uint words[2] = {0, 0};
     ipt__chains_arguments a;
     memset(&a, 0, sizeof a);
     a.probe = 1;
     if (!ipt__run_probe(context, program, &a, global, words, sizeof words))
         return 0;
-    return words[0] == program->params.lanes && words[1] != global ? 1 : words[0];
+    if (words[0] != params->lanes)
+        return words[0];
+    return words[1] == global && ipt__chains_are_right(context, program, 61, 173, 1) &&
+                   ipt__chains_are_right(context, program, 7, 11, longest)
+               ? words[0]
+               : 1;
 }
 
 /* Fills in the sub-groups of a program of chains. Only the program itself can tell how large the device makes them: if

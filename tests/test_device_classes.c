@@ -14,9 +14,10 @@ typedef struct told_device {
     const char *extensions, *version; /* NULL: the truth */
     size_t sizes[4];                  /* of its sub-groups, as it reports them */
     unsigned size;                    /* as they are; 0: there are none, so that nothing that uses them builds */
-    int broken;                       /* lanes do not see the value that another one hands out */
-    cl_ulong atomics;                 /* the capabilities; ~0: the truth */
-    int refuses;                      /* programs that take much local memory do not build */
+    int broken; /* 1: lanes do not see the value that another one hands out; 2: lane 1 is left out of a sum, unless all
+                 * lanes have their bit in it */
+    cl_ulong atomics; /* the capabilities; ~0: the truth */
+    int refuses;      /* programs that take much local memory do not build */
 } told_device;
 
 static const told_device *told; /* NULL: the truth */
@@ -66,7 +67,7 @@ static const char made_sub_groups[] =
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    values[get_local_id(0)] = value;\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    return MADE_BROKEN ? value : values[lane];\n"
+    "    return MADE_BROKEN == 1 ? value : values[lane];\n"
     "}\n"
     "uint made_sum(__local uint *values, uint value)\n"
     "{\n"
@@ -76,7 +77,7 @@ static const char made_sub_groups[] =
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    for (uint i = 0; i < get_local_size(0); ++i)\n"
     "        sum += values[i];\n"
-    "    return sum;\n"
+    "    return MADE_BROKEN == 2 && sum != ~0u >> (32 - MADE_SIZE) ? sum & ~2u : sum;\n"
     "}\n";
 
 /* Hands the compiler a text that makes sub-groups of work-groups, where one asks for them and the device is told to
@@ -216,7 +217,9 @@ static void device_classes_no_sub_groups(void **state)
                              old = {khr, "OpenCL 1.2 told", {0}, 32, 0, ~(cl_ulong)0, 0},
                              large = {khr, NULL, {0}, 64, 0, ~(cl_ulong)0, 0},
                              broken = {khr, NULL, {0}, 32, 1, ~(cl_ulong)0, 0},
-                             intel_broken = {intel, NULL, {8, 16}, 16, 1, ~(cl_ulong)0, 0};
+                             intel_broken = {intel, NULL, {8, 16}, 16, 1, ~(cl_ulong)0, 0},
+                             khr_loses_votes = {khr, NULL, {0}, 32, 2, ~(cl_ulong)0, 0},
+                             intel_loses_votes = {intel, NULL, {8, 16}, 8, 2, ~(cl_ulong)0, 0};
     (void)state;
     check_chains(&none, 0, 32, 1);
     check_chains(&other, 0, 32, 1);
@@ -226,6 +229,8 @@ static void device_classes_no_sub_groups(void **state)
     check_chains(&large, 0, 32, 1);
     check_chains(&broken, 0, 32, 1);
     check_chains(&intel_broken, 0, 32, 1);
+    check_chains(&khr_loses_votes, 0, 32, 1);
+    check_chains(&intel_loses_votes, 0, 32, 1);
 }
 
 /* OpenCL 2.0's order of memory is used where the device has it, and nowhere else. */
