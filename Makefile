@@ -17,7 +17,7 @@ TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves t
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
-TEST_HEADERS = tests/test.h tests/checker.h tests/stress.h tests/soak.h tests/fake_cl.h tests/fake_world.h gen/offline.h
+TEST_HEADERS = tests/test.h tests/skip.h tests/checker.h tests/stress.h tests/soak.h tests/fake_cl.h tests/fake_world.h gen/offline.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
@@ -26,7 +26,7 @@ OFFLINE_PACKAGES = clang-14 llvm-14 libclc-14 llvm-spirv-14 spirv-tools lld-14
 PACKAGES = gcc g++ clang $(OFFLINE_PACKAGES) clang-format-14 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 libc6-dev opencl-c-headers \
            ocl-icd-opencl-dev pocl-opencl-icd oclgrind libcmocka-dev python3 python3-numpy
 
-.PHONY: help all deps demo test check check-again oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
+.PHONY: help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -49,13 +49,13 @@ test: deps ## all tests: under 10 minutes on two cores
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
 	@CC="$(CC)" sh tests/opencls.sh rusticl
-	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests
+	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick
 
 # Behind the tests, the deep checks, two at a time. What each prints comes when it ends.
 CHECK_PACKAGES = spin clang-14 libclang-rt-14-dev valgrind clang-tidy-14 cppcheck
 check: test ## make test, and the deep checks: under 40 minutes on two cores
 	@sh gen/deps.sh $(CHECK_PACKAGES)
-	@$(MAKE) --no-print-directory -j2 -Otarget oclgrind sanitize coverage analyse models fuzz-shortly check-again check-compile
+	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly check-again check-compile
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
 	@sh tests/check.sh
@@ -65,6 +65,12 @@ oclgrind-quick: $(B)/walk
 
 library-tests: $(B)/tests/ipt_tests
 	@$< '-tool_*'
+
+told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on all devices of tests/told.list, which a stand-in reports and enforces
+	@sh tests/told.sh $^ $(DEVICES)
+
+told-quick: $(B)/tests/ipt_tests $(B)/libtold.so
+	@sh tests/told.sh $^ quick
 
 tool-tests: $(B)/tests/ipt_tests $(B)/ipt
 	@$< 'tool_*'
@@ -217,3 +223,6 @@ $(B)/tests/ipt_tests: $(TESTS:%=$(B)/tests/%.o)
 
 $(B)/tests/single/ipt_tests: $(SINGLE:%=$(B)/tests/single/%.o)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
+
+$(B)/libtold.so: tests/told.c | $(B)
+	$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl -lpthread

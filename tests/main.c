@@ -37,6 +37,7 @@ int main(int argc, char **argv)
         }
     }
     int failed = _cmocka_run_group_tests("ipt", tests, count, test_group_setup, test_group_teardown);
+    test_skips_print();
     free(tests);
     return failed != 0;
 }

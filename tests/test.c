@@ -82,6 +82,28 @@ cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_com
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* Reasons beyond these are printed, and counted as one. */
+static struct {
+    char reason[200];
+    int count;
+} skips[32];
+
+void test_skip_because(const char *reason)
+{
+    size_t i = 0;
+    while (i + 1 < TEST_COUNT(skips) && skips[i].count && strncmp(skips[i].reason, reason, sizeof skips[i].reason - 1))
+        ++i;
+    snprintf(skips[i].reason, sizeof skips[i].reason, "%s", reason);
+    ++skips[i].count;
+    print_message("[  REASON  ] %s\n", reason);
+}
+
+void test_skips_print(void)
+{
+    for (size_t i = 0; i < TEST_COUNT(skips) && skips[i].count; ++i)
+        print_message("[  REASON  ] %d skipped: %s\n", skips[i].count, skips[i].reason);
+}
+
 int test_start(void **state)
 {
     (void)state;

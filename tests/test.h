@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "ipt.h"
+#include "skip.h"
 
 /* Every tests/test_NAME.c exports its tests as test_NAME and their number as test_NAME_count; tests/main.c runs them
  * all in this order. */

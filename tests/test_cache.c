@@ -878,7 +878,7 @@ static void cache_user_folder(void **state)
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_int_equal(list_folder(root).count, 2);
 #else
-    skip();
+    test_skip("the folders are those of POSIX systems");
 #endif
 }
 
@@ -1588,7 +1588,7 @@ static void cache_stale_temporaries(void **state)
     assert_int_equal(use_folder(folder, small_plan(8)).sources, 1);
     die_while_writing(folder, entry, stale);
     if (!*stale) /* nothing is left at all */
-        skip();
+        test_skip("a killed writer left no file");
     set_time(stale, time(NULL) - 366 * 24 * 3600);
     die_while_writing(folder, entry, fresh);
     assert_string_not_equal(stale, fresh);

@@ -250,7 +250,7 @@ static void device_classes_memory_model(void **state)
     (void)state;
     clGetDeviceInfo(test_device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     if (!(type & CL_DEVICE_TYPE_CPU)) /* what is told here is PoCL's, but for what is to be tried */
-        skip();
+        test_skip("the device is no CPU");
     for (i = 0; i < TEST_COUNT(cases); ++i) {
         ipt_context_desc desc = {0};
         ipt_context *context;

@@ -71,7 +71,7 @@ static void execution_out_of_order(void **state)
     (void)state;
     cl_command_queue queue = test_make_queue(test_cl_context, test_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     if (!queue)
-        skip();
+        test_skip("the device has no out-of-order queues");
     for (size_t k = 0; k < KIND_COUNT; ++k) {
         test_job job = make_job(&kinds[k]);
         ipt_plan *plan = test_make_plan(test_context, &kinds[k]);

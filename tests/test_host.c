@@ -117,7 +117,7 @@ static void host_out_of_place_events(void **state)
     (void)state;
     cl_command_queue queue = test_make_queue(test_cl_context, test_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     if (!queue)
-        skip();
+        test_skip("the device has no out-of-order queues");
     ipt_plan_desc desc = {.rows = 300, .cols = 211, .elem_size = 4};
     test_job source = {0}, destination = {0};
     test_job_prepare(&source, test_cl_context, &desc, 0);

@@ -1230,8 +1230,10 @@ static void hostm_shared_takes_no_memory(void **state)
     const size_t left = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     cl_bool unified = CL_FALSE;
     clGetDeviceInfo(test_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
-    if (!unified || left < 3 * bytes)
-        skip();
+    if (!unified)
+        test_skip("the device does not share the host's memory");
+    if (left < 3 * bytes)
+        test_skip("the host has less than 800 MB of free memory");
     cl_uint *data = malloc(bytes);
     assert_non_null(data);
     ipt_context *context = open_context(UNIFIED);
@@ -1447,7 +1449,7 @@ static void hostm_split(void **state)
     cl_uint found = 0;
     cl_int error = CL_SUCCESS;
     if (clCreateSubDevices(test_device, parts, 256, devices, &found) || found < 2)
-        skip();
+        test_skip("the device has no parts that are devices");
     cl_context cl = clCreateContext(NULL, 2, devices, NULL, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
     told_context = cl;

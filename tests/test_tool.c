@@ -22,6 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "skip.h"
+
 enum {
     PATH_SIZE = 512,
     MAX_PATHS = 64,
@@ -304,9 +306,8 @@ static void test_numpy_files(void **state)
 {
     (void)state;
     const char *python = python_with_numpy();
-    if (python == NULL) {
-        skip();
-    }
+    if (python == NULL)
+        test_skip("no Python with NumPy");
     run_numpy(python, "write");
     static char names[OUTPUT_SIZE];
     memcpy(names, last.output, sizeof names);
@@ -347,9 +348,8 @@ static void test_numpy_moves(void **state)
 {
     (void)state;
     const char *python = python_with_numpy();
-    if (python == NULL) {
-        skip();
-    }
+    if (python == NULL)
+        test_skip("no Python with NumPy");
     const char *path = write_script("moves.py", moves_script, sizeof moves_script / sizeof moves_script[0]);
     const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
     run_words(NULL, words);
@@ -1912,7 +1912,7 @@ static void tool_precompile_targets(void **state)
         assert_int_equal(strncmp(last.output, "clang-14 ", 9), 0);
         expect_same_names(in_directory("here"), in_directory("bitcode"));
     } else {
-        skip();
+        test_skip("no compiler for bitcode is installed");
     }
     if (tested[0]) {
         run_tool(1, "precompile", "24x20:4", "--profile", h200, "--target", "ptx:sm_9999", "-o", in_directory("none"),
@@ -1970,7 +1970,7 @@ static void tune_into_kept(void)
     memcpy(kept, last.output, sizeof kept);
     if (strstr(kept, "\n" TUNED_LINE) == NULL) {
         print_message("%s has one plan on this device\n", TUNED);
-        skip();
+        test_skip("the shape has one plan on this device");
     }
 }
 

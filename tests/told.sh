@@ -1,0 +1,137 @@
+#!/bin/sh
+# The library's tests on the devices of tests/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program
+# and the stand-in. quick: the sample's patterns only. Prints a line for each device: the tests that passed, were skipped
+# with their reasons, and failed. Fails if a test failed, or a run ended without its summary. PATTERN: other tests than
+# '-tool_*'. SECONDS: of a run at most. The logs are in build/told.
+set -u
+tests=$1 library=$(realpath "$2")
+shift 2
+quick=0
+[ "${1:-}" != quick ] || { quick=1; shift; }
+list=$(dirname "$0")/told.list
+out=build/told failed=0 count=0
+mkdir -p "$out" || exit 2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+# topology BYTES: hwloc's description of this machine's CPUs with private caches of that size below a common one.
+topology() {
+    awk -v l2="$1" -v count="$(nproc)" -v kilobytes="$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)" '
+    function begin(type, index_, mask, rest) {
+        printf "<object type=\"%s\"%s cpuset=\"%s\" complete_cpuset=\"%s\" nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"%d\" %s>\n",
+               type, index_ < 0 ? "" : " os_index=\"" index_ "\"", mask, mask, ++objects, rest
+    }
+    function cache(level, bytes, kind, mask) {
+        begin("L" level "Cache", -1, mask, "cache_size=\"" bytes "\" depth=\"" level "\" cache_linesize=\"64\" cache_associativity=\"8\" cache_type=\"" kind "\"")
+    }
+    # hwloc writes 32 bits at a time, the highest first.
+    function words(value, number, i, text) {
+        for (i = number - 1; i >= 0; --i)
+            text = text (text ? "," : "") sprintf("0x%08x", value[i])
+        return text
+    }
+    BEGIN {
+        number = int((count + 31) / 32)
+        for (i = 0; i < count; ++i)
+            every[int(i / 32)] += 2 ^ (i % 32)
+        all = words(every, number)
+        print "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">"
+        begin("Machine", 0, all, "allowed_cpuset=\"" all "\" allowed_nodeset=\"0x1\"")
+        begin("NUMANode", 0, all, "local_memory=\"" kilobytes "000\"")
+        print "</object>"
+        begin("Package", 0, all, "")
+        cache(3, 4 * l2 < 33554432 ? 33554432 : 4 * l2, 0, all)
+        for (i = 0; i < count; ++i) {
+            for (w = 0; w < number; ++w)
+                one[w] = w == int(i / 32) ? 2 ^ (i % 32) : 0
+            cache(2, l2, 0, words(one, number))
+            cache(1, 32768, 1, words(one, number))
+            begin("Core", i, words(one, number), "")
+            begin("PU", i, words(one, number), "")
+            print "</object></object></object></object>"
+        }
+        print "</object></object></object></topology>"
+    }'
+}
+
+bytes() {
+    case $1 in
+    *K) echo $((${1%K} * 1024)) ;;
+    *M) echo $((${1%M} * 1048576)) ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# run PATTERN LOG: with the device's told values and environment.
+run() {
+    (
+        for setting in $environment; do
+            case $setting in
+            L2=*) topology "$(bytes "${setting#L2=}")" > "$work/topology.xml" && export HWLOC_XMLFILE="$work/topology.xml" ;;
+            *) export "${setting?}" ;;
+            esac
+        done
+        [ -z "$told" ] || export IPT_TOLD="$told" LD_PRELOAD="$library"
+        TMPDIR="$work" timeout "${SECONDS_A_RUN:-1500}" "$tests" "$1"
+        echo "ended with $?"
+    ) > "$2" 2>&1
+}
+
+# Adds the logs up. A run that ends without a summary, or of no test, counts as a test that failed.
+add_up() {
+    awk '
+    function end_file() {
+        if (!file || (ended && ran && (code == 0) == !bad_here)) return
+        ++failed
+        bad = bad " " (running ? running : file) "(" (code == 124 ? "too slow" : "ended with " code) ")"
+    }
+    FNR == 1 { end_file(); file = FILENAME; ended = ran = bad_here = 0; code = -1; running = "" }
+    /^\[ RUN      \]/ { running = $4 }
+    /^\[  REASON  \]/ && !ended { sub(/^\[  REASON  \] /, ""); ++reasons[$0] }
+    /^\[==========\] [0-9]+ test\(s\) run/ { ended = 1; ran = $2; running = "" }
+    /^\[  PASSED  \]/ { passed += $4 }
+    /^\[  SKIPPED \] [0-9]+ test/ { skipped += $4 }
+    /^\[  FAILED  \] [0-9]+ test/ { failed += $4; bad_here = 1; next }
+    /^\[  FAILED  \]/ && ended { bad = bad " " $4 }
+    /^ended with/ { code = $3 }
+    END {
+        end_file()
+        for (reason in reasons)
+            why = why (why ? "; " : "") reasons[reason] " x " reason
+        printf "%d passed, %d skipped%s, %d failed%s\n", passed, skipped, why ? " (" why ")" : "", failed, bad ? ":" bad : ""
+    }' "$@"
+}
+
+try() {
+    rm -rf "${out:?}/$name"
+    mkdir -p "$out/$name"
+    begun=$(date +%s)
+    set -f
+    for pattern in $patterns; do
+        run "$pattern" "$out/$name/$(echo "$pattern" | tr -d '*').log"
+    done
+    set +f
+    said=$(add_up "$out/$name"/*.log)
+    printf '%-15s %s, %d s\n' "$name" "$said" $(($(date +%s) - begun))
+    count=$((count + 1))
+    case $said in
+    "0 passed"*) failed=1 ;;
+    *" 0 failed") ;;
+    *) failed=1 ;;
+    esac
+}
+
+wanted=" $* "
+while IFS='|' read -r name told environment sample _; do
+    name=$(echo $name) told=$(echo $told) patterns=${PATTERN:--tool_*}
+    case $name in '' | '#'*) continue ;; esac
+    if [ "$wanted" != "  " ]; then
+        case $wanted in *" $name "*) ;; *) continue ;; esac
+    fi
+    [ $quick -eq 0 ] || patterns=$(set -f; echo $sample)
+    [ -z "$patterns" ] || try < /dev/null
+done < "$list"
+[ $count -gt 0 ] || { echo "told: no such device in $list" >&2; exit 2; }
+[ $failed -eq 0 ] || echo "told: FAILED, see the logs in $out"
+exit $failed
