@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "checker.h"
+#include "fast.h"
 
 enum {
     STRESS_TIME_LIMIT = 60, /* seconds for an execution; the alarm, for everything in a run, is twice that */
@@ -63,7 +64,7 @@ typedef struct stress_job {
 typedef struct stress_load {
     cl_command_queue queue;
     cl_mem buffer;
-    size_t bytes;
+    size_t bytes, local; /* of the buffer; work-items of a work-group */
     cl_kernel churn;
     cl_event events[STRESS_LOAD_DEPTH];
     unsigned long commands;
@@ -77,7 +78,7 @@ typedef struct stress {
     stress_load load;
     stress_job jobs[STRESS_JOBS];
     uint64_t random;
-    int modest; /* the device is a CPU */
+    int modest; /* the device is slow, as CPUs are */
     int quiet;  /* no progress */
     int rounds; /* executions of each shape */
     double start, shown;
@@ -172,6 +173,9 @@ static void stress_load_start(stress_load *load, cl_context context, cl_device_i
     checker_need(!error, "clCreateCommandQueue");
     load->buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, load->bytes, NULL, &error);
     checker_need(!error, "clCreateBuffer");
+    checker_need(!clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof load->local, &load->local, NULL),
+                 "clGetDeviceInfo");
+    load->local = load->local < 64 ? load->local : 64;
     program = clCreateProgramWithSource(context, 1, (const char **)&stress_load_text, NULL, &error);
     checker_need(!error && !clBuildProgram(program, 0, NULL, "", NULL, NULL), "the load's build");
     load->churn = clCreateKernel(program, "churn", &error);
@@ -186,7 +190,7 @@ static void stress_load_feed(stress_load *load, int modest)
     int i, added = 0;
     for (i = 0; i < STRESS_LOAD_DEPTH; ++i) {
         const unsigned kind = (unsigned)(load->commands % 3);
-        const size_t local = 64, few = modest ? 2 * local : 64 * local;
+        const size_t local = load->local, few = modest ? 2 * local : 64 * local;
         const size_t global = kind == 1 ? load->bytes / 16 : few;
         const cl_uint rounds = kind == 1 ? 16 : modest ? 1000 : 20000;
         cl_int error;
@@ -252,7 +256,6 @@ static void stress_load_end(stress *s)
 
 static void stress_start(stress *s, uint64_t seed)
 {
-    cl_device_type type = 0;
     cl_device_id device;
     cl_int error;
     int i;
@@ -266,8 +269,7 @@ static void stress_start(stress *s, uint64_t seed)
     checker_need(!ipt_context_create(NULL, &s->owner), "ipt_context_create");
     s->checker.context = ipt_context_cl_context(s->owner);
     device = ipt_context_cl_device(s->owner);
-    clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    s->modest = (type & CL_DEVICE_TYPE_CPU) != 0;
+    s->modest = !device_is_fast(s->checker.context, device);
     for (i = 0; i < 2; ++i) {
         s->queues[i] = clCreateCommandQueue(s->checker.context, device, 0, &error);
         checker_need(!error, "clCreateCommandQueue");

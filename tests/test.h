@@ -99,6 +99,11 @@ void test_choose_again(char *before);
 /* Bytes before the batch and after it that must stay as they are: a multiple of every alignment. */
 #define TEST_GUARD 256
 
+/* What the device reports: bytes of local memory, work-items of a work-group, its OpenCL (12 is 1.2). */
+size_t test_local_memory(void);
+size_t test_group_limit(void);
+unsigned test_version(void);
+
 /* A batch in a buffer, with guard bytes around it. The functions that return int return 0 after printing what went
  * wrong, and can be called from any thread. */
 typedef struct test_job {
@@ -110,7 +115,8 @@ typedef struct test_job {
     unsigned char *input, *expected, *result;
 } test_job;
 
-/* Zero the job before the first time; later times reuse its memory. */
+/* Zero the job before the first time; later times reuse its memory. Skips the test where the device reports less memory
+ * than the buffer needs. */
 void test_job_prepare(test_job *job, cl_context context, const ipt_plan_desc *desc, size_t byte_offset);
 int test_job_upload(test_job *job, cl_command_queue queue);
 int test_job_holds(test_job *job, cl_command_queue queue, const unsigned char *content);

@@ -86,7 +86,11 @@ static void stress_held_panels(void **state)
     static const size_t elem_sizes[] = {4, 8, 1, 12}, lengths[] = {17, 40, 67};
     stress run;
     size_t e, l, tall, shape, panels = 0;
+    /* The longest panel has 67 columns, and the kernel keeps some kilobytes for itself. */
+    const size_t local = test_local_memory(), width = local > 26 << 10 ? 280 : local > 7168 ? (local - 7168) / 67 : 0;
     (void)state;
+    if (width < 100)
+        test_skip("the device has less than 14 KiB of local memory");
     told_type = CL_DEVICE_TYPE_GPU;
     stress_start(&run, test_random());
     run.quiet = 1;
@@ -96,7 +100,7 @@ static void stress_held_panels(void **state)
         for (l = 0; l < TEST_COUNT(lengths); ++l)
             for (tall = 0; tall < 2; ++tall)
                 for (shape = 0; shape < 8; ++shape) {
-                    const size_t short_side = 280 / elem_sizes[e] + (shape & 3), left = shape & 4 ? 5 : 0;
+                    const size_t short_side = width / elem_sizes[e] + (shape & 3), left = shape & 4 ? 5 : 0;
                     const size_t long_side = 5 * lengths[l] + left;
                     stress_job *const job = &run.jobs[0];
                     ipt_plan_desc desc = {0};

@@ -298,7 +298,8 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info n
 {
     char truth[512] = "";
     TOLD_TRUE(clGetPlatformInfo)
-    if (name != CL_PLATFORM_VERSION || !told.version || true_clGetPlatformInfo(platform, name, sizeof truth, truth, NULL))
+    if (name != CL_PLATFORM_VERSION || !told.version ||
+        true_clGetPlatformInfo(platform, name, sizeof truth, truth, NULL))
         return true_clGetPlatformInfo(platform, name, bytes, value, needed);
     return told_answer_version(truth, bytes, value, needed);
 }
@@ -444,8 +445,9 @@ static void told_append(char **text, const char *more, size_t length)
 /* The macros of extensions that the told device has not. */
 static void told_undefine(char **text)
 {
-    static const char *const names[] = {"cl_khr_fp64", "cl_khr_fp16", "cl_khr_int64_base_atomics",
-                                        "cl_khr_int64_extended_atomics", "cl_khr_subgroups", "cl_intel_subgroups"};
+    static const char *const names[] = {
+        "cl_khr_fp64",      "cl_khr_fp16",       "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
+        "cl_khr_subgroups", "cl_intel_subgroups"};
     static const char *const doubles[] = {"double", "double2", "double3", "double4", "double8", "double16"};
     char line[100];
     size_t i;
@@ -523,7 +525,8 @@ static void told_check_kernels(cl_program program, cl_device_id device)
     for (i = 0; i < count; ++i) {
         size_t required[3] = {0, 0, 0};
         cl_ulong local = 0;
-        clGetKernelWorkGroupInfo(kernels[i], device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required, NULL);
+        clGetKernelWorkGroupInfo(kernels[i], device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required,
+                                 NULL);
         clGetKernelWorkGroupInfo(kernels[i], device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
         if (told.groups && required[0] * required[1] * required[2] > told.groups) {
             snprintf(log, sizeof log, "reqd_work_group_size of more than %lu", (unsigned long)told.groups);
