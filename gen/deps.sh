@@ -1,34 +1,82 @@
-# Installs the Debian packages that are named and missing, and says so; without the right to install it names them and
-# stops with 1. Other systems are told what is needed.
+# Installs Debian packages that are missing, and says so: `deps.sh NEEDED... [--optional WISHED...]`.
+# What is needed and cannot be installed is named, and ends with 1. What is wished for is installed where the distribution has
+# it and this user may install; otherwise it is named, and the tests that want it are skipped.
+# N in a name (libclc-N) stands for the version of clang that the distribution's package `clang` has. A libclc that is there
+# stays, whatever its version: two of them do not go together.
 set -eu
 
-missing=
+is_installed() { # PACKAGE
+    dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -q '^installed$'
+}
+
+clang_version() {
+    apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1
+}
+
+is_offered() { # PACKAGE
+    apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'
+}
+
+needed= wished= optional=
 for package in "$@"; do
-    if ! dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -q '^installed$'; then
-        missing="$missing $package"
-    fi
+    case $package in
+    --optional) optional=yes; continue ;;
+    libclc-N) [ ! -e /usr/lib/clc/nvptx64--nvidiacl.bc ] || continue ;;
+    esac
+    case $package in *-N)
+        version=$(clang_version)
+        [ -z "$version" ] || package=${package%N}$version
+        ;;
+    esac
+    is_installed "$package" && continue
+    [ -n "$optional" ] && wished="$wished $package" || needed="$needed $package"
 done
-[ -n "$missing" ] || exit 0
+[ -n "$needed$wished" ] || exit 0
 
-if ! command -v apt-get >/dev/null; then
-    echo "ipt needs what these Debian packages hold, and there is no apt-get here to install them:$missing"
-    exit 1
-elif [ "$(id -u)" = 0 ]; then
-    as_root=
-elif sudo -n true 2>/dev/null; then
-    as_root=sudo
-else
-    echo "These packages are missing, and installing them needs root:"
-    echo "  sudo apt-get install$missing"
+as_root=no
+if command -v apt-get >/dev/null; then
+    if [ "$(id -u)" = 0 ]; then
+        as_root=
+    elif sudo -n true 2>/dev/null; then
+        as_root=sudo
+    fi
+fi
+if [ "$as_root" = no ]; then
+    [ -z "$wished" ] || echo "Not installed, and some tests want it:$wished"
+    [ -n "$needed" ] || exit 0
+    if command -v apt-get >/dev/null; then
+        echo "These packages are missing, and installing them needs root:"
+        echo "  sudo apt-get install$needed"
+    else
+        echo "ipt needs the content of these Debian packages, and there is no apt-get here to install them:$needed"
+    fi
     exit 1
 fi
 
-echo "Installing through apt:$missing"
 log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
-if ! { $as_root apt-get update && $as_root apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
-    tail -n 20 "$log"
-    echo "apt could not install:$missing"
-    exit 1
+install() { # PACKAGE...
+    echo "Installing through apt: $*"
+    $as_root apt-get install -y --no-install-recommends "$@" >"$log" 2>&1 || { tail -n 20 "$log"; return 1; }
+}
+
+# Lists that were never fetched know no package.
+if [ -n "$needed" ] || ! is_offered libc6; then
+    $as_root apt-get update >"$log" 2>&1 || { tail -n 20 "$log"; [ -z "$needed" ] || exit 1; }
 fi
-rm -f "$log"
+# shellcheck disable=SC2086
+[ -z "$needed" ] || install $needed || { echo "apt could not install:$needed"; exit 1; }
+offered= absent=
+for package in $wished; do
+    case $package in *-N)
+        version=$(clang_version)
+        [ -z "$version" ] || package=${package%N}$version
+        ;;
+    esac
+    is_installed "$package" && continue
+    is_offered "$package" && offered="$offered $package" || absent="$absent $package"
+done
+# shellcheck disable=SC2086
+[ -z "$offered" ] || install $offered || echo "Not installed, and some tests want it:$offered"
+[ -z "$absent" ] || echo "Not in this distribution, and some tests want it:$absent"

@@ -25,6 +25,8 @@ enum {
     OFFLINE_PATH_SIZE = OFFLINE_FOLDER_SIZE + 64, /* the names in a folder are short */
     OFFLINE_STEPS = 4,                            /* the most programs that a target needs */
     OFFLINE_WORDS = 32,                           /* in the longest command, NULL included */
+    OFFLINE_OLDEST = 14,                          /* version of LLVM */
+    OFFLINE_NEWEST = 99,                          /* that is looked for */
     OFFLINE_CRASHED = 70                          /* what is said of a program that a signal ended */
 };
 
@@ -33,13 +35,15 @@ typedef enum offline_kind { OFFLINE_PTX, OFFLINE_SPIRV, OFFLINE_BITCODE, OFFLINE
 typedef struct offline_target {
     offline_kind kind;
     char processor[32]; /* sm_80, gfx90a; empty: none */
+    char llvm[16];      /* what LLVM's programs have behind their names: -14; empty: nothing */
 } offline_target;
 
 /* A command. Its files have no folder: it runs in theirs. */
 typedef struct offline_step {
     const char *words[OFFLINE_WORDS]; /* up to NULL */
     size_t count;
-    const char *package; /* that has the program */
+    char program[32];    /* the first word */
+    char package[32];    /* that has the program */
     const char *library; /* a file that it reads beside its input; NULL: none */
     char processor[48];  /* for a word that contains the processor */
 } offline_step;
@@ -53,6 +57,63 @@ static bool offline_fail(char *message, const char *format, ...)
     vsnprintf(message, OFFLINE_MESSAGE_SIZE, format, arguments);
     va_end(arguments);
     return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Which LLVM */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Whether execvp would find a program. */
+static bool offline_installed(const char *program)
+{
+    const char *path = getenv("PATH");
+    char file[OFFLINE_PATH_SIZE];
+    for (path = path != NULL ? path : "/usr/bin:/bin"; *path != '\0';) {
+        size_t length = strcspn(path, ":");
+        int written = snprintf(file, sizeof file, "%.*s/%s", (int)length, path, program);
+        if (length > 0 && written < (int)sizeof file && access(file, X_OK) == 0) {
+            return true;
+        }
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+/* Whether all programs of LLVM that a kind of target needs are there, with that behind their names. */
+static bool offline_has_llvm(offline_kind kind, const char *suffix)
+{
+    static const char *const programs[][5] = {[OFFLINE_PTX] = {"clang", "opt", "llc"},
+                                              [OFFLINE_SPIRV] = {"clang", "llvm-spirv"},
+                                              [OFFLINE_BITCODE] = {"clang"},
+                                              [OFFLINE_AMDGCN] = {"clang", "opt", "llc", "ld.lld"}};
+    for (size_t i = 0; programs[kind][i] != NULL; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", programs[kind][i], suffix);
+        if (!offline_installed(name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Chooses the LLVM for a target: the environment's IPT_LLVM (19, say), else what is installed with all its programs.
+ * Code for a processor comes from the newest, which knows most processors and reads every older libclc. SPIR-V and
+ * bitcode come from the oldest, because drivers read what is as old as they are, or older. */
+static void offline_find_llvm(offline_target *target)
+{
+    const char *wanted = getenv("IPT_LLVM");
+    const bool newest = target->kind == OFFLINE_PTX || target->kind == OFFLINE_AMDGCN;
+    if (wanted != NULL && wanted[0] != '\0') {
+        snprintf(target->llvm, sizeof target->llvm, "-%.8s", wanted);
+        return;
+    }
+    for (int i = OFFLINE_OLDEST; i <= OFFLINE_NEWEST; i++) {
+        snprintf(target->llvm, sizeof target->llvm, "-%d", newest ? OFFLINE_NEWEST + OFFLINE_OLDEST - i : i);
+        if (offline_has_llvm(target->kind, target->llvm)) {
+            return;
+        }
+    }
+    target->llvm[0] = '\0';
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -78,6 +139,7 @@ static bool offline_read_target(const char *text, offline_target *target, char *
         }
         memset(target, 0, sizeof *target);
         target->kind = kinds[i].kind;
+        offline_find_llvm(target);
         const char *processor = text[length] == ':' ? text + length + 1 : "";
         if (kinds[i].prefix == NULL) {
             return text[length] == '\0' ||
@@ -107,6 +169,14 @@ static void offline_add(offline_step *step, const char *const *words)
 
 #define OFFLINE_ADD(step, ...) offline_add(step, (const char *const[]){__VA_ARGS__, NULL})
 
+/* Begins a command with a program of LLVM's. */
+static void offline_begin(offline_step *step, const offline_target *target, const char *program, const char *package)
+{
+    snprintf(step->program, sizeof step->program, "%s%s", program, target->llvm);
+    snprintf(step->package, sizeof step->package, "%s%s", package, target->llvm);
+    OFFLINE_ADD(step, step->program);
+}
+
 #define OFFLINE_PTX_LIBRARY "/usr/lib/clc/nvptx64--nvidiacl.bc"
 #define OFFLINE_AMD_LIBRARY "/usr/lib/clc/amdgcn--amdhsa.bc"
 
@@ -122,9 +192,9 @@ static void offline_clang_step(const offline_target *target, const char *options
     /* OpenCL C 3.0 for 2.0 too, since it can do without the generic address space: libclc has no built-ins for that
      * one, not all devices do, and no kernel uses it. */
     const char *standard = offline_later(options) && target->kind != OFFLINE_PTX ? "-cl-std=CL3.0" : options;
-    step->package = "clang-14";
-    OFFLINE_ADD(step, "clang-14", "-x", "cl", standard, "-O2", "-w", "-fno-caret-diagnostics", "-fno-crash-diagnostics",
-                "-Xclang", "-disable-llvm-passes", "-emit-llvm");
+    offline_begin(step, target, "clang", "clang");
+    OFFLINE_ADD(step, "-x", "cl", standard, "-O2", "-w", "-fno-caret-diagnostics", "-fno-crash-diagnostics", "-Xclang",
+                "-disable-llvm-passes", "-emit-llvm");
     if (target->kind == OFFLINE_PTX) {
         /* With nvidiacl as the target, buffers would be no .ptr .global, and launches fault. 7.4 is the first version
          * of PTX that has all the instructions in the kernels. */
@@ -156,17 +226,17 @@ static void offline_clang_step(const offline_target *target, const char *options
 }
 
 /* The commands from k.bc to k.ptx or k.o. The optimiser does without its analysis of globals, which clang has no switch
- * for: LLVM 14's takes no notice of barriers, so that a load from a __local array comes to stand before the barrier
- * that it is behind. reduce: as usual, with the pass that reduces the strength of loops. */
+ * for: LLVM's (seen: 14) takes no notice of barriers, so that a load from a __local array comes to stand before the
+ * barrier that it is behind. reduce: as usual, with the pass that reduces the strength of loops. */
 static void offline_generate_steps(const offline_target *target, bool reduce, offline_step *optimise,
                                    offline_step *generate)
 {
     const bool ptx = target->kind == OFFLINE_PTX;
-    optimise->package = generate->package = "llvm-14";
-    OFFLINE_ADD(optimise, "opt-14", "-passes=default<O2>", "-aa-pipeline=basic-aa,scoped-noalias-aa,tbaa", "k.bc", "-o",
-                "o.bc");
+    offline_begin(optimise, target, "opt", "llvm");
+    OFFLINE_ADD(optimise, "-passes=default<O2>", "-aa-pipeline=basic-aa,scoped-noalias-aa,tbaa", "k.bc", "-o", "o.bc");
     snprintf(generate->processor, sizeof generate->processor, "-mcpu=%s", target->processor);
-    OFFLINE_ADD(generate, "llc-14", "-O2", "--asm-verbose=0", generate->processor);
+    offline_begin(generate, target, "llc", "llvm");
+    OFFLINE_ADD(generate, "-O2", "--asm-verbose=0", generate->processor);
     if (!reduce) {
         OFFLINE_ADD(generate, "-disable-lsr");
     }
@@ -187,13 +257,12 @@ static const char *offline_steps(const offline_target *target, const char *optio
     memset(steps, 0, OFFLINE_STEPS * sizeof *steps);
     offline_clang_step(target, options, &steps[0]);
     if (target->kind == OFFLINE_SPIRV) {
-        steps[1].package = "llvm-spirv-14";
-        steps[2].package = "spirv-tools";
+        offline_begin(&steps[1], target, "llvm-spirv", "llvm-spirv");
+        strcpy(steps[2].package, "spirv-tools");
         /* A wanted size of sub-groups needs SPIR-V 1.1, which no OpenCL before 2.2 promises; texts without one come out
          * as 1.0 nevertheless. */
-        OFFLINE_ADD(&steps[1], "llvm-spirv-14",
-                    offline_later(options) ? "--spirv-max-version=1.1" : "--spirv-max-version=1.0", "k.bc", "-o",
-                    "k.spv");
+        OFFLINE_ADD(&steps[1], offline_later(options) ? "--spirv-max-version=1.1" : "--spirv-max-version=1.0", "k.bc",
+                    "-o", "k.spv");
         OFFLINE_ADD(&steps[2], "spirv-val", "--target-env", offline_later(options) ? "opencl2.2" : "opencl1.2",
                     "k.spv");
         return "k.spv";
@@ -205,8 +274,8 @@ static const char *offline_steps(const offline_target *target, const char *optio
     if (target->kind == OFFLINE_PTX) {
         return "k.ptx";
     }
-    steps[3].package = "lld-14";
-    OFFLINE_ADD(&steps[3], "ld.lld-14", "-shared", "--no-undefined", "k.o", "-o", "k.co");
+    offline_begin(&steps[3], target, "ld.lld", "lld");
+    OFFLINE_ADD(&steps[3], "-shared", "--no-undefined", "k.o", "-o", "k.co");
     return "k.co";
 }
 
@@ -243,22 +312,6 @@ static void offline_commands(const offline_target *target, const char *options, 
 /* Running programs */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Whether execvp would find a program. */
-static bool offline_installed(const char *program)
-{
-    const char *path = getenv("PATH");
-    char file[OFFLINE_PATH_SIZE];
-    for (path = path != NULL ? path : "/usr/bin:/bin"; *path != '\0';) {
-        size_t length = strcspn(path, ":");
-        int written = snprintf(file, sizeof file, "%.*s/%s", (int)length, path, program);
-        if (length > 0 && written < (int)sizeof file && access(file, X_OK) == 0) {
-            return true;
-        }
-        path += length + (path[length] == ':');
-    }
-    return false;
-}
-
 /* Appends to a message, which ends where it is full. */
 static void offline_append(char *message, const char *first, const char *second)
 {
@@ -282,7 +335,7 @@ static bool offline_available(const offline_target *target, char *message)
         }
         if (steps[i].library != NULL && access(steps[i].library, R_OK) != 0) {
             offline_append(message, message[0] != '\0' ? ", " : "not installed: ", steps[i].library);
-            offline_append(packages, " ", "libclc-14");
+            offline_append(packages, " libclc", target->llvm[0] != '\0' ? target->llvm : "-N, N as in clang-N");
         }
     }
     if (message[0] == '\0') {
@@ -406,8 +459,8 @@ static void offline_explain(const offline_target *target, const offline_step *st
     if (strstr(words, "unknown target CPU") != NULL || strstr(words, "invalid target ID") != NULL) {
         offline_fail(message, "%s does not know the processor %s%s", step->words[0], target->processor,
                      target->kind == OFFLINE_PTX ? ": take sm_80 or sm_86, whose PTX runs on all newer ones" : "");
-    } else if (strcmp(step->words[0], "ld.lld-14") == 0 && strstr(words, "undefined") != NULL) {
-        offline_fail(message, "the text calls what libclc-14 does not have for this target: %s", words);
+    } else if (strncmp(step->words[0], "ld.lld", 6) == 0 && strstr(words, "undefined") != NULL) {
+        offline_fail(message, "the text calls what libclc does not have for this target: %s", words);
     } else {
         offline_fail(message, "%s failed with exit code %d: %s", step->words[0], code, words);
     }
@@ -431,10 +484,10 @@ static bool offline_run(const offline_target *target, const char *options, const
         if (!offline_spawn(&steps[i], folder, &code, message)) {
             return false;
         }
-        /* In some loops that pass makes products of single bits, which LLVM 14's code generators for GPUs cannot
-         * select.
+        /* In some loops that pass makes products of single bits, which LLVM's code generators for GPUs (seen: 14)
+         * cannot select.
          */
-        if (strcmp(steps[i].words[0], "llc-14") == 0 && code == OFFLINE_CRASHED) {
+        if (strncmp(steps[i].words[0], "llc", 3) == 0 && code == OFFLINE_CRASHED) {
             offline_steps(target, options, false, steps);
             if (!offline_spawn(&steps[i], folder, &code, message)) {
                 return false;
@@ -532,7 +585,7 @@ static bool offline_all_defined(const char *ptx, char *message)
                       memcmp(other.name, declared.name, other.length) == 0;
         }
         if (!defined) {
-            return offline_fail(message, "the text calls %.*s, which neither it nor libclc-14 defines for PTX",
+            return offline_fail(message, "the text calls %.*s, which neither it nor libclc defines for PTX",
                                 (int)declared.length, declared.name);
         }
     }
@@ -576,7 +629,7 @@ static bool offline_check(offline_kind kind, const unsigned char *code, size_t b
     static const unsigned char bitcode[] = {'B', 'C', 0xc0, 0xde}, spirv[] = {0x03, 0x02, 0x23, 0x07};
     if (kind == OFFLINE_AMDGCN) {
         return (bytes >= 64 && memcmp(code, elf, sizeof elf) == 0 && memcmp(code + 16, machine, sizeof machine) == 0) ||
-               offline_fail(message, "ld.lld-14 has made no code object for AMD GPUs");
+               offline_fail(message, "the linker has made no code object for AMD GPUs");
     }
     return (bytes >= 4 && memcmp(code, kind == OFFLINE_SPIRV ? spirv : bitcode, 4) == 0) ||
            offline_fail(message, "what came out is no %s", kind == OFFLINE_SPIRV ? "SPIR-V" : "bitcode");

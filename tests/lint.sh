@@ -1,15 +1,18 @@
 # clang's OpenCL lint over every kernel for every class of parameters. Arguments: the program that writes the texts, a folder.
+# Any clang from 14 up: the environment's CLANG, or the one called so.
 set -eu
+clang=${CLANG:-clang}
+command -v "$clang" > /dev/null || { sh tests/skipped.sh note check-lint "$clang is not installed"; exit 0; }
 rm -rf "$2"
 mkdir -p "$2"
 count=$("$1" "$2")
 # One compiler process for many texts: starting it takes longer than the lint. Argument lists are shared by the classes of a
 # kernel, so an argument may be unused in one.
-headers=$(clang -print-resource-dir)/include
+headers=$("$clang" -print-resource-dir)/include
 lint() { # the standard, then find's condition
     standard=$1
     shift
-    find "$folder" "$@" -print0 | xargs -0 -n 100 -P 2 clang -cc1 -triple spir64 -x cl "-cl-std=$standard" \
+    find "$folder" "$@" -print0 | xargs -0 -n 100 -P 2 "$clang" -cc1 -triple spir64 -x cl "-cl-std=$standard" \
         -cl-ext=+cl_khr_subgroups -Dcl_intel_subgroups -fdeclare-opencl-builtins -finclude-default-header \
         -internal-isystem "$headers" -Wall -Wextra -Wpedantic -Werror -Wno-unused-parameter -fsyntax-only
 }

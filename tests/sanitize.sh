@@ -8,7 +8,7 @@
 set -u
 out=build/sanitize
 failed=0
-clang=${CLANG:-$(command -v clang-14 || command -v clang)} || { echo "no clang is installed" >&2; exit 2; }
+clang=${CLANG:-$(command -v clang)} || { echo "no clang is installed" >&2; exit 2; }
 # Dwarf 4: valgrind 3.19 does not read all that clang writes by itself.
 flags="-std=c99 -O1 -g -gdwarf-4 -fno-omit-frame-pointer -Wall -Wextra -Wpedantic -I${SOURCES:-.} -I. -Itests"
 address="-fsanitize=address,undefined -fno-sanitize-recover=all"

@@ -96,6 +96,24 @@ static offline_target target_of(const char *name)
     return target;
 }
 
+/* Leaves the test, with what is missing, where a target's programs are not all installed. */
+static void need(const char *name)
+{
+    const offline_target target = target_of(name);
+    char message[OFFLINE_MESSAGE_SIZE];
+    if (!offline_available(&target, message)) {
+        *strchr(message, ';') = '\0';
+        test_skip(message);
+    }
+}
+
+static void need_all(void)
+{
+    for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
+        need(target_names[i]);
+    }
+}
+
 /* Code that must come out; the caller frees it. */
 static unsigned char *compile(const char *name, const char *source, const char *options, size_t *bytes)
 {
@@ -246,6 +264,7 @@ static void offline_compiles_kernels(void **state)
     } kernels[] = {
         {IPT__KERNEL_tile, "ipt_k_tile"}, {IPT__KERNEL_swap, "ipt_k_swap"}, {IPT__KERNEL_chains, "ipt_k_chains"}};
     (void)state;
+    need_all();
     for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
         for (size_t k = 0; k < TEST_COUNT(kernels); k++) {
             size_t bytes;
@@ -262,6 +281,7 @@ static void offline_compiles_later_kernels(void **state)
 {
     static const char *const options[] = {"-cl-std=CL2.0", "-cl-std=CL3.0"};
     (void)state;
+    need_all();
     for (size_t i = 1; i < TEST_COUNT(target_names); i++) {
         for (size_t k = 0; k < TEST_COUNT(options); k++) {
             size_t bytes;
@@ -276,8 +296,10 @@ static void offline_compiles_later_kernels(void **state)
 static void offline_puts_the_group_size_into_ptx(void **state)
 {
     size_t bytes;
-    unsigned char *code = compile("ptx:sm_80", hand_written, "-cl-std=CL1.2", &bytes);
+    unsigned char *code;
     (void)state;
+    need("ptx:sm_80");
+    code = compile("ptx:sm_80", hand_written, "-cl-std=CL1.2", &bytes);
     assert_int_equal(count_of(code, ".entry "), 2);
     assert_int_equal(count_of(code, ")\n.reqntid 64, 1, 1\n{"), 2);
     assert_int_equal(strlen((const char *)code), bytes);
@@ -291,8 +313,10 @@ static void offline_puts_the_group_size_into_ptx(void **state)
 static void offline_compiles_instructions_of_ptx(void **state)
 {
     size_t bytes;
-    unsigned char *code = compile("ptx:sm_80", with_instructions, "-cl-std=CL1.2", &bytes);
+    unsigned char *code;
     (void)state;
+    need("ptx:sm_80");
+    code = compile("ptx:sm_80", with_instructions, "-cl-std=CL1.2", &bytes);
     assert_int_equal(count_of(code, "cp.async.cg.shared.global.L2::128B"), 1);
     assert_int_equal(count_of(code, ".version 7.4\n"), 1); /* the first that has it */
     assert_int_equal(count_of(code, ".ptr .global"), 3);
@@ -302,6 +326,7 @@ static void offline_compiles_instructions_of_ptx(void **state)
 static void offline_quotes_the_compiler(void **state)
 {
     (void)state;
+    need_all();
     for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
         expect_refusal(target_names[i],
                        "#line 7 \"odd.cl\"\n__kernel void wrong(__global uint *words) { words[0] = ; }\n",
@@ -313,6 +338,7 @@ static void offline_quotes_the_compiler(void **state)
 static void offline_refuses_undefined_functions(void **state)
 {
     (void)state;
+    need_all();
     expect_refusal("ptx:sm_80", with_undefined, "-cl-std=CL1.2", "the text calls elsewhere");
     expect_refusal("amdgcn:gfx90a", with_undefined, "-cl-std=CL1.2", "elsewhere");
     /* Built-ins that libclc does not have, one of them of a later standard. */
@@ -324,6 +350,7 @@ static void offline_refuses_undefined_functions(void **state)
 static void offline_refuses_ptx_without_kernels(void **state)
 {
     (void)state;
+    need("ptx:sm_80");
     expect_refusal("ptx:sm_80", "uint twice(uint x)\n{\n    return 2 * x;\n}\n", "-cl-std=CL1.2", "no kernel");
     expect_refusal("ptx:sm_80", "__kernel void empty(uint x)\n{\n}\n", "-cl-std=CL1.2", "the PTX of empty has no");
 }
@@ -331,47 +358,55 @@ static void offline_refuses_ptx_without_kernels(void **state)
 static void offline_names_unknown_processors(void **state)
 {
     (void)state;
-    expect_refusal("ptx:sm_999", hand_written, "-cl-std=CL1.2", "clang-14 does not know the processor sm_999");
-    expect_refusal("amdgcn:gfx9999", hand_written, "-cl-std=CL1.2", "clang-14 does not know the processor gfx9999");
+    need_all();
+    expect_refusal("ptx:sm_999", hand_written, "-cl-std=CL1.2", " does not know the processor sm_999");
+    expect_refusal("amdgcn:gfx9999", hand_written, "-cl-std=CL1.2", " does not know the processor gfx9999");
 }
 
+/* Sets the environment's IPT_LLVM or, with NULL, removes it; returns what it was, for the caller to free. */
+static char *choose_llvm(const char *version)
+{
+    const char *before = getenv("IPT_LLVM");
+    char *copy = before != NULL ? strdup(before) : NULL;
+    assert_int_equal(version != NULL ? setenv("IPT_LLVM", version, 1) : unsetenv("IPT_LLVM"), 0);
+    return copy;
+}
+
+static void choose_llvm_again(char *before)
+{
+    free(choose_llvm(before));
+    free(before);
+}
+
+/* A version that is named is taken, and its packages are named where it is not there. */
 static void offline_names_missing_programs(void **state)
 {
-    static const char *const packages[] = {" clang-14 llvm-14", " clang-14 llvm-spirv-14 spirv-tools", " clang-14",
-                                           " clang-14 llvm-14 lld-14"};
-    const char *path = getenv("PATH");
-    char *before = strdup(path != NULL ? path : "/usr/bin:/bin"), message[OFFLINE_MESSAGE_SIZE];
-    bool refused[TEST_COUNT(target_names)];
-    assert_non_null(before);
+    static const char *const packages[] = {" clang-97 llvm-97", " clang-97 llvm-spirv-97", " clang-97",
+                                           " clang-97 llvm-97 lld-97"};
+    char message[OFFLINE_MESSAGE_SIZE], *before = choose_llvm("97");
+    offline_target targets[TEST_COUNT(target_names)];
     (void)state;
-    assert_int_equal(setenv("PATH", folder, 1), 0);
     for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
-        const offline_target target = target_of(target_names[i]);
-        unsigned char *code;
-        size_t bytes, length;
-        refused[i] = !offline_available(&target, message);
-        length = strlen(message);
-        refused[i] = refused[i] && length > strlen(packages[i]) &&
-                     strncmp(message, "not installed: clang-14", 23) == 0 &&
-                     strcmp(message + length - strlen(packages[i]), packages[i]) == 0;
-        message[0] = '\0';
-        refused[i] = refused[i] && !offline_compile(&target, hand_written, "-cl-std=CL1.2", &code, &bytes, message) &&
-                     strstr(message, "apt-get install clang-14") != NULL;
+        targets[i] = target_of(target_names[i]);
     }
-    assert_int_equal(setenv("PATH", before, 1), 0); /* before any failure: other tests need it */
-    free(before);
+    choose_llvm_again(before);
     for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
-        const offline_target target = target_of(target_names[i]);
-        if (!refused[i]) {
+        unsigned char *code;
+        size_t bytes;
+        assert_false(offline_available(&targets[i], message));
+        assert_int_equal(strncmp(message, "not installed: clang-97", 23), 0);
+        if (strstr(message, packages[i]) == NULL) {
             fail_msg("%s: %s", target_names[i], message);
         }
-        assert_true(offline_available(&target, message));
+        assert_false(offline_compile(&targets[i], hand_written, "-cl-std=CL1.2", &code, &bytes, message));
+        assert_non_null(strstr(message, "apt-get install clang-97"));
     }
 }
 
 /* A folder for temporary files that is not there. */
 static void offline_names_a_bad_folder(void **state)
 {
+    need("bitcode");
     const offline_target target = target_of("bitcode");
     char message[OFFLINE_MESSAGE_SIZE] = "";
     unsigned char *code;
@@ -411,20 +446,65 @@ static void restore_path(const char *program)
     assert_int_equal(unlink(offline_path(folder, program, path)), 0);
 }
 
+/* Which LLVM is taken: the newest for code that a processor runs, the oldest for what a driver reads, those that have
+ * all programs only; without any version, programs without a number. */
+static void offline_finds_llvm(void **state)
+{
+    static const char *const steps[] = {"clang-15", "clang-16 llc-16", "clang-18 opt-18 llc-18 llvm-spirv-18",
+                                        "opt-16",   "ld.lld-18",       "llvm-spirv-15"};
+    static const char *const expected[][4] = {{"", "", "-15", ""},          {"", "", "-15", ""},
+                                              {"-18", "-18", "-15", ""},    {"-18", "-18", "-15", ""},
+                                              {"-18", "-18", "-15", "-18"}, {"-18", "-15", "-15", "-18"}};
+    char *before = choose_llvm(NULL), *path_was = strdup(getenv("PATH") != NULL ? getenv("PATH") : "/usr/bin:/bin");
+    char found[TEST_COUNT(steps)][4][16], path[OFFLINE_PATH_SIZE];
+    (void)state;
+    assert_non_null(path_was);
+    assert_int_equal(setenv("PATH", folder, 1), 0);
+    for (size_t i = 0; i < TEST_COUNT(steps); i++) {
+        char programs[100];
+        snprintf(programs, sizeof programs, "%s", steps[i]);
+        for (char *program = strtok(programs, " "); program != NULL; program = strtok(NULL, " ")) {
+            FILE *stream = fopen(offline_path(folder, program, path), "w");
+            assert_non_null(stream);
+            fclose(stream);
+            chmod(path, 0700);
+        }
+        for (size_t k = 0; k < TEST_COUNT(target_names); k++) {
+            strcpy(found[i][k], target_of(target_names[k]).llvm);
+        }
+    }
+    assert_int_equal(setenv("PATH", path_was, 1), 0); /* before any failure: other tests need it */
+    free(path_was);
+    choose_llvm_again(before);
+    offline_remove_folder(folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (size_t i = 0; i < TEST_COUNT(steps); i++) {
+        for (size_t k = 0; k < TEST_COUNT(target_names); k++) {
+            assert_string_equal(found[i][k], expected[i][k]);
+        }
+    }
+}
+
 /* LLVM crashes on some texts, but not without one of its passes. */
 static void offline_tries_again_after_a_crash(void **state)
 {
+    need("ptx:sm_80");
     const offline_target target = target_of("ptx:sm_80");
-    char message[OFFLINE_MESSAGE_SIZE] = "";
+    char message[OFFLINE_MESSAGE_SIZE] = "", llc[64], script[5000];
     unsigned char *code = NULL;
     size_t bytes;
     bool good;
     (void)state;
-    put_before_path("llc-14", "#!/bin/sh\n"
-                              "case \"$*\" in *-disable-lsr*) exec /usr/bin/llc-14 \"$@\";; esac\n"
-                              "kill -SEGV $$\n");
+    snprintf(llc, sizeof llc, "llc%s", target.llvm);
+    snprintf(script, sizeof script,
+             "#!/bin/sh\n"
+             "PATH=%s\n"
+             "case \"$*\" in *-disable-lsr*) exec %s \"$@\";; esac\n"
+             "kill -SEGV $$\n",
+             getenv("PATH"), llc);
+    put_before_path(llc, script);
     good = offline_compile(&target, hand_written, "-cl-std=CL1.2", &code, &bytes, message);
-    restore_path("llc-14");
+    restore_path(llc);
     if (!good) {
         fail_msg("%s", message);
     }
@@ -434,6 +514,7 @@ static void offline_tries_again_after_a_crash(void **state)
 
 static void offline_keeps_loads_behind_barriers(void **state)
 {
+    need("ptx:sm_80");
     const offline_target target = target_of("ptx:sm_80");
     char message[OFFLINE_MESSAGE_SIZE] = "";
     unsigned char *code = NULL;
@@ -453,6 +534,7 @@ static void offline_keeps_loads_behind_barriers(void **state)
 static void offline_minds_the_checkers(void **state)
 {
     (void)state;
+    need("spirv");
     put_before_path("spirv-val", "#!/bin/sh\n"
                                  "test \"$3\" = k.spv && test -s k.spv && yes 'an odd word' | head -n 10000\n"
                                  "exit 1\n");
@@ -471,23 +553,26 @@ static void offline_minds_the_checkers(void **state)
 static void offline_prints_commands(void **state)
 {
     static const char *const last_lines[] = {" o.bc -o k.ptx\n", "\nspirv-val --target-env opencl1.2 k.spv\n",
-                                             " -c k.cl -o k.bc\n", "\nld.lld-14 -shared --no-undefined k.o -o k.co\n"};
-    char text[4096], start[64];
+                                             " -c k.cl -o k.bc\n", "\nld.lld-15 -shared --no-undefined k.o -o k.co\n"};
+    char text[4096], start[64], *before = choose_llvm("15");
+    offline_target targets[TEST_COUNT(target_names)];
     (void)state;
     for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
-        const offline_target target = target_of(target_names[i]);
-        offline_commands(&target, "-cl-std=CL1.2", text, sizeof text);
-        assert_int_equal(strncmp(text, "clang-14 -x cl -cl-std=CL1.2 ", 29), 0);
+        targets[i] = target_of(target_names[i]);
+    }
+    choose_llvm_again(before);
+    for (size_t i = 0; i < TEST_COUNT(target_names); i++) {
+        offline_commands(&targets[i], "-cl-std=CL1.2", text, sizeof text);
+        assert_int_equal(strncmp(text, "clang-15 -x cl -cl-std=CL1.2 ", 29), 0);
         assert_true(strlen(text) > strlen(last_lines[i]));
         assert_string_equal(text + strlen(text) - strlen(last_lines[i]), last_lines[i]);
         memset(start, '#', sizeof start);
-        offline_commands(&target, "-cl-std=CL1.2", start, 30);
+        offline_commands(&targets[i], "-cl-std=CL1.2", start, 30);
         assert_int_equal(strlen(start), 29);
         assert_memory_equal(start, text, 29);
         assert_int_equal(start[30], '#');
     }
-    const offline_target target = target_of("amdgcn:gfx90a");
-    offline_commands(&target, "-cl-std=CL2.0", text, sizeof text);
+    offline_commands(&targets[3], "-cl-std=CL2.0", text, sizeof text);
     assert_non_null(strstr(text, " '-Datomic_work_item_fence(flags,order,scope)=")); /* quoted for a shell */
 }
 
@@ -505,6 +590,7 @@ const struct CMUnitTest test_offline[] = {
     OFFLINE_CASE(offline_names_unknown_processors),
     OFFLINE_CASE(offline_names_missing_programs),
     OFFLINE_CASE(offline_names_a_bad_folder),
+    OFFLINE_CASE(offline_finds_llvm),
     OFFLINE_CASE(offline_tries_again_after_a_crash),
     OFFLINE_CASE(offline_keeps_loads_behind_barriers),
     OFFLINE_CASE(offline_minds_the_checkers),

@@ -99,7 +99,7 @@ if [ "$seconds" = --replay ]; then
     exit $failed
 fi
 
-clang=${CLANG:-$(command -v clang-14 || command -v clang)} || fail "no clang is installed: --replay does without"
+clang=${CLANG:-$(command -v clang)} || fail "no clang is installed: --replay does without"
 for target in $targets; do
     $clang -O2 $flags $sanitizers -fsanitize=fuzzer -fsanitize-ignorelist=$here/not_instrumented.list \
         -fsanitize-coverage-ignorelist=$here/not_instrumented.list -o $out/bin/$target $here/$target.c -ldl -lpthread || exit 2

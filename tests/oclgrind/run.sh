@@ -5,6 +5,7 @@
 # stderr: --log has those of the last context only.
 set -eu
 part=$1
+command -v oclgrind > /dev/null || { sh tests/skipped.sh note oclgrind "oclgrind is not installed"; exit 0; }
 folder=build/oclgrind
 here=tests/oclgrind
 most_errors=10000000
