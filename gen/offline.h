@@ -96,24 +96,46 @@ static bool offline_has_llvm(offline_kind kind, const char *suffix)
     return true;
 }
 
-/* Chooses the LLVM for a target: the environment's IPT_LLVM (19, say), else what is installed with all its programs.
- * Code for a processor comes from the newest, which knows most processors and reads every older libclc. SPIR-V and
- * bitcode come from the oldest, because drivers read what is as old as they are, or older. */
+/* Code that a processor runs. Drivers read SPIR-V and bitcode, if these are as old as the drivers are, or older. */
+static bool offline_is_machine_code(const offline_target *target)
+{
+    return target->kind == OFFLINE_PTX || target->kind == OFFLINE_AMDGCN;
+}
+
+/* Chooses the next LLVM with all the programs, from a version on: the newest for machine code, because it knows most
+ * processors, the oldest for what drivers read. false: there is none. */
+static bool offline_next_llvm(offline_target *target, int version)
+{
+    while (version >= OFFLINE_OLDEST && version <= OFFLINE_NEWEST) {
+        char suffix[sizeof target->llvm];
+        snprintf(suffix, sizeof suffix, "-%d", version);
+        if (offline_has_llvm(target->kind, suffix)) {
+            strcpy(target->llvm, suffix);
+            return true;
+        }
+        version += offline_is_machine_code(target) ? -1 : 1;
+    }
+    return false;
+}
+
+/* Chooses the LLVM for a target: the environment's IPT_LLVM (19, say), else the first that is installed, else programs
+ * without a version. */
 static void offline_find_llvm(offline_target *target)
 {
     const char *wanted = getenv("IPT_LLVM");
-    const bool newest = target->kind == OFFLINE_PTX || target->kind == OFFLINE_AMDGCN;
     if (wanted != NULL && wanted[0] != '\0') {
         snprintf(target->llvm, sizeof target->llvm, "-%.8s", wanted);
-        return;
+    } else if (!offline_next_llvm(target, offline_is_machine_code(target) ? OFFLINE_NEWEST : OFFLINE_OLDEST)) {
+        target->llvm[0] = '\0';
     }
-    for (int i = OFFLINE_OLDEST; i <= OFFLINE_NEWEST; i++) {
-        snprintf(target->llvm, sizeof target->llvm, "-%d", newest ? OFFLINE_NEWEST + OFFLINE_OLDEST - i : i);
-        if (offline_has_llvm(target->kind, target->llvm)) {
-            return;
-        }
-    }
-    target->llvm[0] = '\0';
+}
+
+/* Chooses the one behind it, for a libclc that this one cannot use. */
+static bool offline_other_llvm(offline_target *target)
+{
+    const char *wanted = getenv("IPT_LLVM");
+    return (wanted == NULL || wanted[0] == '\0') && target->llvm[0] == '-' &&
+           offline_next_llvm(target, atoi(target->llvm + 1) - 1);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -445,6 +467,9 @@ static bool offline_spawn(const offline_step *step, const char *folder, int *cod
     return true;
 }
 
+/* What the sentence begins with where the file of libclc is of another version than clang can use. */
+#define OFFLINE_OTHER_LIBRARY "libclc does not go with "
+
 /* The sentence for a command that failed, from what it said. */
 static void offline_explain(const offline_target *target, const offline_step *step, const char *folder, int code,
                             char *message)
@@ -459,6 +484,10 @@ static void offline_explain(const offline_target *target, const offline_step *st
     if (strstr(words, "unknown target CPU") != NULL || strstr(words, "invalid target ID") != NULL) {
         offline_fail(message, "%s does not know the processor %s%s", step->words[0], target->processor,
                      target->kind == OFFLINE_PTX ? ": take sm_80 or sm_86, whose PTX runs on all newer ones" : "");
+    } else if (step->library != NULL && (strstr(words, "Producer: 'LLVM") || strstr(words, "cannot link module"))) {
+        /* clang 22 names the module by bytes that are no text. */
+        const char *reason = strrchr(words, '(') != NULL ? strrchr(words, '(') : strstr(words, "linking module");
+        offline_fail(message, OFFLINE_OTHER_LIBRARY "%s: %s", step->words[0], reason != NULL ? reason : words);
     } else if (strncmp(step->words[0], "ld.lld", 6) == 0 && strstr(words, "undefined") != NULL) {
         offline_fail(message, "the text calls what libclc does not have for this target: %s", words);
     } else {
@@ -655,8 +684,9 @@ static bool offline_compile_in(const char *folder, const offline_target *target,
 }
 
 /* Compiles a text. options: "-cl-std=CL1.2", "-cl-std=CL2.0" or "-cl-std=CL3.0". The caller frees *code; a zero that
- * *bytes does not count stands behind it. On failure *code is NULL. */
-static bool offline_compile(const offline_target *target, const char *source, const char *options, unsigned char **code,
+ * *bytes does not count stands behind it. On failure *code is NULL. Where libclc asks for another LLVM, *target has
+ * that one from then on. */
+static bool offline_compile(offline_target *target, const char *source, const char *options, unsigned char **code,
                             size_t *bytes, char *message)
 {
     char folder[OFFLINE_FOLDER_SIZE];
@@ -669,7 +699,11 @@ static bool offline_compile(const offline_target *target, const char *source, co
     if (!offline_available(target, message) || !offline_make_folder(folder, message)) {
         return false;
     }
-    bool good = offline_compile_in(folder, target, source, options, code, bytes, message);
+    bool good;
+    do {
+        good = offline_compile_in(folder, target, source, options, code, bytes, message);
+    } while (!good && strncmp(message, OFFLINE_OTHER_LIBRARY, sizeof OFFLINE_OTHER_LIBRARY - 1) == 0 &&
+             offline_other_llvm(target));
     if (!good) {
         *code = NULL;
         *bytes = 0;
