@@ -195,9 +195,10 @@
  * matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the first byte that comes down on.
  *   ipt_plan_execute_storage does that, by panels, to a matrix that is read and written by your functions, in a file,
  * say, with max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and
- * sorted in a third pass. It goes in steps: before a step's first byte is written, `ready` is told, and then its result is
- * complete in ipt_storage.memory. Whoever keeps that memory and the step's number, in a mapped file for example, goes on
- * from there whatever has happened since. That is how `ipt transpose` survives kills.
+ * sorted in a third pass. It goes in steps. Before a step writes its first byte, ipt calls `ready` with the step's
+ * number and with the one piece of ipt_storage.memory that is new. Who keeps that memory, or the pieces at their places,
+ * and the number of the last step, can go on from there whatever has happened since. `ipt transpose` keeps the memory in
+ * a mapped file, and so survives kills.
  *
  * >>moves
  * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
@@ -667,14 +668,16 @@ typedef struct ipt_storage {
      * at a time, for places that do not overlap. Whoever returns other than 0 has failed. */
     int (*read)(void *memory, size_t offset, size_t bytes, void *user);
     int (*write)(const void *memory, size_t offset, size_t bytes, void *user);
-    /* Called before a step writes its first byte (NULL: not): all steps before it are written, and memory holds what is
-     * needed to go on from here, of which `bytes` bytes at content are new. Whoever keeps memory and step + 1 can do
-     * so: see resume. Other than 0 ends it. */
+    /* Called once for each step, in their order, before the step writes its first byte (NULL: never called). All steps
+     * before it are written. The `bytes` bytes at content, which lie in memory, are all that has changed there since
+     * the last call and is needed to go on; they stay as they are until the next call. So who keeps the pieces of all
+     * calls, each at its place in memory, and step + 1, can resume: nothing else of memory counts. Some steps write
+     * nothing: they only report a piece. Return nonzero to cancel. */
     int (*ready)(size_t step, size_t steps, const void *content, size_t bytes, void *user);
     void *user;    /* handed to all three */
     void *memory;  /* ipt_plan_storage_memory bytes, for what goes on; NULL: taken and given back meanwhile */
-    size_t resume; /* 0, or the last step that was ready plus 1: memory holds what it did, and the work goes on there,
-                      with a plan made from the same desc */
+    size_t resume; /* 0, or the last step that was ready plus 1: memory holds the pieces that all calls of ready have
+                      reported until then. The work goes on there, with a plan made from the same desc */
 } ipt_storage;
 
 /* Transposes a matrix, or each matrix of a batch, in place in a storage, with no more than desc.max_host_memory bytes
@@ -9579,8 +9582,8 @@ static int ipt__cut_lifts_late(const ipt__cut *cut)
     return !cut->tall && cut->group > 1 && cut->rest;
 }
 
-/* The turn-th phase, and how many steps it has. */
-static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *steps)
+/* The phase with number `turn`, and how many turns of reading, working and writing it takes: see ipt__phase_reports. */
+static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 {
     static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
                                       IPT__PHASE_PUT},
@@ -9588,25 +9591,35 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *steps)
                                       IPT__PHASE_PUT};
     const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
     if (phase == IPT__PHASE_CHUNKS)
-        *steps = cut->chunks;
+        *count = cut->chunks;
     else if (phase == IPT__PHASE_MOVES)
-        *steps = ipt__moves_count(cut) ? ipt__ceil_divide(ipt__moves_count(cut), ipt__batch_moves(cut)) : 0;
+        *count = ipt__moves_count(cut) ? ipt__ceil_divide(ipt__moves_count(cut), ipt__batch_moves(cut)) : 0;
     else if (phase == IPT__PHASE_GROUPS)
-        *steps = cut->group > 1 ? cut->groups : 0;
+        *count = cut->group > 1 ? cut->groups : 0;
     else
-        *steps = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
+        *count = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
                  (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
     return phase;
 }
 
-/* Steps of all matrices. */
-static size_t ipt__cut_steps(const ipt_plan *plan)
+/* Steps for each turn of a phase. Where a turn fills a piece of what is kept until the matrix's end, a step that writes
+ * nothing reports that piece, before the step that reports the slot. */
+static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
 {
-    size_t all = 0, steps;
+    return (phase == IPT__PHASE_CHUNKS && cut->tall && cut->spare) ||
+                   (phase == IPT__PHASE_GROUPS && ipt__cut_lifts_late(cut))
+               ? 2
+               : 1;
+}
+
+/* Turns of all matrices; with `reports`, steps. */
+static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
+{
+    size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        ipt__cut_phase(&plan->cut, turn, &steps);
-        all += steps;
+        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->cut, phase) : count;
     }
     return plan->cut.matrices ? all : all * plan->desc.batch;
 }
@@ -9619,7 +9632,7 @@ static size_t ipt__storage_slot(const ipt__cut *cut)
 
 static size_t ipt__storage_slots(const ipt_plan *plan)
 {
-    return ipt__min(IPT__CUT_SLOTS, ipt__cut_steps(plan));
+    return ipt__min(IPT__CUT_SLOTS, ipt__cut_steps(plan, 0));
 }
 
 /* What was lifted is kept behind the slots: of every other matrix in another place, because it may have to be put down
@@ -9697,6 +9710,7 @@ typedef struct ipt__storage_run {
     ipt__moves_list moves;
     size_t base;        /* of the matrix */
     size_t step, total; /* step: the first of the phase */
+    size_t turn;        /* the first of the phase: turns take the slots in a circle */
     int written;        /* the storage is not as it was */
 } ipt__storage_run;
 
@@ -9785,26 +9799,35 @@ static void ipt__storage_blocks(ipt__storage_job *job)
         memcpy(job->slot + cut->chunk_bytes, job->head, bytes);
 }
 
-/* Copies what a panel has of the spare lines between its slot, where it stands last, and where those are kept. */
+/* Copies what a panel has of the spare lines between its slot, where it stands last, and where those are kept: a tall
+ * matrix's panel by panel, so that each is one piece, a wide one's line by line. */
 static void ipt__cut_spare(const ipt__cut *cut, size_t panel, char *kept, char *slot)
 {
     char *const last = slot + cut->groups * cut->block_bytes;
+    const size_t bytes = cut->piece_bytes;
     size_t i;
-    for (i = 0; i < cut->spare; ++i) {
-        char *const line = kept + (i * cut->panels + panel) * cut->piece_bytes;
-        if (cut->tall)
-            memcpy(line, last + i * cut->piece_bytes, cut->piece_bytes);
-        else
-            memcpy(last + i * cut->piece_bytes, line, cut->piece_bytes);
-    }
+    if (cut->tall)
+        memcpy(kept + panel * cut->spare * bytes, last, cut->spare * bytes);
+    for (i = 0; i < cut->spare && !cut->tall; ++i)
+        memcpy(last + i * bytes, kept + (i * cut->panels + panel) * bytes, bytes);
 }
 
-/* A share of the spare lines, between the storage and where they are kept. */
-static void ipt__storage_spare(ipt__storage_job *job)
+/* Puts a tall matrix's spare lines together. */
+static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lines)
+{
+    const size_t bytes = cut->piece_bytes;
+    size_t panel, i;
+    for (i = 0; i < cut->spare; ++i)
+        for (panel = 0; panel < cut->panels; ++panel)
+            memcpy(lines + (i * cut->panels + panel) * bytes, kept + (panel * cut->spare + i) * bytes, bytes);
+}
+
+/* A share of the spare lines, between the storage and memory. */
+static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
     const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
     if (!job->result && place.count)
-        ipt__storage_area(job, &place, job->slot + job->run->plan->cut.rest_bytes);
+        ipt__storage_area(job, &place, lines);
 }
 
 /* What a step reads where the rest is lifted late. */
@@ -9839,10 +9862,14 @@ static void ipt__storage_compute(ipt__storage_job *job)
         if (!plan->cut.tall)
             ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
         job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
+        if (plan->cut.tall)
+            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
     else if (plan->cut.rest && job->phase == (ipt__cut_lifts_late(&plan->cut) ? IPT__PHASE_PUT : IPT__PHASE_LIFT))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
+    else if (job->phase == IPT__PHASE_PUT && plan->cut.tall)
+        ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -9870,50 +9897,73 @@ static void ipt__storage_work(void *argument)
     else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
         ipt__storage_area(job, &before, job->slot);
         if (job->phase == IPT__PHASE_LIFT && !cut->tall)
-            ipt__storage_spare(job);
+            ipt__storage_spare(job, run->kept + cut->rest_bytes);
     } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_LIFT) {
-        ipt__storage_area(job, &after, job->slot);
+        const int kept = job->phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut);
+        ipt__storage_area(job, &after, kept ? run->kept : job->slot);
         if (job->phase == IPT__PHASE_PUT && cut->tall)
-            ipt__storage_spare(job);
-        if (job->phase == IPT__PHASE_CHUNKS && cut->tall && !job->share)
-            ipt__cut_spare(cut, ipt__cut_chunk_at(cut, job->index), run->kept + cut->rest_bytes, job->slot);
+            ipt__storage_spare(job, job->slot);
     }
 }
 
-/* Whether a phase's step is about what is left of the longer side. */
-static int ipt__phase_keeps(ipt__phase phase)
-{
-    return phase == IPT__PHASE_LIFT || phase == IPT__PHASE_PUT;
-}
-
-/* Where a step of a phase is prepared. */
-static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t step)
-{
-    return ipt__phase_keeps(phase) && !(phase == IPT__PHASE_PUT && ipt__cut_lifts_late(&run->plan->cut))
-               ? run->kept
-               : run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut);
-}
-
-/* What a step of a phase has prepared, and nobody changes until the next one is ready. */
-static const char *ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t step, size_t *bytes)
+/* Where a turn of a phase is prepared. What is put down as it is kept needs no slot. */
+static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const char *const place = ipt__storage_place(run, phase, step);
-    const size_t late = phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut) ? cut->rest_bytes : 0;
-    *bytes = ipt__phase_keeps(phase)      ? cut->rest_bytes + cut->spare_bytes - late
-             : phase == IPT__PHASE_CHUNKS ? cut->chunk_bytes
-             : phase == IPT__PHASE_GROUPS ? cut->panels * cut->block_bytes
-                                          : cut->chunk_bytes + cut->block_bytes;
-    if (phase == IPT__PHASE_PUT && ipt__cut_lifts_late(cut))
-        *bytes = cut->rest_bytes; /* in a slot */
-    return place + late;
+    const int kept = phase == IPT__PHASE_LIFT || (phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut) && !cut->spare);
+    return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
 }
 
-/* Adds the jobs of one role for the step with number `index` of a phase that begins at step `first`. */
-static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
-                            ipt__phase phase, size_t first, size_t index)
+/* A piece of a run's memory. */
+typedef struct ipt__content {
+    const char *begin;
+    size_t bytes;
+} ipt__content;
+
+/* What a turn has added to what is kept, where ipt__phase_reports is 2. */
+static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const size_t step = first + index, slot = step % IPT__CUT_SLOTS;
+    const ipt__cut *const cut = &run->plan->cut;
+    ipt__content piece;
+    if (phase == IPT__PHASE_GROUPS) {
+        piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
+        piece.begin = run->kept + index * piece.bytes;
+    } else {
+        piece.bytes = cut->spare * cut->piece_bytes;
+        piece.begin = run->kept + cut->rest_bytes + ipt__cut_chunk_at(cut, index) * piece.bytes;
+    }
+    return piece;
+}
+
+/* What a turn has prepared to be written, or has lifted. Nobody changes it until the next step is ready. */
+static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
+{
+    const ipt__cut *const cut = &run->plan->cut;
+    const int late = ipt__cut_lifts_late(cut);
+    ipt__content piece;
+    piece.begin = ipt__storage_place(run, phase, run->turn + index);
+    if (phase == IPT__PHASE_CHUNKS)
+        piece.bytes = ipt__cut_count(run->plan, ipt__cut_chunk_at(cut, index)) *
+                      (cut->matrices ? run->plan->matrix_bytes : cut->piece_bytes * cut->shorter);
+    else if (phase == IPT__PHASE_GROUPS)
+        piece.bytes = cut->panels * cut->block_bytes;
+    else if (phase == IPT__PHASE_MOVES)
+        piece.bytes = cut->chunk_bytes + cut->block_bytes;
+    else if (phase == IPT__PHASE_PUT)
+        piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
+    else {
+        const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
+        piece.begin += ends; /* late: those of the spare lines */
+        piece.bytes = cut->rest_bytes - ends + (cut->tall ? 0 : cut->spare_bytes);
+    }
+    return piece;
+}
+
+/* Adds the jobs of one role for a phase's turn with number `index`. */
+static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
+                            ipt__phase phase, size_t index)
+{
+    const size_t turn = run->turn + index, slot = turn % IPT__CUT_SLOTS;
     const int shares = role == IPT__ROLE_COMPUTE ? 1 : IPT__CUT_STORED_THREADS;
     int i;
     for (i = 0; i < shares; ++i) {
@@ -9925,12 +9975,12 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->index = index;
         job->share = (size_t)i;
         job->shares = (size_t)shares;
-        job->slot = ipt__storage_place(run, phase, step);
+        job->slot = ipt__storage_place(run, phase, turn);
         job->steps = run->steps[slot];
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (step + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
                         run->plan->cut.chunk_bytes;
         }
     }
@@ -9950,51 +10000,63 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
     return IPT_SUCCESS;
 }
 
-/* Lists the moves of a step, in its slot's list. */
-static void ipt__storage_list(ipt__storage_run *run, size_t first, size_t index)
+/* Lists the moves of a turn, in its slot's list. */
+static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (first + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
     size_t i;
     run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
 
-/* A phase: while a step is written the next one is worked on and the one after that is read. Before it is written each
- * step is complete in its slot, and the storage has been told. `ready` steps of it are that far from an execution
+/* Reports the steps of a phase's turn from the step `from` of the phase on. Returns other than 0 to end it. */
+static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
+{
+    const ipt_storage *const storage = run->storage;
+    const size_t reports = ipt__phase_reports(&run->plan->cut, phase);
+    size_t step;
+    for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
+        const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
+                                                                    : ipt__storage_content(run, phase, index);
+        if (storage->ready(run->step + step, run->total, piece.begin, piece.bytes, storage->user))
+            return 1;
+    }
+    return 0;
+}
+
+/* A phase: while a turn is written the next one is worked on and the one after that is read. Before it is written each
+ * turn is complete in its slot, and the storage has been told. `ready` steps of it are that far from an execution
  * before. */
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t first = run->step;
-    size_t i, read = ready, computed = ready, written = ready ? ready - 1 : 0;
+    const size_t reports = ipt__phase_reports(&run->plan->cut, phase), prepared = ready / reports;
+    size_t i, read = prepared, computed = prepared;
+    size_t written = prepared - (ready && ready % reports == 0); /* the last one again, unless its slot is not ready */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
         ipt__moves_begin(&run->moves, &run->plan->cut,
                          (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut)));
-        for (i = 0; i < ready; ++i)
-            ipt__storage_list(run, first, i);
+        for (i = 0; i < prepared; ++i)
+            ipt__storage_list(run, i);
     }
     while (written < count && !result) {
         int jobs_count = 0;
         const int computes = computed < read, reads = read < count && read - written < IPT__CUT_SLOTS,
                   writes = written < computed;
-        if (writes && written >= ready && run->storage->ready) {
-            size_t bytes;
-            const char *const content = ipt__storage_content(run, phase, first + written, &bytes);
-            if (run->storage->ready(first + written, run->total, content, bytes, run->storage->user))
-                return IPT_ERROR_CANCELLED;
-        }
+        if (writes && ipt__storage_report(run, phase, written, ready))
+            return IPT_ERROR_CANCELLED;
         run->written |= writes && phase != IPT__PHASE_LIFT;
         if (computes) /* the first job is this thread's */
-            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, first, computed);
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, computed);
         if (reads) {
             if (phase == IPT__PHASE_MOVES)
-                ipt__storage_list(run, first, read);
-            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_READ, phase, first, read);
+                ipt__storage_list(run, read);
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_READ, phase, read);
         }
         if (writes)
-            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_WRITE, phase, first, written);
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_WRITE, phase, written);
         ipt__run_together(ipt__storage_work, jobs, sizeof *jobs, jobs_count);
         result = ipt__storage_failed(jobs, jobs_count);
         computed += (size_t)computes;
@@ -10017,7 +10079,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     memset(&run, 0, sizeof run);
     run.plan = plan;
     run.storage = storage;
-    run.total = ipt__cut_steps(plan);
+    run.total = ipt__cut_steps(plan, 1);
     run.written = storage->resume > 0;
     run.memory = (char *)storage->memory;
     if (storage->resume > run.total)
@@ -10042,12 +10104,14 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
         run.base = i * plan->desc.batch_stride;
         run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
         for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
-            size_t count;
+            size_t count, steps;
             const ipt__phase phase = ipt__cut_phase(cut, turn, &count);
-            if (count && storage->resume <= run.step + count)
+            steps = count * ipt__phase_reports(cut, phase);
+            if (count && storage->resume <= run.step + steps)
                 result =
                     ipt__storage_phase(&run, phase, count, storage->resume > run.step ? storage->resume - run.step : 0);
-            run.step += count;
+            run.step += steps;
+            run.turn += count;
         }
     }
     ipt__release(allocator, scratch);
