@@ -154,7 +154,8 @@
  * than you and root can write to are not trusted (Windows: that is not checked, name a folder of your own). A full
  * disk, a read-only or vanished folder, a damaged file: the program is compiled from its source, and only the logger
  * hears of it. The files hold what has been measured about the device, too (residency, sub-groups, local memory that
- * builds). Beyond cache_limit the oldest go.
+ * builds). Beyond cache_limit the oldest go. Only files are counted or removed whose names ipt makes (32 hexadecimal
+ * digits and .ipt), and only those are removed that begin as ipt's files do.
  *   A folder made by `ipt precompile ... -o DIR` can be shipped, read-only (it is made for you alone: chmod it).
  * `--embed FILE.h` writes the same as a C header for context_desc.binaries, for targets without a file system. With
  * IPT_CACHE_ONLY nothing is ever compiled from source: what is missing is IPT_ERROR_CACHE_MISS, with the key in words;
@@ -1771,6 +1772,7 @@ enum {
     IPT__ENTRY_SUM = 24,
     IPT__ENTRY_HEAD = 56,
     IPT__ENTRY_FACTS = 8,     /* bytes before a program's code */
+    IPT__NAME_DIGITS = 32,    /* of a hash in the name of its file */
     IPT__ENTRY_NAME = 37,     /* of its file, with the terminating zero */
     IPT__ENTRY_MOST = 1 << 26 /* bytes; longer files are not read */
 };
@@ -2444,6 +2446,33 @@ enum {
     IPT__STALE_SECONDS = 3600 /* a temporary file that old is one that nobody finishes */
 };
 
+/* Skips hexadecimal digits as ipt writes them: `most` of them at most. Returns how many there were. */
+static int ipt__skip_digits(const char **text, int most)
+{
+    int count = 0;
+    while (count < most && **text && strchr("0123456789abcdef", **text)) {
+        ++*text;
+        ++count;
+    }
+    return count;
+}
+
+typedef enum ipt__name_kind { IPT__NAME_FOREIGN, IPT__NAME_ENTRY, IPT__NAME_TEMPORARY } ipt__name_kind;
+
+/* Whose name of a file it is: see ipt__entry_name and ipt__folder_store. */
+static ipt__name_kind ipt__name_is(const char *name)
+{
+    const char *at = name;
+    int digits = ipt__skip_digits(&at, IPT__NAME_DIGITS);
+    if (digits == IPT__NAME_DIGITS && !strcmp(at, ".ipt"))
+        return IPT__NAME_ENTRY;
+    for (at = name, digits = 0; digits < 2; ++digits)
+        if (!ipt__skip_digits(&at, 16) || *at++ != '-')
+            return IPT__NAME_FOREIGN;
+    return ipt__skip_digits(&at, IPT__NAME_DIGITS) == IPT__NAME_DIGITS && !strcmp(at, ".ipt.tmp") ? IPT__NAME_TEMPORARY
+                                                                                                  : IPT__NAME_FOREIGN;
+}
+
 /* What the operating system is asked to do. Functions that can fail return what went wrong in words, or NULL. */
 
 #if defined(_WIN32)
@@ -2520,7 +2549,7 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* A folder's files, one after the other. */
+/* A folder's files with names of ours, one after the other. */
 typedef struct ipt__listing {
     HANDLE find;
     WIN32_FIND_DATAA data;
@@ -2544,7 +2573,8 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
     (void)folder;
     while (listing->first || FindNextFileA(listing->find, &listing->data)) {
         listing->first = 0;
-        if (listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+        if (ipt__name_is(listing->data.cFileName) == IPT__NAME_FOREIGN ||
+            listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
         snprintf(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
@@ -2666,7 +2696,7 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* A folder's files, one after the other. */
+/* A folder's files with names of ours, one after the other. */
 typedef struct ipt__listing {
     DIR *folder;
     char name[IPT__PATH_BYTES];
@@ -2687,7 +2717,7 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
         struct stat status;
         snprintf(listing->name, sizeof listing->name, "%s", found->d_name);
         snprintf(path, sizeof path, "%s/%s", folder, listing->name);
-        if (stat(path, &status) || !S_ISREG(status.st_mode))
+        if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
         listing->bytes = (double)status.st_size;
         listing->seconds = (double)status.st_mtime;
@@ -2707,8 +2737,8 @@ static void ipt__listing_close(ipt__listing *listing)
 /* The name of an entry's file: the beginning of its key's hash. */
 static void ipt__entry_name(const char *key, size_t key_bytes, char name[IPT__ENTRY_NAME])
 {
-    ipt__hash_text(key, key_bytes, name, 32);
-    strcpy(name + 32, ".ipt");
+    ipt__hash_text(key, key_bytes, name, IPT__NAME_DIGITS);
+    strcpy(name + IPT__NAME_DIGITS, ".ipt");
 }
 
 /* Makes a folder and those above it, as far as they are missing. */
@@ -2727,41 +2757,89 @@ static const char *ipt__folder_make(const char *folder)
     return ipt__file_make_folder(folder);
 }
 
-static int ipt__ends_with(const char *text, const char *end)
+/* Removes a file of one of our names, if it begins as entries do: somebody else may have chosen the name, too. An
+ * unfinished one may have less than the beginning. */
+static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
 {
-    const size_t length = strlen(text), end_length = strlen(end);
-    return length > end_length && !strcmp(text + length - end_length, end);
+    char path[2 * IPT__PATH_BYTES];
+    unsigned char head[8];
+    ipt__file file;
+    size_t bytes;
+    int ours;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (ipt__file_open(path, &file, &bytes))
+        return 0;
+    bytes = ipt__min(bytes, sizeof head);
+    ours = (unfinished || bytes == sizeof head) && ipt__file_read(file, head, bytes) &&
+           !memcmp(head, IPT__ENTRY_MAGIC, bytes);
+    ipt__file_close(file);
+    return ours && ipt__file_remove(path);
 }
 
-/* Removes what has been left unfinished, and the oldest entries while all of them have more than limit bytes. */
-static void ipt__folder_clean(const char *folder, double limit)
+/* A file of a folder that may have to go. */
+typedef struct ipt__listed {
+    double seconds, bytes;
+    char name[IPT__ENTRY_NAME];
+} ipt__listed;
+
+static int ipt__listed_before(const void *one, const void *other)
 {
+    const ipt__listed *const a = (const ipt__listed *)one, *const b = (const ipt__listed *)other;
+    return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
+}
+
+/* Lists a folder's entries, and removes what has been left unfinished. *found is to be released. Returns their number;
+ * where memory ends, that of the first ones. */
+static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
+{
+    const char *const folder = context->cache_dir;
     ipt__listing listing;
-    char path[2 * IPT__PATH_BYTES], oldest[2 * IPT__PATH_BYTES];
-    double all = limit + 1;
-    int rounds;
-    for (rounds = 0; all > limit && rounds < 10000; ++rounds) {
-        double first = 0;
-        all = 0;
-        *oldest = 0;
-        if (!ipt__listing_open(&listing, folder))
-            return;
-        while (ipt__listing_next(&listing, folder)) {
-            snprintf(path, sizeof path, "%s/%s", folder, listing.name);
-            if (ipt__ends_with(listing.name, ".ipt.tmp") && listing.age > (double)IPT__STALE_SECONDS)
-                ipt__file_remove(path);
-            if (!ipt__ends_with(listing.name, ".ipt"))
-                continue;
-            all += listing.bytes;
-            if (!*oldest || listing.seconds < first) {
-                first = listing.seconds;
-                strcpy(oldest, path);
-            }
+    size_t count = 0, room = 0;
+    *found = NULL;
+    if (!ipt__listing_open(&listing, folder))
+        return 0;
+    while (ipt__listing_next(&listing, folder)) {
+        const ipt__name_kind kind = ipt__name_is(listing.name);
+        if (kind == IPT__NAME_TEMPORARY && listing.age > (double)IPT__STALE_SECONDS)
+            ipt__folder_remove(folder, listing.name, 1);
+        if (kind != IPT__NAME_ENTRY)
+            continue;
+        if (count == room) {
+            const size_t more = ipt__max(2 * room, 64);
+            ipt__listed *const list =
+                (ipt__listed *)context->allocator.alloc(more * sizeof *list, context->allocator.user);
+            if (!list)
+                break;
+            if (count)
+                memcpy(list, *found, count * sizeof *list);
+            ipt__release(&context->allocator, *found);
+            *found = list;
+            room = more;
         }
-        ipt__listing_close(&listing);
-        if (all > limit && *oldest && !ipt__file_remove(oldest))
-            return;
+        (*found)[count].seconds = listing.seconds;
+        (*found)[count].bytes = listing.bytes;
+        strcpy((*found)[count++].name, listing.name);
     }
+    ipt__listing_close(&listing);
+    return count;
+}
+
+/* Removes the oldest entries while all of them have more bytes than the limit. */
+static void ipt__folder_clean(const ipt_context *context)
+{
+    ipt__listed *found;
+    const size_t count = ipt__folder_list(context, &found);
+    double all = 0;
+    size_t i;
+    for (i = 0; i < count; ++i)
+        all += found[i].bytes;
+    if (count && all > (double)context->cache_limit)
+        qsort(found, count, sizeof *found, ipt__listed_before);
+    for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
+        ipt__folder_remove(context->cache_dir, found[i].name, 0);
+        all -= found[i].bytes; /* also if it stays: then it is not an entry, or another process has removed it */
+    }
+    ipt__release(&context->allocator, found);
 }
 
 /* Writes an entry beside its place and renames it, so that others see all of it or nothing. */
@@ -2879,7 +2957,7 @@ static void ipt__entry_store(const ipt_context *context, const char *key, const 
     if (why)
         ipt__log(context, "cache: nothing is stored in %s: %s", context->cache_dir, why);
     else
-        ipt__folder_clean(context->cache_dir, (double)context->cache_limit);
+        ipt__folder_clean(context);
 }
 
 IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
