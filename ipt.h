@@ -836,11 +836,13 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
 #endif
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
 #if !defined(_WIN32) && !defined(IPT_NO_DISK_CACHE)
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -4517,8 +4519,9 @@ struct ipt_plan {
     int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
     cl_event last;           /* of the execution before, which may still use the workspace; NULL: none */
-    IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host */
+    IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host and parts_refused */
     ipt__host host;
+    int parts_refused; /* host is AUTO, and parts would take too much workspace */
     ipt__cut cut;
     ipt__blocks blocks;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
@@ -7282,11 +7285,16 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
     size_t bytes;
+    int i;
     if (!plan)
         return 0;
     IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->layout.workspace + plan->host_workspace;
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the pieces' plans have no pieces of their own */
+        const ipt_plan *const piece = plan->host.shares[0].plans[i];
+        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    }
     return bytes;
 }
 
@@ -8411,6 +8419,34 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, si
     return result;
 }
 
+/* Bytes of workspace that the parts' plans have of their own; `least`: the most that one of them needs. */
+static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
+{
+    size_t s, bytes = 0;
+    int i;
+    *least = 0;
+    for (s = 0; s < host->share_count; ++s)
+        for (i = 0; i < 2; ++i) {
+            const ipt_plan *const part = host->shares[s].plans[i];
+            bytes += part && !part->lender ? part->layout.workspace : 0;
+            *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
+        }
+    return bytes;
+}
+
+/* Refuses parts that take more workspace than the plan may have. Each device needs room for one plan that the next one
+ * cannot borrow from, and for the next one; the plan itself may have less than they need, too. */
+static ipt_result ipt__host_check_workspace(const ipt_plan *plan, size_t bytes, size_t least)
+{
+    const size_t budget = ipt__plan_budget(plan);
+    if (!budget || plan->layout.workspace + bytes <= budget)
+        return IPT_SUCCESS;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
+                     "would do",
+                     (unsigned long)budget, (unsigned long)((plan->split_count ? 2 * plan->split_count : 3) * least));
+}
+
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
 static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
@@ -8419,7 +8455,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->split_count ? plan->split_count : 1;
     const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
-    size_t length, i, s, bytes;
+    size_t length, i, s, bytes, least;
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
     if (host->shares)
@@ -8465,14 +8501,13 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
                                    (unsigned long)bytes, (int)error);
         }
     }
+    bytes = ipt__host_workspace(host, &least);
+    if (!result)
+        result = ipt__host_check_workspace(plan, bytes, least);
     if (result) {
         ipt__host_close(plan);
         return result;
     }
-    for (s = 0, bytes = 0; s < host->share_count; ++s)
-        for (i = 0; i < 2; ++i)
-            if (host->shares[s].plans[i] && !host->shares[s].plans[i]->lender)
-                bytes += host->shares[s].plans[i]->layout.workspace;
     IPT_LOCK_ACQUIRE(&plan->lock);
     plan->host_workspace = bytes;
     IPT_LOCK_RELEASE(&plan->lock);
@@ -9350,7 +9385,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.batch_stride = 0;
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
-    desc.host = host;
+    desc.host = plan->desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
@@ -9366,8 +9401,8 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     return result;
 }
 
-/* The plans for whole chunks, the last chunk and what is left over. */
-static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+/* The plans for whole chunks, the last chunk and what is left over, the first of which has `workspace` bytes. */
+static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     const ipt__cut *const cut = &plan->cut;
     ipt_plan **const plans = plan->host.shares[0].plans;
@@ -9404,6 +9439,28 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
     return bytes;
 }
 
+/* Whether a cut plan's workspace is within its desc's limit. */
+static int ipt__cut_obeys(const ipt_plan *plan)
+{
+    return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
+}
+
+/* The plans for all but blocks. What cannot borrow takes workspace of its own: where that makes too much, all are made
+ * with as little as possible. */
+static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+{
+    ipt_plan **const plans = plan->host.shares[0].plans;
+    ipt_result result = ipt__cut_make_plans(plan, workspace, host);
+    int i;
+    if (result || ipt__cut_obeys(plan))
+        return result;
+    for (i = 3; i >= 0; --i) {
+        ipt_plan_destroy(plans[i]);
+        plans[i] = NULL;
+    }
+    return ipt__cut_make_plans(plan, 1, host);
+}
+
 /* The share of workspace in a limit of device memory. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
@@ -9432,7 +9489,15 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
                                          first && !first->lender ? first : share->plans[0], &share->block_plans[i]);
     }
-    return result;
+    if (result || !sizes->bus_bytes ||
+        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
+        return result;
+    for (i = IPT__BLOCK_PLANS - 1; i >= 0; --i) {
+        ipt_plan_destroy(share->block_plans[i]);
+        share->block_plans[i] = NULL;
+    }
+    memset(sizes, 0, sizeof *sizes);
+    return IPT_SUCCESS;
 }
 
 /* Makes the plans, buffer and queues of a plan whose matrices are moved through `limit` bytes of device memory. */
@@ -10248,6 +10313,42 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->span_bytes);
 }
 
+static ipt_result ipt__cut_open(ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    return desc->max_host_memory     ? ipt__cut_open_storage(plan)
+           : desc->max_device_memory ? ipt__cut_open_device(plan, desc->max_device_memory)
+                                     : ipt__cut_open_device(plan, ipt__cut_limit(plan) / 4 * 3);
+}
+
+/* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
+static ipt_result ipt__cut_open_limited(ipt_plan *plan)
+{
+    enum { TRIES = 16 };
+    const size_t limit = plan->desc.max_workspace;
+    ipt_result result = ipt__cut_open(plan);
+    int i;
+    if (result || ipt__cut_obeys(plan))
+        return result;
+    for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
+        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        ipt__host_close(plan);
+        memset(&plan->cut, 0, sizeof plan->cut);
+        memset(&plan->blocks, 0, sizeof plan->blocks);
+        result = ipt__cut_open(plan);
+    }
+    if (result || i == TRIES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
+                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                         (unsigned long)plan->desc.elem_size);
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
+                     "would do",
+                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
+}
+
 /* Makes what a cut plan needs instead of stages. */
 static ipt_result ipt__plan_cut(ipt_plan *plan)
 {
@@ -10265,9 +10366,7 @@ static ipt_result ipt__plan_cut(ipt_plan *plan)
                          ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    result = desc->max_host_memory     ? ipt__cut_open_storage(plan)
-             : desc->max_device_memory ? ipt__cut_open_device(plan, desc->max_device_memory)
-                                       : ipt__cut_open_device(plan, ipt__cut_limit(plan) / 4 * 3);
+    result = ipt__cut_open_limited(plan);
     if (!result && desc->move && !plan->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
@@ -10414,7 +10513,12 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.pinned = ipt__host_is_pinned(plan->context, run.data, bytes);
     IPT_LOCK_ACQUIRE(&plan->host_lock);
     if (scheme == IPT_HOST_OVERLAPPED || scheme == IPT_HOST_STAGES) {
-        result = ipt__host_open(plan, scheme);
+        result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+        plan->parts_refused = result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count;
+    }
+    if (plan->parts_refused) /* without parts: nobody asked for them */
+        result = ipt__host_run_synchronous(&run);
+    else if (scheme == IPT_HOST_OVERLAPPED || scheme == IPT_HOST_STAGES) {
         if (!result && !run.pinned && bytes >= IPT__HOST_STAGED_BYTES)
             ipt__host_take_slots(&plan->host);
         if (!result)
@@ -10816,21 +10920,41 @@ IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path
     return good ? IPT_SUCCESS : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be written", path);
 }
 
+enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file; some 100,000 shapes */ };
+
+/* Whether a path leads to a file, or to nothing: to open a pipe may wait for ever, and a device may have no end. */
+static int ipt__is_plain_file(const char *path)
+{
+#if defined(_WIN32)
+    (void)path;
+    return 1;
+#else
+    struct stat status;
+    return stat(path, &status) || S_ISREG(status.st_mode);
+#endif
+}
+
 IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
-    size_t capacity = 1 << 12, length = 0, got;
+    size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;
     FILE *file;
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
+    if (!ipt__is_plain_file(path))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
     file = fopen(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
-    do {
-        char *const more = (char *)ipt__allocate(&context->allocator, capacity *= 2);
+    while (got && !result && !ferror(file)) {
+        char *const more = length < IPT__WISDOM_MOST ? (char *)ipt__allocate(&context->allocator, capacity *= 2) : NULL;
         if (!more) {
-            result = IPT_ERROR_OUT_OF_MEMORY;
+            result = length < IPT__WISDOM_MOST
+                         ? IPT_ERROR_OUT_OF_MEMORY
+                         : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
+                                     (unsigned long)IPT__WISDOM_MOST);
             break;
         }
         if (text)
@@ -10839,7 +10963,7 @@ IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path
         text = more;
         got = fread(text + length, 1, capacity - length - 1, file);
         length += got;
-    } while (got && !ferror(file));
+    }
     if (!result && (ferror(file) || strlen(text) != length))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
     fclose(file);
