@@ -154,7 +154,8 @@
  * than you and root can write to are not trusted (Windows: that is not checked, name a folder of your own). A full
  * disk, a read-only or vanished folder, a damaged file: the program is compiled from its source, and only the logger
  * hears of it. The files hold what has been measured about the device, too (residency, sub-groups, local memory that
- * builds). Beyond cache_limit the oldest go.
+ * builds). Beyond cache_limit the oldest go. Only files are counted or removed whose names ipt makes (32 hexadecimal
+ * digits and .ipt), and only those are removed that begin as ipt's files do.
  *   A folder made by `ipt precompile ... -o DIR` can be shipped, read-only (it is made for you alone: chmod it).
  * `--embed FILE.h` writes the same as a C header for context_desc.binaries, for targets without a file system. With
  * IPT_CACHE_ONLY nothing is ever compiled from source: what is missing is IPT_ERROR_CACHE_MISS, with the key in words;
@@ -195,9 +196,10 @@
  * matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the first byte that comes down on.
  *   ipt_plan_execute_storage does that, by panels, to a matrix that is read and written by your functions, in a file,
  * say, with max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and
- * sorted in a third pass. It goes in steps: before a step's first byte is written, `ready` is told, and then its result is
- * complete in ipt_storage.memory. Whoever keeps that memory and the step's number, in a mapped file for example, goes on
- * from there whatever has happened since. That is how `ipt transpose` survives kills.
+ * sorted in a third pass. It goes in steps. Before a step writes its first byte, ipt calls `ready` with the step's
+ * number and with the one piece of ipt_storage.memory that is new. Who keeps that memory, or the pieces at their places,
+ * and the number of the last step, can go on from there whatever has happened since. `ipt transpose` keeps the memory in
+ * a mapped file, and so survives kills.
  *
  * >>moves
  * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
@@ -667,14 +669,16 @@ typedef struct ipt_storage {
      * at a time, for places that do not overlap. Whoever returns other than 0 has failed. */
     int (*read)(void *memory, size_t offset, size_t bytes, void *user);
     int (*write)(const void *memory, size_t offset, size_t bytes, void *user);
-    /* Called before a step writes its first byte (NULL: not): all steps before it are written, and memory holds what is
-     * needed to go on from here, of which `bytes` bytes at content are new. Whoever keeps memory and step + 1 can do
-     * so: see resume. Other than 0 ends it. */
+    /* Called once for each step, in their order, before the step writes its first byte (NULL: never called). All steps
+     * before it are written. The `bytes` bytes at content, which lie in memory, are all that has changed there since
+     * the last call and is needed to go on; they stay as they are until the next call. So who keeps the pieces of all
+     * calls, each at its place in memory, and step + 1, can resume: nothing else of memory counts. Some steps write
+     * nothing: they only report a piece. Return nonzero to cancel. */
     int (*ready)(size_t step, size_t steps, const void *content, size_t bytes, void *user);
     void *user;    /* handed to all three */
     void *memory;  /* ipt_plan_storage_memory bytes, for what goes on; NULL: taken and given back meanwhile */
-    size_t resume; /* 0, or the last step that was ready plus 1: memory holds what it did, and the work goes on there,
-                      with a plan made from the same desc */
+    size_t resume; /* 0, or the last step that was ready plus 1: memory holds the pieces that all calls of ready have
+                      reported until then. The work goes on there, with a plan made from the same desc */
 } ipt_storage;
 
 /* Transposes a matrix, or each matrix of a batch, in place in a storage, with no more than desc.max_host_memory bytes
@@ -832,11 +836,13 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
 #endif
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
 #if !defined(_WIN32) && !defined(IPT_NO_DISK_CACHE)
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -1768,6 +1774,7 @@ enum {
     IPT__ENTRY_SUM = 24,
     IPT__ENTRY_HEAD = 56,
     IPT__ENTRY_FACTS = 8,     /* bytes before a program's code */
+    IPT__NAME_DIGITS = 32,    /* of a hash in the name of its file */
     IPT__ENTRY_NAME = 37,     /* of its file, with the terminating zero */
     IPT__ENTRY_MOST = 1 << 26 /* bytes; longer files are not read */
 };
@@ -2441,6 +2448,33 @@ enum {
     IPT__STALE_SECONDS = 3600 /* a temporary file that old is one that nobody finishes */
 };
 
+/* Skips hexadecimal digits as ipt writes them: `most` of them at most. Returns how many there were. */
+static int ipt__skip_digits(const char **text, int most)
+{
+    int count = 0;
+    while (count < most && **text && strchr("0123456789abcdef", **text)) {
+        ++*text;
+        ++count;
+    }
+    return count;
+}
+
+typedef enum ipt__name_kind { IPT__NAME_FOREIGN, IPT__NAME_ENTRY, IPT__NAME_TEMPORARY } ipt__name_kind;
+
+/* Whose name of a file it is: see ipt__entry_name and ipt__folder_store. */
+static ipt__name_kind ipt__name_is(const char *name)
+{
+    const char *at = name;
+    int digits = ipt__skip_digits(&at, IPT__NAME_DIGITS);
+    if (digits == IPT__NAME_DIGITS && !strcmp(at, ".ipt"))
+        return IPT__NAME_ENTRY;
+    for (at = name, digits = 0; digits < 2; ++digits)
+        if (!ipt__skip_digits(&at, 16) || *at++ != '-')
+            return IPT__NAME_FOREIGN;
+    return ipt__skip_digits(&at, IPT__NAME_DIGITS) == IPT__NAME_DIGITS && !strcmp(at, ".ipt.tmp") ? IPT__NAME_TEMPORARY
+                                                                                                  : IPT__NAME_FOREIGN;
+}
+
 /* What the operating system is asked to do. Functions that can fail return what went wrong in words, or NULL. */
 
 #if defined(_WIN32)
@@ -2517,7 +2551,7 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* A folder's files, one after the other. */
+/* A folder's files with names of ours, one after the other. */
 typedef struct ipt__listing {
     HANDLE find;
     WIN32_FIND_DATAA data;
@@ -2541,7 +2575,8 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
     (void)folder;
     while (listing->first || FindNextFileA(listing->find, &listing->data)) {
         listing->first = 0;
-        if (listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+        if (ipt__name_is(listing->data.cFileName) == IPT__NAME_FOREIGN ||
+            listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
         snprintf(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
@@ -2663,7 +2698,7 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* A folder's files, one after the other. */
+/* A folder's files with names of ours, one after the other. */
 typedef struct ipt__listing {
     DIR *folder;
     char name[IPT__PATH_BYTES];
@@ -2684,7 +2719,7 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
         struct stat status;
         snprintf(listing->name, sizeof listing->name, "%s", found->d_name);
         snprintf(path, sizeof path, "%s/%s", folder, listing->name);
-        if (stat(path, &status) || !S_ISREG(status.st_mode))
+        if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
         listing->bytes = (double)status.st_size;
         listing->seconds = (double)status.st_mtime;
@@ -2704,8 +2739,8 @@ static void ipt__listing_close(ipt__listing *listing)
 /* The name of an entry's file: the beginning of its key's hash. */
 static void ipt__entry_name(const char *key, size_t key_bytes, char name[IPT__ENTRY_NAME])
 {
-    ipt__hash_text(key, key_bytes, name, 32);
-    strcpy(name + 32, ".ipt");
+    ipt__hash_text(key, key_bytes, name, IPT__NAME_DIGITS);
+    strcpy(name + IPT__NAME_DIGITS, ".ipt");
 }
 
 /* Makes a folder and those above it, as far as they are missing. */
@@ -2724,41 +2759,89 @@ static const char *ipt__folder_make(const char *folder)
     return ipt__file_make_folder(folder);
 }
 
-static int ipt__ends_with(const char *text, const char *end)
+/* Removes a file of one of our names, if it begins as entries do: somebody else may have chosen the name, too. An
+ * unfinished one may have less than the beginning. */
+static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
 {
-    const size_t length = strlen(text), end_length = strlen(end);
-    return length > end_length && !strcmp(text + length - end_length, end);
+    char path[2 * IPT__PATH_BYTES];
+    unsigned char head[8];
+    ipt__file file;
+    size_t bytes;
+    int ours;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (ipt__file_open(path, &file, &bytes))
+        return 0;
+    bytes = ipt__min(bytes, sizeof head);
+    ours = (unfinished || bytes == sizeof head) && ipt__file_read(file, head, bytes) &&
+           !memcmp(head, IPT__ENTRY_MAGIC, bytes);
+    ipt__file_close(file);
+    return ours && ipt__file_remove(path);
 }
 
-/* Removes what has been left unfinished, and the oldest entries while all of them have more than limit bytes. */
-static void ipt__folder_clean(const char *folder, double limit)
+/* A file of a folder that may have to go. */
+typedef struct ipt__listed {
+    double seconds, bytes;
+    char name[IPT__ENTRY_NAME];
+} ipt__listed;
+
+static int ipt__listed_before(const void *one, const void *other)
 {
+    const ipt__listed *const a = (const ipt__listed *)one, *const b = (const ipt__listed *)other;
+    return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
+}
+
+/* Lists a folder's entries, and removes what has been left unfinished. *found is to be released. Returns their number;
+ * where memory ends, that of the first ones. */
+static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
+{
+    const char *const folder = context->cache_dir;
     ipt__listing listing;
-    char path[2 * IPT__PATH_BYTES], oldest[2 * IPT__PATH_BYTES];
-    double all = limit + 1;
-    int rounds;
-    for (rounds = 0; all > limit && rounds < 10000; ++rounds) {
-        double first = 0;
-        all = 0;
-        *oldest = 0;
-        if (!ipt__listing_open(&listing, folder))
-            return;
-        while (ipt__listing_next(&listing, folder)) {
-            snprintf(path, sizeof path, "%s/%s", folder, listing.name);
-            if (ipt__ends_with(listing.name, ".ipt.tmp") && listing.age > (double)IPT__STALE_SECONDS)
-                ipt__file_remove(path);
-            if (!ipt__ends_with(listing.name, ".ipt"))
-                continue;
-            all += listing.bytes;
-            if (!*oldest || listing.seconds < first) {
-                first = listing.seconds;
-                strcpy(oldest, path);
-            }
+    size_t count = 0, room = 0;
+    *found = NULL;
+    if (!ipt__listing_open(&listing, folder))
+        return 0;
+    while (ipt__listing_next(&listing, folder)) {
+        const ipt__name_kind kind = ipt__name_is(listing.name);
+        if (kind == IPT__NAME_TEMPORARY && listing.age > (double)IPT__STALE_SECONDS)
+            ipt__folder_remove(folder, listing.name, 1);
+        if (kind != IPT__NAME_ENTRY)
+            continue;
+        if (count == room) {
+            const size_t more = ipt__max(2 * room, 64);
+            ipt__listed *const list =
+                (ipt__listed *)context->allocator.alloc(more * sizeof *list, context->allocator.user);
+            if (!list)
+                break;
+            if (count)
+                memcpy(list, *found, count * sizeof *list);
+            ipt__release(&context->allocator, *found);
+            *found = list;
+            room = more;
         }
-        ipt__listing_close(&listing);
-        if (all > limit && *oldest && !ipt__file_remove(oldest))
-            return;
+        (*found)[count].seconds = listing.seconds;
+        (*found)[count].bytes = listing.bytes;
+        strcpy((*found)[count++].name, listing.name);
     }
+    ipt__listing_close(&listing);
+    return count;
+}
+
+/* Removes the oldest entries while all of them have more bytes than the limit. */
+static void ipt__folder_clean(const ipt_context *context)
+{
+    ipt__listed *found;
+    const size_t count = ipt__folder_list(context, &found);
+    double all = 0;
+    size_t i;
+    for (i = 0; i < count; ++i)
+        all += found[i].bytes;
+    if (count && all > (double)context->cache_limit)
+        qsort(found, count, sizeof *found, ipt__listed_before);
+    for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
+        ipt__folder_remove(context->cache_dir, found[i].name, 0);
+        all -= found[i].bytes; /* also if it stays: then it is not an entry, or another process has removed it */
+    }
+    ipt__release(&context->allocator, found);
 }
 
 /* Writes an entry beside its place and renames it, so that others see all of it or nothing. */
@@ -2876,7 +2959,7 @@ static void ipt__entry_store(const ipt_context *context, const char *key, const 
     if (why)
         ipt__log(context, "cache: nothing is stored in %s: %s", context->cache_dir, why);
     else
-        ipt__folder_clean(context->cache_dir, (double)context->cache_limit);
+        ipt__folder_clean(context);
 }
 
 IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
@@ -4436,8 +4519,9 @@ struct ipt_plan {
     int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
     cl_event last;           /* of the execution before, which may still use the workspace; NULL: none */
-    IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host */
+    IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host and parts_refused */
     ipt__host host;
+    int parts_refused; /* host is AUTO, and parts would take too much workspace */
     ipt__cut cut;
     ipt__blocks blocks;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
@@ -7201,11 +7285,16 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
     size_t bytes;
+    int i;
     if (!plan)
         return 0;
     IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->layout.workspace + plan->host_workspace;
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the pieces' plans have no pieces of their own */
+        const ipt_plan *const piece = plan->host.shares[0].plans[i];
+        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    }
     return bytes;
 }
 
@@ -8330,6 +8419,34 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, si
     return result;
 }
 
+/* Bytes of workspace that the parts' plans have of their own; `least`: the most that one of them needs. */
+static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
+{
+    size_t s, bytes = 0;
+    int i;
+    *least = 0;
+    for (s = 0; s < host->share_count; ++s)
+        for (i = 0; i < 2; ++i) {
+            const ipt_plan *const part = host->shares[s].plans[i];
+            bytes += part && !part->lender ? part->layout.workspace : 0;
+            *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
+        }
+    return bytes;
+}
+
+/* Refuses parts that take more workspace than the plan may have. Each device needs room for one plan that the next one
+ * cannot borrow from, and for the next one; the plan itself may have less than they need, too. */
+static ipt_result ipt__host_check_workspace(const ipt_plan *plan, size_t bytes, size_t least)
+{
+    const size_t budget = ipt__plan_budget(plan);
+    if (!budget || plan->layout.workspace + bytes <= budget)
+        return IPT_SUCCESS;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
+                     "would do",
+                     (unsigned long)budget, (unsigned long)((plan->split_count ? 2 * plan->split_count : 3) * least));
+}
+
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
 static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
@@ -8338,7 +8455,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->split_count ? plan->split_count : 1;
     const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
-    size_t length, i, s, bytes;
+    size_t length, i, s, bytes, least;
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
     if (host->shares)
@@ -8384,14 +8501,13 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
                                    (unsigned long)bytes, (int)error);
         }
     }
+    bytes = ipt__host_workspace(host, &least);
+    if (!result)
+        result = ipt__host_check_workspace(plan, bytes, least);
     if (result) {
         ipt__host_close(plan);
         return result;
     }
-    for (s = 0, bytes = 0; s < host->share_count; ++s)
-        for (i = 0; i < 2; ++i)
-            if (host->shares[s].plans[i] && !host->shares[s].plans[i]->lender)
-                bytes += host->shares[s].plans[i]->layout.workspace;
     IPT_LOCK_ACQUIRE(&plan->lock);
     plan->host_workspace = bytes;
     IPT_LOCK_RELEASE(&plan->lock);
@@ -9269,7 +9385,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.batch_stride = 0;
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
-    desc.host = host;
+    desc.host = plan->desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
@@ -9285,8 +9401,8 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     return result;
 }
 
-/* The plans for whole chunks, the last chunk and what is left over. */
-static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+/* The plans for whole chunks, the last chunk and what is left over, the first of which has `workspace` bytes. */
+static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     const ipt__cut *const cut = &plan->cut;
     ipt_plan **const plans = plan->host.shares[0].plans;
@@ -9323,6 +9439,28 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
     return bytes;
 }
 
+/* Whether a cut plan's workspace is within its desc's limit. */
+static int ipt__cut_obeys(const ipt_plan *plan)
+{
+    return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
+}
+
+/* The plans for all but blocks. What cannot borrow takes workspace of its own: where that makes too much, all are made
+ * with as little as possible. */
+static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+{
+    ipt_plan **const plans = plan->host.shares[0].plans;
+    ipt_result result = ipt__cut_make_plans(plan, workspace, host);
+    int i;
+    if (result || ipt__cut_obeys(plan))
+        return result;
+    for (i = 3; i >= 0; --i) {
+        ipt_plan_destroy(plans[i]);
+        plans[i] = NULL;
+    }
+    return ipt__cut_make_plans(plan, 1, host);
+}
+
 /* The share of workspace in a limit of device memory. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
@@ -9351,7 +9489,15 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
                                          first && !first->lender ? first : share->plans[0], &share->block_plans[i]);
     }
-    return result;
+    if (result || !sizes->bus_bytes ||
+        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
+        return result;
+    for (i = IPT__BLOCK_PLANS - 1; i >= 0; --i) {
+        ipt_plan_destroy(share->block_plans[i]);
+        share->block_plans[i] = NULL;
+    }
+    memset(sizes, 0, sizeof *sizes);
+    return IPT_SUCCESS;
 }
 
 /* Makes the plans, buffer and queues of a plan whose matrices are moved through `limit` bytes of device memory. */
@@ -9579,8 +9725,8 @@ static int ipt__cut_lifts_late(const ipt__cut *cut)
     return !cut->tall && cut->group > 1 && cut->rest;
 }
 
-/* The turn-th phase, and how many steps it has. */
-static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *steps)
+/* The phase with number `turn`, and how many turns of reading, working and writing it takes: see ipt__phase_reports. */
+static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 {
     static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
                                       IPT__PHASE_PUT},
@@ -9588,25 +9734,35 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *steps)
                                       IPT__PHASE_PUT};
     const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
     if (phase == IPT__PHASE_CHUNKS)
-        *steps = cut->chunks;
+        *count = cut->chunks;
     else if (phase == IPT__PHASE_MOVES)
-        *steps = ipt__moves_count(cut) ? ipt__ceil_divide(ipt__moves_count(cut), ipt__batch_moves(cut)) : 0;
+        *count = ipt__moves_count(cut) ? ipt__ceil_divide(ipt__moves_count(cut), ipt__batch_moves(cut)) : 0;
     else if (phase == IPT__PHASE_GROUPS)
-        *steps = cut->group > 1 ? cut->groups : 0;
+        *count = cut->group > 1 ? cut->groups : 0;
     else
-        *steps = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
+        *count = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
                  (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
     return phase;
 }
 
-/* Steps of all matrices. */
-static size_t ipt__cut_steps(const ipt_plan *plan)
+/* Steps for each turn of a phase. Where a turn fills a piece of what is kept until the matrix's end, a step that writes
+ * nothing reports that piece, before the step that reports the slot. */
+static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
 {
-    size_t all = 0, steps;
+    return (phase == IPT__PHASE_CHUNKS && cut->tall && cut->spare) ||
+                   (phase == IPT__PHASE_GROUPS && ipt__cut_lifts_late(cut))
+               ? 2
+               : 1;
+}
+
+/* Turns of all matrices; with `reports`, steps. */
+static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
+{
+    size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        ipt__cut_phase(&plan->cut, turn, &steps);
-        all += steps;
+        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->cut, phase) : count;
     }
     return plan->cut.matrices ? all : all * plan->desc.batch;
 }
@@ -9619,7 +9775,7 @@ static size_t ipt__storage_slot(const ipt__cut *cut)
 
 static size_t ipt__storage_slots(const ipt_plan *plan)
 {
-    return ipt__min(IPT__CUT_SLOTS, ipt__cut_steps(plan));
+    return ipt__min(IPT__CUT_SLOTS, ipt__cut_steps(plan, 0));
 }
 
 /* What was lifted is kept behind the slots: of every other matrix in another place, because it may have to be put down
@@ -9697,6 +9853,7 @@ typedef struct ipt__storage_run {
     ipt__moves_list moves;
     size_t base;        /* of the matrix */
     size_t step, total; /* step: the first of the phase */
+    size_t turn;        /* the first of the phase: turns take the slots in a circle */
     int written;        /* the storage is not as it was */
 } ipt__storage_run;
 
@@ -9785,26 +9942,35 @@ static void ipt__storage_blocks(ipt__storage_job *job)
         memcpy(job->slot + cut->chunk_bytes, job->head, bytes);
 }
 
-/* Copies what a panel has of the spare lines between its slot, where it stands last, and where those are kept. */
+/* Copies what a panel has of the spare lines between its slot, where it stands last, and where those are kept: a tall
+ * matrix's panel by panel, so that each is one piece, a wide one's line by line. */
 static void ipt__cut_spare(const ipt__cut *cut, size_t panel, char *kept, char *slot)
 {
     char *const last = slot + cut->groups * cut->block_bytes;
+    const size_t bytes = cut->piece_bytes;
     size_t i;
-    for (i = 0; i < cut->spare; ++i) {
-        char *const line = kept + (i * cut->panels + panel) * cut->piece_bytes;
-        if (cut->tall)
-            memcpy(line, last + i * cut->piece_bytes, cut->piece_bytes);
-        else
-            memcpy(last + i * cut->piece_bytes, line, cut->piece_bytes);
-    }
+    if (cut->tall)
+        memcpy(kept + panel * cut->spare * bytes, last, cut->spare * bytes);
+    for (i = 0; i < cut->spare && !cut->tall; ++i)
+        memcpy(last + i * bytes, kept + (i * cut->panels + panel) * bytes, bytes);
 }
 
-/* A share of the spare lines, between the storage and where they are kept. */
-static void ipt__storage_spare(ipt__storage_job *job)
+/* Puts a tall matrix's spare lines together. */
+static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lines)
+{
+    const size_t bytes = cut->piece_bytes;
+    size_t panel, i;
+    for (i = 0; i < cut->spare; ++i)
+        for (panel = 0; panel < cut->panels; ++panel)
+            memcpy(lines + (i * cut->panels + panel) * bytes, kept + (panel * cut->spare + i) * bytes, bytes);
+}
+
+/* A share of the spare lines, between the storage and memory. */
+static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
     const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
     if (!job->result && place.count)
-        ipt__storage_area(job, &place, job->slot + job->run->plan->cut.rest_bytes);
+        ipt__storage_area(job, &place, lines);
 }
 
 /* What a step reads where the rest is lifted late. */
@@ -9839,10 +10005,14 @@ static void ipt__storage_compute(ipt__storage_job *job)
         if (!plan->cut.tall)
             ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
         job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
+        if (plan->cut.tall)
+            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
     else if (plan->cut.rest && job->phase == (ipt__cut_lifts_late(&plan->cut) ? IPT__PHASE_PUT : IPT__PHASE_LIFT))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
+    else if (job->phase == IPT__PHASE_PUT && plan->cut.tall)
+        ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -9870,50 +10040,73 @@ static void ipt__storage_work(void *argument)
     else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
         ipt__storage_area(job, &before, job->slot);
         if (job->phase == IPT__PHASE_LIFT && !cut->tall)
-            ipt__storage_spare(job);
+            ipt__storage_spare(job, run->kept + cut->rest_bytes);
     } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_LIFT) {
-        ipt__storage_area(job, &after, job->slot);
+        const int kept = job->phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut);
+        ipt__storage_area(job, &after, kept ? run->kept : job->slot);
         if (job->phase == IPT__PHASE_PUT && cut->tall)
-            ipt__storage_spare(job);
-        if (job->phase == IPT__PHASE_CHUNKS && cut->tall && !job->share)
-            ipt__cut_spare(cut, ipt__cut_chunk_at(cut, job->index), run->kept + cut->rest_bytes, job->slot);
+            ipt__storage_spare(job, job->slot);
     }
 }
 
-/* Whether a phase's step is about what is left of the longer side. */
-static int ipt__phase_keeps(ipt__phase phase)
-{
-    return phase == IPT__PHASE_LIFT || phase == IPT__PHASE_PUT;
-}
-
-/* Where a step of a phase is prepared. */
-static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t step)
-{
-    return ipt__phase_keeps(phase) && !(phase == IPT__PHASE_PUT && ipt__cut_lifts_late(&run->plan->cut))
-               ? run->kept
-               : run->memory + step % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut);
-}
-
-/* What a step of a phase has prepared, and nobody changes until the next one is ready. */
-static const char *ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t step, size_t *bytes)
+/* Where a turn of a phase is prepared. What is put down as it is kept needs no slot. */
+static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const char *const place = ipt__storage_place(run, phase, step);
-    const size_t late = phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut) ? cut->rest_bytes : 0;
-    *bytes = ipt__phase_keeps(phase)      ? cut->rest_bytes + cut->spare_bytes - late
-             : phase == IPT__PHASE_CHUNKS ? cut->chunk_bytes
-             : phase == IPT__PHASE_GROUPS ? cut->panels * cut->block_bytes
-                                          : cut->chunk_bytes + cut->block_bytes;
-    if (phase == IPT__PHASE_PUT && ipt__cut_lifts_late(cut))
-        *bytes = cut->rest_bytes; /* in a slot */
-    return place + late;
+    const int kept = phase == IPT__PHASE_LIFT || (phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut) && !cut->spare);
+    return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
 }
 
-/* Adds the jobs of one role for the step with number `index` of a phase that begins at step `first`. */
-static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
-                            ipt__phase phase, size_t first, size_t index)
+/* A piece of a run's memory. */
+typedef struct ipt__content {
+    const char *begin;
+    size_t bytes;
+} ipt__content;
+
+/* What a turn has added to what is kept, where ipt__phase_reports is 2. */
+static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const size_t step = first + index, slot = step % IPT__CUT_SLOTS;
+    const ipt__cut *const cut = &run->plan->cut;
+    ipt__content piece;
+    if (phase == IPT__PHASE_GROUPS) {
+        piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
+        piece.begin = run->kept + index * piece.bytes;
+    } else {
+        piece.bytes = cut->spare * cut->piece_bytes;
+        piece.begin = run->kept + cut->rest_bytes + ipt__cut_chunk_at(cut, index) * piece.bytes;
+    }
+    return piece;
+}
+
+/* What a turn has prepared to be written, or has lifted. Nobody changes it until the next step is ready. */
+static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
+{
+    const ipt__cut *const cut = &run->plan->cut;
+    const int late = ipt__cut_lifts_late(cut);
+    ipt__content piece;
+    piece.begin = ipt__storage_place(run, phase, run->turn + index);
+    if (phase == IPT__PHASE_CHUNKS)
+        piece.bytes = ipt__cut_count(run->plan, ipt__cut_chunk_at(cut, index)) *
+                      (cut->matrices ? run->plan->matrix_bytes : cut->piece_bytes * cut->shorter);
+    else if (phase == IPT__PHASE_GROUPS)
+        piece.bytes = cut->panels * cut->block_bytes;
+    else if (phase == IPT__PHASE_MOVES)
+        piece.bytes = cut->chunk_bytes + cut->block_bytes;
+    else if (phase == IPT__PHASE_PUT)
+        piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
+    else {
+        const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
+        piece.begin += ends; /* late: those of the spare lines */
+        piece.bytes = cut->rest_bytes - ends + (cut->tall ? 0 : cut->spare_bytes);
+    }
+    return piece;
+}
+
+/* Adds the jobs of one role for a phase's turn with number `index`. */
+static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
+                            ipt__phase phase, size_t index)
+{
+    const size_t turn = run->turn + index, slot = turn % IPT__CUT_SLOTS;
     const int shares = role == IPT__ROLE_COMPUTE ? 1 : IPT__CUT_STORED_THREADS;
     int i;
     for (i = 0; i < shares; ++i) {
@@ -9925,12 +10118,12 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->index = index;
         job->share = (size_t)i;
         job->shares = (size_t)shares;
-        job->slot = ipt__storage_place(run, phase, step);
+        job->slot = ipt__storage_place(run, phase, turn);
         job->steps = run->steps[slot];
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (step + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
                         run->plan->cut.chunk_bytes;
         }
     }
@@ -9950,51 +10143,63 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
     return IPT_SUCCESS;
 }
 
-/* Lists the moves of a step, in its slot's list. */
-static void ipt__storage_list(ipt__storage_run *run, size_t first, size_t index)
+/* Lists the moves of a turn, in its slot's list. */
+static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (first + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
     size_t i;
     run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
 
-/* A phase: while a step is written the next one is worked on and the one after that is read. Before it is written each
- * step is complete in its slot, and the storage has been told. `ready` steps of it are that far from an execution
+/* Reports the steps of a phase's turn from the step `from` of the phase on. Returns other than 0 to end it. */
+static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
+{
+    const ipt_storage *const storage = run->storage;
+    const size_t reports = ipt__phase_reports(&run->plan->cut, phase);
+    size_t step;
+    for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
+        const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
+                                                                    : ipt__storage_content(run, phase, index);
+        if (storage->ready(run->step + step, run->total, piece.begin, piece.bytes, storage->user))
+            return 1;
+    }
+    return 0;
+}
+
+/* A phase: while a turn is written the next one is worked on and the one after that is read. Before it is written each
+ * turn is complete in its slot, and the storage has been told. `ready` steps of it are that far from an execution
  * before. */
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t first = run->step;
-    size_t i, read = ready, computed = ready, written = ready ? ready - 1 : 0;
+    const size_t reports = ipt__phase_reports(&run->plan->cut, phase), prepared = ready / reports;
+    size_t i, read = prepared, computed = prepared;
+    size_t written = prepared - (ready && ready % reports == 0); /* the last one again, unless its slot is not ready */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
         ipt__moves_begin(&run->moves, &run->plan->cut,
                          (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut)));
-        for (i = 0; i < ready; ++i)
-            ipt__storage_list(run, first, i);
+        for (i = 0; i < prepared; ++i)
+            ipt__storage_list(run, i);
     }
     while (written < count && !result) {
         int jobs_count = 0;
         const int computes = computed < read, reads = read < count && read - written < IPT__CUT_SLOTS,
                   writes = written < computed;
-        if (writes && written >= ready && run->storage->ready) {
-            size_t bytes;
-            const char *const content = ipt__storage_content(run, phase, first + written, &bytes);
-            if (run->storage->ready(first + written, run->total, content, bytes, run->storage->user))
-                return IPT_ERROR_CANCELLED;
-        }
+        if (writes && ipt__storage_report(run, phase, written, ready))
+            return IPT_ERROR_CANCELLED;
         run->written |= writes && phase != IPT__PHASE_LIFT;
         if (computes) /* the first job is this thread's */
-            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, first, computed);
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, computed);
         if (reads) {
             if (phase == IPT__PHASE_MOVES)
-                ipt__storage_list(run, first, read);
-            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_READ, phase, first, read);
+                ipt__storage_list(run, read);
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_READ, phase, read);
         }
         if (writes)
-            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_WRITE, phase, first, written);
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_WRITE, phase, written);
         ipt__run_together(ipt__storage_work, jobs, sizeof *jobs, jobs_count);
         result = ipt__storage_failed(jobs, jobs_count);
         computed += (size_t)computes;
@@ -10017,7 +10222,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     memset(&run, 0, sizeof run);
     run.plan = plan;
     run.storage = storage;
-    run.total = ipt__cut_steps(plan);
+    run.total = ipt__cut_steps(plan, 1);
     run.written = storage->resume > 0;
     run.memory = (char *)storage->memory;
     if (storage->resume > run.total)
@@ -10042,12 +10247,14 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
         run.base = i * plan->desc.batch_stride;
         run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
         for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
-            size_t count;
+            size_t count, steps;
             const ipt__phase phase = ipt__cut_phase(cut, turn, &count);
-            if (count && storage->resume <= run.step + count)
+            steps = count * ipt__phase_reports(cut, phase);
+            if (count && storage->resume <= run.step + steps)
                 result =
                     ipt__storage_phase(&run, phase, count, storage->resume > run.step ? storage->resume - run.step : 0);
-            run.step += count;
+            run.step += steps;
+            run.turn += count;
         }
     }
     ipt__release(allocator, scratch);
@@ -10106,6 +10313,42 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->span_bytes);
 }
 
+static ipt_result ipt__cut_open(ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    return desc->max_host_memory     ? ipt__cut_open_storage(plan)
+           : desc->max_device_memory ? ipt__cut_open_device(plan, desc->max_device_memory)
+                                     : ipt__cut_open_device(plan, ipt__cut_limit(plan) / 4 * 3);
+}
+
+/* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
+static ipt_result ipt__cut_open_limited(ipt_plan *plan)
+{
+    enum { TRIES = 16 };
+    const size_t limit = plan->desc.max_workspace;
+    ipt_result result = ipt__cut_open(plan);
+    int i;
+    if (result || ipt__cut_obeys(plan))
+        return result;
+    for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
+        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        ipt__host_close(plan);
+        memset(&plan->cut, 0, sizeof plan->cut);
+        memset(&plan->blocks, 0, sizeof plan->blocks);
+        result = ipt__cut_open(plan);
+    }
+    if (result || i == TRIES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
+                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                         (unsigned long)plan->desc.elem_size);
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
+                     "would do",
+                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
+}
+
 /* Makes what a cut plan needs instead of stages. */
 static ipt_result ipt__plan_cut(ipt_plan *plan)
 {
@@ -10123,9 +10366,7 @@ static ipt_result ipt__plan_cut(ipt_plan *plan)
                          ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    result = desc->max_host_memory     ? ipt__cut_open_storage(plan)
-             : desc->max_device_memory ? ipt__cut_open_device(plan, desc->max_device_memory)
-                                       : ipt__cut_open_device(plan, ipt__cut_limit(plan) / 4 * 3);
+    result = ipt__cut_open_limited(plan);
     if (!result && desc->move && !plan->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
@@ -10272,7 +10513,12 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.pinned = ipt__host_is_pinned(plan->context, run.data, bytes);
     IPT_LOCK_ACQUIRE(&plan->host_lock);
     if (scheme == IPT_HOST_OVERLAPPED || scheme == IPT_HOST_STAGES) {
-        result = ipt__host_open(plan, scheme);
+        result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+        plan->parts_refused = result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count;
+    }
+    if (plan->parts_refused) /* without parts: nobody asked for them */
+        result = ipt__host_run_synchronous(&run);
+    else if (scheme == IPT_HOST_OVERLAPPED || scheme == IPT_HOST_STAGES) {
         if (!result && !run.pinned && bytes >= IPT__HOST_STAGED_BYTES)
             ipt__host_take_slots(&plan->host);
         if (!result)
@@ -10674,21 +10920,41 @@ IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path
     return good ? IPT_SUCCESS : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be written", path);
 }
 
+enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file; some 100,000 shapes */ };
+
+/* Whether a path leads to a file, or to nothing: to open a pipe may wait for ever, and a device may have no end. */
+static int ipt__is_plain_file(const char *path)
+{
+#if defined(_WIN32)
+    (void)path;
+    return 1;
+#else
+    struct stat status;
+    return stat(path, &status) || S_ISREG(status.st_mode);
+#endif
+}
+
 IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
-    size_t capacity = 1 << 12, length = 0, got;
+    size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;
     FILE *file;
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
+    if (!ipt__is_plain_file(path))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
     file = fopen(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
-    do {
-        char *const more = (char *)ipt__allocate(&context->allocator, capacity *= 2);
+    while (got && !result && !ferror(file)) {
+        char *const more = length < IPT__WISDOM_MOST ? (char *)ipt__allocate(&context->allocator, capacity *= 2) : NULL;
         if (!more) {
-            result = IPT_ERROR_OUT_OF_MEMORY;
+            result = length < IPT__WISDOM_MOST
+                         ? IPT_ERROR_OUT_OF_MEMORY
+                         : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
+                                     (unsigned long)IPT__WISDOM_MOST);
             break;
         }
         if (text)
@@ -10697,7 +10963,7 @@ IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path
         text = more;
         got = fread(text + length, 1, capacity - length - 1, file);
         length += got;
-    } while (got && !ferror(file));
+    }
     if (!result && (ferror(file) || strlen(text) != length))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
     fclose(file);

@@ -26,7 +26,7 @@ enum {
     JOURNAL_MESSAGE_SIZE = 300,
     JOURNAL_ENTRY_STEP = 512 /* a sector each, so that one that was cut short leaves the other */
 };
-#define JOURNAL_MAGIC "ipt journal 1\n\0" /* the version with it */
+#define JOURNAL_MAGIC "ipt journal 2\n\0" /* the version with it */
 #define JOURNAL_SUFFIX ".ipt-journal"
 
 /* The numbers of the head. X(name) */

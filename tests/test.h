@@ -43,6 +43,7 @@
     X(misuse)                                                                                                          \
     X(threads)                                                                                                         \
     X(cut)                                                                                                             \
+    X(workspace)                                                                                                       \
     X(cache)                                                                                                           \
     X(wisdom)                                                                                                          \
     X(offline)                                                                                                         \

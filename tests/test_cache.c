@@ -130,9 +130,20 @@ static cl_int CL_API_CALL counted_clGetProgramInfo(cl_program program, cl_progra
 #define STAND_IN_OR(...) STAND_IN_SECOND(__VA_ARGS__, ~)
 #define IPT_ENTRY_POINT(name) STAND_IN_OR(STAND_IN_##name, name)
 
+/* How often ipt has listed a folder. */
+static int listings;
+
+static DIR *counted_opendir(const char *folder)
+{
+    count_call(&listings);
+    return opendir(folder);
+}
+
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
+#define opendir counted_opendir
 #include "ipt.h"
+#undef opendir
 #include "test.h"
 
 static call_counts calls_since(call_counts before)
@@ -1545,6 +1556,122 @@ static void cache_limit(void **state)
     expect_whole_folder(folder);
 }
 
+#define SOME_HASH "0123456789abcdef0123456789abcdef"
+
+/* Makes a file that is two hours old. */
+static void make_old(const char *path, const char *text, size_t bytes)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+    if (bytes > strlen(text))
+        assert_int_equal(truncate(path, (off_t)bytes), 0);
+    set_time(path, time(NULL) - 7200);
+}
+
+/* Only what ipt has made is counted, and goes. */
+static void cache_foreign_files(void **state)
+{
+    static const char *const foreign[] = {
+        "scan.ipt",
+        "0123456789abcdef0123456789abcde.ipt",  /* a digit too few */
+        SOME_HASH "0.ipt",                      /* one too many */
+        "0123456789ABCDEF0123456789ABCDEF.ipt", /* not as ipt writes them */
+        "0123456789abcdef0123456789abcdeg.ipt", /* no digit */
+        "x" SOME_HASH ".ipt",
+        SOME_HASH ".ipt.txt",
+        SOME_HASH ".ipt", /* not an entry */
+        "notes.ipt.tmp",
+        SOME_HASH ".ipt.tmp",
+        "12-" SOME_HASH ".ipt.tmp",
+        "12-x-" SOME_HASH ".ipt.tmp",
+        "12-0-" SOME_HASH "0.ipt.tmp",
+        "1b-0-" SOME_HASH ".ipt.tmp", /* not what ipt would have written there */
+        "-0-" SOME_HASH ".ipt.tmp",
+    };
+    static const char *const unfinished[] = {"1a2b-0-" SOME_HASH ".ipt.tmp", "ffffffff-3e7-" SOME_HASH ".ipt.tmp",
+                                             "1-1-" SOME_HASH ".ipt.tmp"};
+    static const char *const begun[] = {"iptcache and more", "ipt", ""};
+    const char *folder = in_root("folder"), *target = in_root("target");
+    const char *link = join(folder, "ffffffffffffffffffffffffffffffff.ipt");
+    char path[PATH_SIZE], second[PATH_SIZE];
+    ipt_context_desc desc = described_context(folder);
+    ipt_context *context;
+    struct stat status;
+    size_t i, ours;
+    (void)state;
+    fill_folder(folder, small_plan(8), path);
+    ours = bytes_of(folder);
+    make_old(target, "somebody's", 1000);
+    assert_int_equal(symlink(target, link), 0);
+    for (i = 0; i < TEST_COUNT(foreign); ++i)
+        make_old(join(folder, foreign[i]), "somebody's work", 10 * ours);
+    for (i = 0; i < TEST_COUNT(unfinished); ++i)
+        make_old(join(folder, unfinished[i]), begun[i], 0);
+
+    /* There is room for two, if the others do not count. */
+    desc.cache_limit = 4 * ours;
+    context = open_described(&desc);
+    expect_works(context, small_plan(2));
+    ipt_context_destroy(context);
+    assert_int_equal(access(path, F_OK), 0);
+    for (i = 0; i < TEST_COUNT(unfinished); ++i)
+        assert_int_equal(access(join(folder, unfinished[i]), F_OK), -1);
+
+    /* And for none. */
+    set_time(path, time(NULL) - 9000);
+    desc.cache_limit = 1;
+    context = open_described(&desc);
+    expect_works(context, small_plan(4));
+    ipt_context_destroy(context);
+    assert_int_equal(access(path, F_OK), -1);
+    fill_folder(folder, small_plan(8), second);
+    for (i = 0; i < TEST_COUNT(foreign); ++i)
+        if (stat(join(folder, foreign[i]), &status) || (size_t)status.st_size != 10 * ours)
+            fail_msg("%s is gone", foreign[i]);
+    assert_int_equal(lstat(link, &status), 0);
+    assert_int_equal(access(target, F_OK), 0);
+}
+
+/* However many files there are, a folder is listed once for a file that is stored. */
+static void cache_many_files(void **state)
+{
+    enum { MANY = 5000 };
+    const char *folder = in_root("folder");
+    ipt_context_desc desc = described_context(folder);
+    ipt_context *context;
+    struct timespec begin, end;
+    size_t left = 0;
+    int before;
+    DIR *list;
+    (void)state;
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (int i = 0; i < MANY; ++i) {
+        char name[64], path[PATH_SIZE];
+        snprintf(name, sizeof name, "%032x.ipt", i);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        make_old(path, "iptcache", 100);
+    }
+    desc.cache_limit = 1000;
+    context = open_described(&desc);
+    before = listings;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    expect_works(context, small_plan(8));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    ipt_context_destroy(context);
+    print_message("%d files: %.3f seconds, listed %d times\n", MANY,
+                  (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec),
+                  listings - before);
+    list = opendir(folder);
+    assert_non_null(list);
+    while (readdir(list))
+        ++left;
+    closedir(list);
+    assert_in_range(left, 2, 14);
+    assert_in_range(listings - before, 1, 10);
+}
+
 /* Leaves what a process leaves that dies while it writes an entry into folder. Its name, or "". */
 static void die_while_writing(const char *folder, content entry, char *name)
 {
@@ -2383,6 +2510,8 @@ const struct CMUnitTest test_cache[] = {
     CACHE_CASE(cache_disk_full),
     CACHE_CASE(cache_folder_vanishes),
     CACHE_CASE(cache_limit),
+    CACHE_CASE(cache_foreign_files),
+    CACHE_CASE(cache_many_files),
     CACHE_CASE(cache_stale_temporaries),
     CACHE_CASE(cache_processes),
     CACHE_CASE(cache_killed_while_storing),

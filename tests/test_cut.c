@@ -21,10 +21,13 @@ typedef struct store {
     long calls_left; /* reads and writes until one fails, a write in its middle; below 0: none does */
     int broken;      /* all that follow fail as well */
     size_t stray;    /* bytes beside the matrices */
+    size_t writes;   /* calls */
     size_t ready_count, steps, stop_at; /* stop_at: the step whose ready ends it; SIZE_MAX: none */
     const void *prepared;               /* by the last step that was ready, and a copy of it */
     unsigned char *copy;
     size_t copy_bytes, changed;
+    unsigned char *memory, *told; /* the step memory, and another that receives what ready tells; NULL: not kept */
+    size_t break_at, last_calls;  /* break_at: after its ready, last_calls calls succeed; SIZE_MAX: none */
 } store;
 
 static store *make_store(const ipt_plan_desc *desc)
@@ -43,7 +46,7 @@ static store *make_store(const ipt_plan_desc *desc)
     test_reference(made->expected, made->before, desc);
     pthread_mutex_init(&made->lock, NULL);
     made->calls_left = -1;
-    made->stop_at = SIZE_MAX;
+    made->stop_at = made->break_at = SIZE_MAX;
     return made;
 }
 
@@ -86,6 +89,9 @@ static int store_write(const void *memory, size_t offset, size_t bytes, void *us
 {
     store *const its = user;
     const int fails = store_called(its, offset, bytes);
+    pthread_mutex_lock(&its->lock);
+    ++its->writes;
+    pthread_mutex_unlock(&its->lock);
     memcpy(its->content + offset, memory, fails ? bytes / 2 : bytes); /* as a kill would leave it */
     return fails;
 }
@@ -105,7 +111,16 @@ static int store_ready(size_t step, size_t steps, const void *content, size_t by
     assert_non_null(its->copy);
     memcpy(its->copy, content, bytes);
     its->copy_bytes = bytes;
+    if (its->told) {
+        assert_int_equal(step, its->ready_count);
+        memcpy(its->told + ((const unsigned char *)content - its->memory), content, bytes);
+    }
     its->ready_count = step + 1;
+    if (step == its->break_at) {
+        pthread_mutex_lock(&its->lock);
+        its->calls_left = (long)its->last_calls;
+        pthread_mutex_unlock(&its->lock);
+    }
     return 0;
 }
 
@@ -486,9 +501,10 @@ static void cut_ended_before_each_step(void **state)
             ipt_storage storage = store_of(its, memory);
             its->stop_at = at;
             const ipt_result result = ipt_plan_execute_storage(plan, &storage);
-            /* The first step lifts what is left over, which writes nothing. */
-            assert_int_equal(result, at < 2 ? IPT_ERROR_CANCELLED : IPT_ERROR_INCOMPLETE);
-            if (at < 2)
+            /* The first steps lift what is left over, which writes nothing. */
+            assert_int_equal(result, its->writes ? IPT_ERROR_INCOMPLETE : IPT_ERROR_CANCELLED);
+            assert_true(at < 2 ? !its->writes : at < 4 || its->writes);
+            if (!its->writes)
                 assert_true(store_holds(its, its->before));
             steps = its->steps;
             its->stop_at = SIZE_MAX;
@@ -501,6 +517,164 @@ static void cut_ended_before_each_step(void **state)
         free(memory);
         ipt_plan_destroy(plan);
     }
+}
+
+/* Makes what memory holds garbage, but for the pieces that ready has told. */
+static void keep_what_was_told(store *its, size_t bytes)
+{
+    memcpy(its->memory, its->told, bytes);
+    its->prepared = NULL; /* it was not told to stay after an end */
+    its->broken = 0;
+    its->calls_left = -1;
+    its->stop_at = its->break_at = SIZE_MAX;
+}
+
+/* Ends an execution behind the step `at`: before the next one's ready, or in the middle of what follows. */
+static ipt_result end_behind(store *its, ipt_plan *plan, size_t at)
+{
+    ipt_storage storage = store_of(its, its->memory);
+    storage.resume = its->ready_count;
+    if (test_random() % 2) {
+        its->stop_at = at + 1;
+    } else {
+        its->break_at = at;
+        its->last_calls = test_random_between(0, 5);
+    }
+    return ipt_plan_execute_storage(plan, &storage);
+}
+
+/* The result for desc, by a plan that is not cut. */
+static void expect_uncut(store *its)
+{
+    ipt_plan_desc desc = its->desc;
+    desc.max_host_memory = desc.max_device_memory = 0;
+    ipt_plan *plan = test_make_plan(test_context, &desc);
+    memcpy(its->expected, its->before, its->span);
+    assert_int_equal(ipt_plan_execute_host(plan, its->expected), IPT_SUCCESS);
+    ipt_plan_destroy(plan);
+}
+
+/* Ends an execution behind every step in turn, with nothing kept but what was told. first: from an untouched matrix
+ * each time; else the work goes on and is ended again behind the next step. Returns the number of ends that lost the
+ * matrix. */
+static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int first, size_t *steps)
+{
+    const size_t bytes = ipt_plan_storage_memory(plan);
+    size_t lost = 0;
+    store *its = NULL;
+    *steps = 1;
+    for (size_t at = 0; at < *steps; ++at) {
+        ipt_result result = IPT_SUCCESS;
+        if (!its) {
+            its = make_store(desc);
+            expect_uncut(its);
+            its->memory = page_memory(bytes);
+            its->told = page_memory(bytes);
+            test_fill(its->told, bytes);
+            memcpy(its->memory, its->told, bytes);
+        }
+        result = end_behind(its, plan, at);
+        *steps = its->steps;
+        keep_what_was_told(its, bytes);
+        if (result && (first || at + 1 == *steps)) {
+            ipt_storage storage = store_of(its, its->memory);
+            storage.resume = its->ready_count;
+            result = ipt_plan_execute_storage(plan, &storage);
+            assert_int_equal(result, IPT_SUCCESS);
+        }
+        if (first || at + 1 == *steps) {
+            lost += memcmp(its->content, its->expected, its->span) != 0;
+            assert_true(!its->stray && !its->changed);
+            free(its->memory);
+            free(its->told);
+            end_store(its);
+            its = NULL;
+        }
+    }
+    return lost;
+}
+
+/* Every stop of this case was once lost. */
+static void cut_told_each_step(void **state)
+{
+    static const size_t cases[][4] = {{71, 105, 11, 36527}, {105, 71, 11, 36527}, {301, 907, 3, 90001},
+                                      {907, 301, 3, 90001}, {97, 4000, 1, 60000}, {4000, 97, 1, 60000}};
+    size_t lost = 0, ends = 0;
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        const ipt_plan_desc desc = {
+            .rows = cases[i][0], .cols = cases[i][1], .elem_size = cases[i][2], .max_host_memory = cases[i][3]};
+        ipt_plan *plan = test_make_plan(test_context, &desc);
+        size_t steps, its_lost = lost_behind_steps(&desc, plan, 1, &steps);
+        print_message("%zu x %zu of %zu bytes, max_host_memory %zu: %zu of %zu stops lost the matrix\n", cases[i][0],
+                      cases[i][1], cases[i][2], cases[i][3], its_lost, steps);
+        lost += its_lost;
+        ends += steps;
+        ipt_plan_destroy(plan);
+    }
+    assert_int_equal(lost, 0);
+    assert_true(ends > 100);
+}
+
+/* A desc for a storage: tall, wide, square, batches, in some moves or an expression. */
+static ipt_plan_desc random_stored(void)
+{
+    ipt_plan_desc desc = {.rows = test_random_between(1, 500), .cols = test_random_between(1, 500)};
+    const size_t kind = test_random() % 8;
+    if (kind == 0)
+        desc.cols = desc.rows;
+    desc.elem_size =
+        test_random() % 2 ? test_random_between(1, 40) : test_element_sizes[test_random() % TEST_ELEMENT_SIZE_COUNT];
+    if (kind == 1) {
+        desc.elem_size = 4;
+        desc.expression = "x * 3u + 1u";
+        desc.expression_type = "uint";
+    }
+    batch_of(&desc);
+    desc.max_host_memory = limit_for(&desc, random_rows(&desc)) + test_random_between(0, 40000);
+    if (kind == 2) { /* moves need whole matrices */
+        desc.rows = desc.rows % 50 + 1;
+        desc.cols = desc.cols % 50 + 1;
+        desc.batch = 40;
+        desc.batch_stride = 0;
+        desc.move = (ipt_move)(test_random() % IPT__MOVE_COUNT);
+        desc.max_host_memory = 5 * 4096 + 9 * test_matrix_bytes(&desc);
+    }
+    if (kind == 3)
+        desc.max_device_memory = limit_for(&desc, random_rows(&desc)) * 2;
+    return desc;
+}
+
+/* Whoever keeps what ready tells, and nothing else, can go on behind any step. */
+static void cut_told_random(void **state)
+{
+    size_t lost = 0, ends = 0, plans = 0, moved = 0, tall_spare = 0, wide_late = 0, expressions = 0;
+    (void)state;
+    for (size_t i = 0; i < 120; ++i) {
+        const ipt_plan_desc desc = random_stored();
+        ipt_plan *plan = plan_within(test_context, &desc);
+        unsigned long group, spare;
+        size_t steps, its_lost;
+        if (!plan)
+            continue;
+        read_groups(plan, &group, &spare);
+        its_lost = lost_behind_steps(&desc, plan, 0, &steps);
+        if (its_lost)
+            test_print_case(&desc, 0);
+        lost += its_lost;
+        ends += steps;
+        ++plans;
+        moved += desc.move != 0;
+        expressions += desc.expression != NULL;
+        tall_spare += desc.rows >= desc.cols && spare;
+        wide_late += desc.rows < desc.cols && group > 1;
+        ipt_plan_destroy(plan);
+    }
+    print_message("%zu matrices lost of %zu (%zu tall with spare lines, %zu wide by groups, %zu moved, %zu by an "
+                  "expression), %zu ends\n",
+                  lost, plans, tall_spare, wide_late, moved, expressions, ends);
+    assert_int_equal(lost, 0);
+    assert_true(plans > 60 && tall_spare > 3 && wide_late > 3 && moved > 3 && expressions > 3);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -664,6 +838,8 @@ const struct CMUnitTest test_cut[] = {
     TEST_CASE(cut_moves_and_expressions),
     TEST_CASE(cut_resume),
     TEST_CASE(cut_ended_before_each_step),
+    TEST_CASE(cut_told_each_step),
+    TEST_CASE(cut_told_random),
     TEST_CASE(cut_host_memory),
     TEST_CASE(cut_limits_too_small),
     TEST_CASE(cut_bad_arguments),

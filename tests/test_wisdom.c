@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ROWS = 700, COLS = 500, ELEM = 4, BYTES = ROWS * COLS * ELEM };
@@ -672,6 +673,28 @@ static void wisdom_files(void **state)
     ipt_context_destroy(other);
 }
 
+/* What has no end, or makes its reader wait, and a file that is far too long. */
+static void wisdom_endless_files(void **state)
+{
+    static const char *const devices[] = {"/dev/zero", "/dev/full", "/dev/null"};
+    ipt_context *context = open_context();
+    (void)state;
+    alarm(60); /* before, a pipe made it wait for ever */
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i)
+        if (!access(devices[i], R_OK))
+            EXPECT_ERROR(ipt_wisdom_import_file(context, devices[i]), IPT_ERROR_INVALID_ARGUMENT, "regular");
+    EXPECT_ERROR(ipt_wisdom_import_file(context, folder), IPT_ERROR_INVALID_ARGUMENT, "regular");
+    assert_int_equal(mkfifo(missing, 0600), 0);
+    EXPECT_ERROR(ipt_wisdom_import_file(context, missing), IPT_ERROR_INVALID_ARGUMENT, "regular");
+    assert_int_equal(unlink(missing), 0);
+    write_file(missing, "ipt", 3);
+    if (!truncate(missing, (off_t)10 << 30)) /* not all file systems have files that large */
+        EXPECT_ERROR(ipt_wisdom_import_file(context, missing), IPT_ERROR_INVALID_ARGUMENT, "at most");
+    alarm(0);
+    assert_int_equal(unlink(missing), 0);
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_wisdom[] = {
     TEST_CASE(wisdom_makes_the_measured_plan),
     TEST_CASE(wisdom_decides),
@@ -684,5 +707,6 @@ const struct CMUnitTest test_wisdom[] = {
     TEST_CASE(wisdom_of_another_device),
     TEST_CASE(wisdom_capacity),
     cmocka_unit_test_setup_teardown(wisdom_files, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(wisdom_endless_files, make_folder, remove_folder),
 };
 const size_t test_wisdom_count = TEST_COUNT(test_wisdom);
