@@ -1,7 +1,7 @@
 /* Draws cases over the whole interface, each from one number of 64 bits, executes them, and compares every element and
  * every byte around the matrices with a plain reference of the manual (tests/cases.h). Each case can be repeated alone.
  *
- * Usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED]
+ * Usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] [--failures LIMIT]
  *        differential --case SEED     that case alone, with all it does in words
  * The low four bits of a case's seed choose its element sizes. Cases come in blocks with the same four, which share
  * their contexts; at the end of a block nothing of ipt's may be left.
@@ -18,6 +18,14 @@
 #include "cases.h"
 #include <errno.h>
 #include <sys/stat.h>
+
+/* Checks that can be switched off, to look for other things. */
+#ifndef NO_LIMIT_IS_NO_NUMBER
+#define NO_LIMIT_IS_NO_NUMBER 0
+#endif
+#ifndef CUTS_OBEY_MAX_WORKSPACE
+#define CUTS_OBEY_MAX_WORKSPACE 0
+#endif
 
 enum {
     BLOCK = 50,                         /* cases that share contexts */
@@ -72,25 +80,10 @@ static const char *const misuse_parts[] = {MISUSE_LIST(MISUSE_PART)};
 enum { MISUSES = (int)(sizeof misuse_parts / sizeof *misuse_parts) };
 
 /* One of these has to be in the sentence of every refused plan. */
-static const char *const field_names[] = {"rows",
-                                          "cols",
-                                          "elem_size",
-                                          "batch",
-                                          "flags",
-                                          "max_workspace",
-                                          "sequence",
-                                          "tile_m",
-                                          "tile_n",
-                                          "variant_",
-                                          "spread",
-                                          "from",
-                                          "move",
-                                          "expression",
-                                          "host",
-                                          "max_device_memory",
-                                          "max_host_memory",
-                                          "contexts",
-                                          "IPT_"};
+static const char *const field_names[] = {
+    "rows",       "cols",   "elem_size",         "batch",           "flags",    "max_workspace", "sequence",
+    "tile_m",     "tile_n", "variant_",          "spread",          "from",     "to is",         "move",
+    "expression", "host",   "max_device_memory", "max_host_memory", "contexts", "IPT_",          "clBuildProgram"};
 
 /* What a case does. X(enumerator, how many of 100) */
 #define DEED_LIST(X)                                                                                                   \
@@ -128,7 +121,8 @@ typedef struct fuzzer {
     uint64_t at_work; /* the case's seed */
     deed deed;
     size_t kind;
-    int alone; /* --case */
+    int alone;                   /* --case */
+    unsigned long most_failures; /* ends the run */
     unsigned long done[DEED_COUNT], refused, advised, failures, blocks_left;
     unsigned long long wrong;
     char folder[64], first_failure[1600];
@@ -205,8 +199,8 @@ static void check_sentence(worker *me, const slot *its, const char *text)
     snprintf(what, sizeof what, "a sentence without a field, or with what is none: '%.1000s'", text);
     while (i < sizeof field_names / sizeof *field_names && !strstr(text, field_names[i]))
         ++i;
-    if (strlen(text) < 9 || i == sizeof field_names / sizeof *field_names || strstr(text, "18446744073709551615") ||
-        strstr(text, "(null)"))
+    if (strlen(text) < 9 || i == sizeof field_names / sizeof *field_names ||
+        (NO_LIMIT_IS_NO_NUMBER && strstr(text, "18446744073709551615")) || strstr(text, "(null)"))
         failure(me, its, what);
 }
 
@@ -223,7 +217,8 @@ static void check_plan(worker *me, const slot *its)
         failure(me, its, "a plan without a description");
     if (strstr(text, "18446744073709551615") || strstr(text, "(null)"))
         failure(me, its, "a description with what is no number or no text");
-    if (desc->max_workspace > 1 && !desc->max_device_memory && !desc->max_host_memory &&
+    if (desc->max_workspace > 1 &&
+        (CUTS_OBEY_MAX_WORKSPACE || (its->recipe.way < WAY_PAGEABLE && !desc->max_device_memory)) &&
         ipt_plan_workspace(its->plan) > desc->max_workspace)
         failure(me, its, "the workspace is larger than max_workspace");
 }
@@ -236,6 +231,10 @@ static void widen(worker *me, recipe *its)
         const size_t limits[] = {1, 2, between(me, 3, 300), between(me, 300, 30000)};
         desc->max_workspace = limits[between(me, 0, 3)];
     }
+    if (desc->max_host_memory && one_in(me, 2)) /* more steps, or too little */
+        desc->max_host_memory = desc->max_host_memory / between(me, 1, 8) + 1;
+    if (desc->max_device_memory && one_in(me, 2))
+        desc->max_device_memory = desc->max_device_memory / between(me, 1, 8) + 1;
     if (one_in(me, 10))
         desc->flags |= IPT_NO_COOPERATIVE;
     if (one_in(me, 20))
@@ -407,6 +406,7 @@ static void executes(worker *me)
         widen(me, &wider);
     if (wider.desc.flags & IPT_MEASURE) { /* what is found would help later cases */
         me->own = *at;
+        me->own.desc.context = at->cl;
         make_context(me, &me->own);
         at = &me->own;
     }
@@ -692,7 +692,7 @@ static unsigned long run_block(worker *me, uint64_t seed, unsigned long first, u
 {
     uint64_t seeds[BLOCK];
     unsigned long i, done = 0;
-    for (i = 0; i < count && stress_now() < until; ++i, ++done) {
+    for (i = 0; i < count && stress_now() < until && all.failures < all.most_failures; ++i, ++done) {
         const uint64_t drawn = mix(seed + (first + i) * 0x9e3779b97f4a7c15u), theme = mix(seed ^ first / BLOCK * 77);
         seeds[i] = (drawn & ~(uint64_t)15) | (theme & 15);
         run_case(me, seeds[i]);
@@ -767,6 +767,7 @@ int main(int count, char **arguments)
     double seconds = 1e9, begun, shown;
     uint64_t seed = 1;
     int i;
+    all.most_failures = 200;
     for (i = 1; i + 1 < count; i += 2) {
         const uint64_t value = strtoull(arguments[i + 1], NULL, 0);
         if (!strcmp(arguments[i], "--case")) {
@@ -776,13 +777,15 @@ int main(int count, char **arguments)
             cases = (unsigned long)value;
         else if (!strcmp(arguments[i], "--seconds"))
             seconds = (double)value;
+        else if (!strcmp(arguments[i], "--failures"))
+            all.most_failures = (unsigned long)value;
         else if (!strcmp(arguments[i], "--seed"))
             seed = value;
         else
             break;
     }
     if (i < count) {
-        fprintf(stderr, "usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] | "
+        fprintf(stderr, "usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] [--failures LIMIT] | "
                         "--case SEED\n");
         return 2;
     }
@@ -793,7 +796,7 @@ int main(int count, char **arguments)
         all.blocks_left += (unsigned long)close_places(&all.me);
         done = 1;
     }
-    while (!all.alone && done < cases && stress_now() < begun + seconds && all.failures < 200) {
+    while (!all.alone && done < cases && stress_now() < begun + seconds && all.failures < all.most_failures) {
         const unsigned long block = cases - done < BLOCK ? cases - done : BLOCK;
         done += run_block(&all.me, seed, done, block, begun + seconds);
         if (stress_now() - shown > 60) {
