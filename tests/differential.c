@@ -191,6 +191,16 @@ static void crashes(int signal_number)
     raise(signal_number);
 }
 
+/* Anew for each case: OpenCL and the compiler within it have handlers of their own. */
+static void watch(void)
+{
+    signal(SIGALRM, hangs);
+    signal(SIGSEGV, crashes);
+    signal(SIGBUS, crashes);
+    signal(SIGABRT, crashes);
+    alarm(TIME_LIMIT);
+}
+
 /* A sentence tells what was wrong, in words that a user knows. */
 static void check_sentence(worker *me, const slot *its, const char *text)
 {
@@ -682,7 +692,8 @@ static void run_case(worker *me, uint64_t seed)
     stress_random(&me->dice);
     all.kind = by_share(me, kind_shares, KINDS);
     all.deed = (deed)by_share(me, deed_shares, DEED_COUNT);
-    alarm(TIME_LIMIT);
+    snprintf(me->now, sizeof me->now, "case 0x%016llx\n", (unsigned long long)seed);
+    watch();
     deeds[all.deed](me);
     ++all.done[all.deed];
 }
@@ -713,11 +724,7 @@ static void start(worker *me)
     ipt_context *context;
     cl_int error;
     setenv("IPT_CACHE_DIR", cache_folder, 1);
-    signal(SIGALRM, hangs);
-    signal(SIGSEGV, crashes);
-    signal(SIGBUS, crashes);
-    signal(SIGABRT, crashes);
-    alarm(TIME_LIMIT);
+    watch();
     need(!ipt_context_create(NULL, &context), "ipt_context_create"); /* chooses the device */
     me->device = ipt_context_cl_device(context);
     ipt_context_destroy(context);

@@ -13,12 +13,12 @@ case ${SANITIZE:-} in
 '') ;;
 address)
     flags="$flags -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
-    export ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=tests/sanitize.supp:print_suppressions=0
+    export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1:handle_segv=2 UBSAN_OPTIONS=abort_on_error=1 LSAN_OPTIONS=suppressions=tests/sanitize.supp:print_suppressions=0
     ;;
 thread)
     flags="$flags -O1 -fsanitize=thread"
     # OpenCL is not instrumented: what it does with memory says nothing, what it does with locks does.
-    export TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1:detect_deadlocks=1:second_deadlock_stack=1
+    export TSAN_OPTIONS=halt_on_error=1:abort_on_error=1:ignore_noninstrumented_modules=1:detect_deadlocks=1:second_deadlock_stack=1
     ;;
 *)
     echo "SANITIZE is $SANITIZE: address and thread are possible" >&2

@@ -54,7 +54,7 @@ while read -r line; do
         echo "$name: not found"
         failed=1
     else
-        printf '%s: %s\n' "$name" "$(grep -m 1 '^FAILED\|^LEFT OVER\|^HANGS\|^CRASHED\|AddressSanitizer' "$log" | cut -c 1-110), $(grep -o '^[0-9]* cases' "$log" || echo 'ended there')"
+        printf '%s: %s\n' "$name" "$(grep -m 1 '^FAILED\|^LEFT OVER\|^HANGS\|^case 0x\|failed in case' "$log" | cut -c 1-110), $(grep -o '^[0-9]* cases' "$log" || echo 'ended there')"
     fi
 done < $out/list
 exit $failed
