@@ -848,11 +848,17 @@ static void run_host(worker *me, slot *its)
         ipt_host_free(its->place->context, taken);
 }
 
-/* What is_finished hears. */
+/* What an execution by a thread tells. */
 typedef struct outcome {
+    size_t calls_left; /* of progress, which ends it then */
     ipt_result result;
     char text[512];
 } outcome;
+
+static int ends_it_there(size_t done, size_t total, void *user)
+{
+    return ends_it(done, total, &((outcome *)user)->calls_left);
+}
 
 static void is_finished(ipt_result result, void *user)
 {
@@ -864,11 +870,15 @@ static void is_finished(ipt_result result, void *user)
 static void run_async(worker *me, slot *its)
 {
     const size_t offset = GUARD + between(me, 0, 64), total = prepare(me, its, offset, 1);
+    const int ending = one_in(me, 3);
     ipt_host_options options;
-    outcome told = {IPT__RESULT_COUNT, "never told"};
+    outcome told = {0, IPT__RESULT_COUNT, "never told"};
     cl_event event = NULL;
     cl_int status = -1;
+    int ended;
     memset(&options, 0, sizeof options);
+    told.calls_left = between(me, 0, 6);
+    options.progress = ending ? ends_it_there : NULL;
     options.finished = is_finished;
     options.user = &told;
     memcpy(me->work, me->before, total);
@@ -883,9 +893,11 @@ static void run_async(worker *me, slot *its)
          "clWaitForEvents");
     if (status != (told.result ? -(cl_int)told.result : CL_COMPLETE))
         failure(me, its, "the event says another thing than the result");
-    if (told.result)
+    ended = ending && (told.result == IPT_ERROR_CANCELLED || told.result == IPT_ERROR_INCOMPLETE);
+    me->cancelled += (unsigned long)ended;
+    if (told.result && !ended)
         is_refused(me, its, told.result, told.text);
-    verify(me, its, me->work, told.result ? me->before : me->expected, offset, 1);
+    verify(me, its, me->work, told.result ? me->before : me->expected, offset, told.result != IPT_ERROR_INCOMPLETE);
 }
 
 /* What goes wrong with a storage. */

@@ -43,6 +43,7 @@ enum {
     X("elem_size", (d->rows = 1 << 20, d->elem_size = SIZE_MAX / 1000))                                                \
     X("batch", (d->batch = SIZE_MAX / 2, d->rows += 3))                                                                \
     X("batch_stride", d->batch_stride = d->rows * d->cols * d->elem_size - 1)                                          \
+    X("batch_stride", (d->elem_size = 4, d->batch = 2, d->batch_stride = d->rows * d->cols * 4 + between(me, 1, 3)))   \
     X("flags", d->flags |= 1u << between(me, 5, 31))                                                                   \
     X("sequence", d->sequence = (ipt_sequence)between(me, IPT__SEQUENCE_COUNT, 99))                                    \
     X("host", d->host = (ipt_host)between(me, IPT__HOST_COUNT, 99))                                                    \
@@ -278,25 +279,45 @@ static int may_result(const recipe *its, const recipe *drawn, ipt_result result)
     return result == IPT_ERROR_UNSUPPORTED && (widened || may_be_refused(drawn));
 }
 
-/* Does what the sentence about too little workspace says would do. */
+/* Reads what a sentence says would do: "...: some 123 would do", into one of the desc's limits. */
+static const char *take_advice(const char *sentence, ipt_plan_desc *desc)
+{
+    const char *at = strstr(sentence, " would do");
+    if (!at)
+        return NULL;
+    while (at > sentence && at[-1] >= '0' && at[-1] <= '9')
+        --at;
+    if (!strncmp(sentence, "max_workspace", 13)) {
+        desc->max_workspace = strtoull(at, NULL, 10);
+        return "max_workspace";
+    }
+    if (!strncmp(sentence, "max_host_memory", 15)) {
+        desc->max_host_memory = strtoull(at, NULL, 10);
+        return "max_host_memory";
+    }
+    return NULL;
+}
+
+/* Does what the sentence about too little memory says would do. */
 static void follow_advice(worker *me, slot *its, place *at)
 {
-    const char *const sentence = ipt_context_error(NULL), *const advice = strrchr(sentence, ':');
+    const char *const limit = take_advice(ipt_context_error(NULL), &its->recipe.desc);
     ipt_result result;
-    if (strncmp(sentence, "max_workspace allows ", 21) || !advice || !strstr(advice, " would do"))
+    if (!limit)
         return;
-    its->recipe.desc.max_workspace = strtoull(advice + 1, NULL, 10);
     ++all.advised;
     result = its->recipe.way == WAY_SPLIT ? ipt_plan_create_split(&at->context, 1, &its->recipe.desc, &its->plan)
                                           : ipt_plan_create(at->context, &its->recipe.desc, &its->plan);
-    if (result && !strncmp(ipt_context_error(NULL), "max_workspace", 13))
-        failure(me, its, "the max_workspace that the sentence said would do does not");
+    if (result && !strncmp(ipt_context_error(NULL), limit, strlen(limit)))
+        failure(me, its, ipt_context_error(NULL));
     if (!its->plan)
         return;
     check_plan(me, its);
     ipt_plan_destroy(its->plan);
     its->plan = NULL;
 }
+
+static place *place_of(worker *me, size_t kind);
 
 /* make_plan without its opinion of refusals. */
 static ipt_result try_plan(worker *me, slot *its, const recipe *wanted, place *at)
@@ -308,6 +329,8 @@ static ipt_result try_plan(worker *me, slot *its, const recipe *wanted, place *a
     its->recipe = *wanted;
     its->place = at;
     pair[0] = pair[1] = at->context;
+    if (wanted->way == WAY_SPLIT && at->cl == me->home.cl)
+        pair[1] = place_of(me, 1)->context;
     begins(me, its, "makes a plan");
     ++me->plans;
     result = wanted->way == WAY_SPLIT ? ipt_plan_create_split(pair, between(me, 1, 2), &wanted->desc, &its->plan)
@@ -394,6 +417,15 @@ static way draw_way(worker *me)
     return one_in(me, 200) ? WAY_ONE_LINER : (way)by_share(me, way_shares, WAY_COUNT);
 }
 
+/* Memory for a matrix in many steps rather than in one. */
+static void make_steps(worker *me, recipe *its)
+{
+    ipt_plan_desc *const d = &its->desc;
+    const size_t bytes = d->rows * d->cols * d->elem_size;
+    if (its->way == WAY_STORAGE && !one_in(me, 5))
+        d->max_host_memory = bytes / 100 * between(me, 30, 70) + between(me, 5000, 20000);
+}
+
 static size_t draw_bytes(worker *me)
 {
     return one_in(me, 16) ? me->most : me->most / 16;
@@ -410,7 +442,8 @@ static void executes(worker *me)
         run_one_liner(me);
         return;
     }
-    draw_recipe(me, how, draw_bytes(me), &drawn);
+    draw_recipe(me, how, how == WAY_STORAGE ? me->most / 4 : draw_bytes(me), &drawn);
+    make_steps(me, &drawn);
     wider = drawn;
     if (one_in(me, 2))
         widen(me, &wider);
@@ -419,6 +452,7 @@ static void executes(worker *me)
         me->own.desc.context = at->cl;
         make_context(me, &me->own);
         at = &me->own;
+        wider.desc.measure_buffer = one_in(me, 2) ? at->buffers[1] : NULL;
     }
     result = try_plan(me, &its, &wider, at);
     if (result) {
