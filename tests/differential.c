@@ -593,6 +593,7 @@ static void plans_by_profile(worker *me)
     draw_recipe(me, WAY_BUFFER, draw_bytes(me), &drawn);
     widen(me, &drawn);
     drawn.desc.flags &= ~(IPT_MEASURE | IPT_CACHE_ONLY);
+    drawn.desc.max_device_memory = 0; /* plans that are cut need a device */
     here = try_plan(me, &its, &drawn, at);
     snprintf(first, sizeof first, "%.8000s", here ? ipt_context_error(NULL) : ipt_plan_describe(its.plan));
     if (ipt_context_profile(at->context, text, sizeof text, NULL)) {
