@@ -1009,7 +1009,7 @@ static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, 
 static void run_storage(worker *me, slot *its)
 {
     const size_t offset = GUARD, total = prepare(me, its, offset, 1), bytes = ipt_plan_storage_memory(its->plan);
-    const int stopping = one_in(me, 2);
+    const int stopping = !one_in(me, 4);
     size_t stops = stopping ? between(me, 1, 4) : 0;
     store where;
     ipt_storage storage;

@@ -3,8 +3,8 @@
  *
  * Usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] [--failures LIMIT]
  *        differential --case SEED     that case alone, with all it does in words
- * The low four bits of a case's seed choose its element sizes. Cases come in blocks with the same four, which share
- * their contexts; at the end of a block nothing of ipt's may be left.
+ * The low four bits of a case's seed choose its element sizes, the same for many cases in succession, which share
+ * programs. Blocks of cases share contexts; at the end of a block nothing of ipt's may be left.
  * Exit code: 0 all was right, 1 it was not, 4 something hung. */
 #define _XOPEN_SOURCE 700
 #if defined(__GNUC__) || defined(__clang__)
@@ -28,6 +28,7 @@
 #endif
 
 enum {
+    THEME = 100,                        /* cases whose seeds choose the same element sizes */
     BLOCK = 50,                         /* cases that share contexts */
     TIME_LIMIT = 4 * STRESS_TIME_LIMIT, /* of a case, before it counts as hung */
     SHOWN = 10                          /* failures that are shown in full */
@@ -88,8 +89,8 @@ static const char *const field_names[] = {
 
 /* What a case does. X(enumerator, how many of 100) */
 #define DEED_LIST(X)                                                                                                   \
-    X(EXECUTES, 74)                                                                                                    \
-    X(SPOILT, 10)                                                                                                      \
+    X(EXECUTES, 69)                                                                                                    \
+    X(SPOILT, 15)                                                                                                      \
     X(MISUSED, 5)                                                                                                      \
     X(PROFILE, 6)                                                                                                      \
     X(WISDOM, 3)                                                                                                       \
@@ -414,6 +415,8 @@ static int close_places(worker *me)
 
 static way draw_way(worker *me)
 {
+    if (one_in(me, 7))
+        return WAY_STORAGE;
     return one_in(me, 200) ? WAY_ONE_LINER : (way)by_share(me, way_shares, WAY_COUNT);
 }
 
@@ -739,7 +742,7 @@ static unsigned long run_block(worker *me, uint64_t seed, unsigned long first, u
     uint64_t seeds[BLOCK];
     unsigned long i, done = 0;
     for (i = 0; i < count && stress_now() < until && all.failures < all.most_failures; ++i, ++done) {
-        const uint64_t drawn = mix(seed + (first + i) * 0x9e3779b97f4a7c15u), theme = mix(seed ^ first / BLOCK * 77);
+        const uint64_t drawn = mix(seed + (first + i) * 0x9e3779b97f4a7c15u), theme = mix(seed ^ first / THEME * 77);
         seeds[i] = (drawn & ~(uint64_t)15) | (theme & 15);
         run_case(me, seeds[i]);
     }
@@ -838,7 +841,8 @@ int main(int count, char **arguments)
         all.blocks_left += (unsigned long)close_places(&all.me);
         done = 1;
     }
-    while (!all.alone && done < cases && stress_now() < begun + seconds && all.failures < all.most_failures) {
+    while (!all.alone && done < cases && stress_now() < begun + seconds &&
+           all.failures + all.blocks_left < all.most_failures) {
         const unsigned long block = cases - done < BLOCK ? cases - done : BLOCK;
         done += run_block(&all.me, seed, done, block, begun + seconds);
         if (stress_now() - shown > 60) {
