@@ -399,6 +399,7 @@ static int close_places(worker *me)
         ipt_context_destroy(at->context);
         memset(at, 0, sizeof *at);
     }
+    soak_settle();
     for (i = 0; i < SOAK_HELD_COUNT; ++i) {
         if (soak_held[i])
             fprintf(stderr, "LEFT OVER: %ld %s when all plans and contexts were destroyed\n", soak_held[i],

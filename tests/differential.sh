@@ -26,7 +26,7 @@ thread)
     ;;
 esac
 if [ -n "${SANITIZE:-}" ]; then
-    compiler=${CLANG:-$(command -v clang-14 || command -v clang)} || { echo "no clang is installed" >&2; exit 2; }
+    compiler=${CLANG:-$(command -v clang)} || { echo "no clang is installed" >&2; exit 2; }
 fi
 mkdir -p build
 $compiler $flags -o $program tests/differential.c ${LDLIBS:--lOpenCL -lpthread}

@@ -227,6 +227,7 @@ static void close_epoch(soak *its)
         now->plans += me->plans;
     }
     ipt_context_destroy(its->workers[0].home.context);
+    soak_settle();
     for (i = 0; i < SOAK_HELD_COUNT; ++i)
         if (soak_held[i]) {
             fprintf(stderr, "LEFT OVER: %ld %s when all plans and contexts were destroyed\n", soak_held[i],
