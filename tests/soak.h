@@ -195,8 +195,8 @@ static void soak_give(void *pointer, void *user)
     free(block);
 }
 
-/* Waits until nothing is held, five seconds at most: a thread of ipt's lets its plan and event go after it has told that
- * they are done. */
+/* Waits until nothing is held, five seconds at most: a thread of ipt's lets its plan and event go after it has told
+ * that they are done. */
 static void soak_settle(void)
 {
     const struct timespec pause = {0, 1000000};
