@@ -17,7 +17,7 @@ TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves t
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
-TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/fake_cl.h tests/fake_world.h gen/offline.h
+TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h gen/offline.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
@@ -29,7 +29,7 @@ TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++ $(OFFLINE_PACKAGES
                 g++-mingw-w64-x86-64 oclgrind python3-venv
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
+.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
         clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -54,14 +54,14 @@ test: deps ## all tests: under 10 minutes on two cores
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
 	@CC="$(CC)" sh tests/opencls.sh rusticl
-	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick
+	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick differential
 	@sh tests/skipped.sh list
 
 # Behind the tests, the deep checks, two at a time. What each prints comes when it ends.
 CHECK_PACKAGES = spin clang libclang-rt-dev valgrind clang-tidy cppcheck
 check: test ## make test, and the deep checks: under 40 minutes on two cores
 	@sh gen/deps.sh $(CHECK_PACKAGES)
-	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly check-again check-compile
+	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly differential-anew differential-planted check-again check-compile
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
 	@sh tests/check.sh
@@ -80,6 +80,9 @@ told-quick: $(B)/tests/ipt_tests $(B)/libtold.so
 
 tool-tests: $(B)/tests/ipt_tests $(B)/ipt
 	@$< 'tool_*'
+
+differential: $(B)/differential # 300 random cases over the whole interface, the same each time
+	@$< --cases 300 --seed 1
 
 single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
@@ -113,6 +116,15 @@ SECONDS ?= 600
 fuzz: ## random input for all that is read, SECONDS=600 for each reader, with clang's libFuzzer
 	@sh gen/deps.sh clang libclang-rt-dev
 	@sh tests/fuzz/run.sh $(SECONDS)
+
+differential-anew: # thousands with a new seed
+	@$(MAKE) --no-print-directory fuzz-differential CASES=3000 SECONDS=600
+
+fuzz-differential: ## random cases over the whole interface, each repeatable: CASES=5000 SEED= SECONDS= SANITIZE=address|thread
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" SANITIZE=$(SANITIZE) sh tests/differential.sh $(or $(CASES),5000) "$(SEED)" "$(if $(filter command,$(origin SECONDS)),$(SECONDS))"
+
+differential-planted: $(B)/embed # defects that the cases must find
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/differential_planted.sh
 
 large: $(B)/large ## matrices beyond 2^32 elements, on a GPU with 16 GB (choose it with IPT_DEVICE)
 	@$(B)/large
@@ -215,7 +227,7 @@ $(B)/ipt: gen/ipt.c gen/bench.h gen/journal.h gen/npy.h gen/offline.h gen/startu
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
-$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/soak $(B)/walk: $(B)/%: tests/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
+$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/soak $(B)/differential $(B)/walk: $(B)/%: tests/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)

@@ -1015,13 +1015,18 @@ static ipt_result ipt__fail_opencl(const char *call, cl_int error)
                      (int)error);
 }
 
-/* Puts what a failure in the middle means before the text of the failure itself. */
-static ipt_result ipt__fail_incomplete(const char *meaning)
+/* Puts what a failure means for the caller before the text of the failure itself. */
+static ipt_result ipt__fail_further(ipt_result result, const char *meaning)
 {
     char cause[1024];
     memcpy(cause, ipt__error_text, sizeof cause - 1);
     cause[sizeof cause - 1] = 0;
-    return ipt__fail(IPT_ERROR_INCOMPLETE, "%s: %s", meaning, cause);
+    return ipt__fail(result, "%s: %s", meaning, cause);
+}
+
+static ipt_result ipt__fail_incomplete(const char *meaning)
+{
+    return ipt__fail_further(IPT_ERROR_INCOMPLETE, meaning);
 }
 
 static ipt_result ipt__fail_null(const char *name)
@@ -6979,7 +6984,8 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_n,
                                      &ignored, &plan->pad_cols, &more);
     if (result)
-        return result;
+        return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
+                                                                 : "flags has IPT_PAD, and tile_n is 0");
     if (desc->rows + plan->pad_rows < desc->rows || desc->cols + plan->pad_cols < desc->cols)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
                          (unsigned long)desc->rows, (unsigned long)desc->cols);

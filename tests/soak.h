@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* X(enumerator, name). Held: what has been created or retained and not been released. */
 #define SOAK_HELD_LIST(X)                                                                                              \
@@ -192,6 +193,23 @@ static void soak_give(void *pointer, void *user)
     soak_change(SOAK_BLOCKS, -1);
     soak_change(SOAK_BYTES, -(long)bytes);
     free(block);
+}
+
+/* Waits until nothing is held, five seconds at most: a thread of ipt's lets its plan and event go after it has told
+ * that they are done. */
+static void soak_settle(void)
+{
+    const struct timespec pause = {0, 1000000};
+    int turn, kind, left = 1;
+    for (turn = 0; turn < 5000 && left; ++turn) {
+        left = 0;
+        pthread_mutex_lock(&soak_held_lock);
+        for (kind = 0; kind < SOAK_HELD_COUNT; ++kind)
+            left |= soak_held[kind] != 0;
+        pthread_mutex_unlock(&soak_held_lock);
+        if (left)
+            nanosleep(&pause, NULL);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

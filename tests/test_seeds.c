@@ -840,6 +840,10 @@ static void seeds_padding_by_tiles(void **state)
     }
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
+
+    /* In little local memory algorithm 5 finds no tiles. The sentence names what asked for them. */
+    test_expect_error(ipt_plan_create(test_small_context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "IPT_PAD", "576");
+    test_expect_error(ipt_plan_create(test_small_context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "tile_m", NULL);
 }
 
 /* Forced kernels serve the stages of formats and of padded matrices, too. */
