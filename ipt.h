@@ -247,8 +247,9 @@
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
  *   at a quarter of the copy's speed.
  * - Sub-groups of 8, 16 or 32 work-items are used: by PTX on NVIDIA devices, else by cl_intel_subgroups or
- *   cl_khr_subgroups. Each program that uses them is tried first; where it does not do what it should, work-groups of
- *   32 take their place.
+ *   cl_khr_subgroups. Each program that uses the latter transposes two small grids before a plan takes it. Where a byte
+ *   differs, work-groups of 32 take the place of sub-groups (PoCL 6.0: two reductions without a barrier between them mix
+ *   up their results).
  * - An execution must not wait for the event of an ipt_plan_execute_host_async of its own plan that is still under way:
  *   each would wait for the other for ever.
  * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event, and
@@ -4126,8 +4127,12 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
         if (program && !program->lanes) {
             program->lanes = context->context ? ipt__find_lanes(context, program) : context->limits.lanes;
             ipt__program_store(context, program);
-            ipt__log(context, "sub-groups of %lu work-items, %lu were expected, in %s", (unsigned long)program->lanes,
-                     (unsigned long)lanes, ipt__kernels[program->id].name);
+            if (program->lanes == 1)
+                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
+                         ipt__kernels[program->id].name);
+            else
+                ipt__log(context, "sub-groups of %lu work-items, %lu were expected, in %s",
+                         (unsigned long)program->lanes, (unsigned long)lanes, ipt__kernels[program->id].name);
         }
         if (program && program->lanes == lanes)
             found = lanes;

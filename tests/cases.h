@@ -4,11 +4,6 @@
 #ifndef CASES_H_INCLUDED
 #define CASES_H_INCLUDED
 
-/* 1: a stopped storage goes on with those pieces of its memory only that `ready` has told of, 0: with all of it. */
-#ifndef CASES_KEEP_ONLY_WHAT_IS_TOLD
-#define CASES_KEEP_ONLY_WHAT_IS_TOLD 0
-#endif
-
 typedef struct worker worker;
 typedef struct slot slot;
 
@@ -1000,7 +995,7 @@ static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, 
         return 0;
     ++me->resumed;
     storage->resume = where->ready;
-    if (where->memory && CASES_KEEP_ONLY_WHAT_IS_TOLD)
+    if (where->memory) /* what `ready` has told of, and nothing else */
         memcpy(where->memory, where->told, where->memory_bytes);
     return 1;
 }

@@ -146,7 +146,8 @@ fi
 
 # Windows, as far as a compiler can tell. Where mingw has no C++ compiler, clang is one for the same target.
 mingw_cpp="x86_64-w64-mingw32-g++"
-command -v $mingw_cpp > /dev/null || mingw_cpp="clang++ --target=x86_64-w64-mingw32"
+command -v $mingw_cpp > /dev/null || ! command -v x86_64-w64-mingw32-gcc > /dev/null ||
+    mingw_cpp="clang++ --target=x86_64-w64-mingw32" # with the headers of the other
 for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c11" "$mingw_cpp -x c++ -std=c++11" \
     "$mingw_cpp -x c++ -std=c++20"; do
     case $(basename "$headers"):$part:$compiler in

@@ -19,14 +19,6 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-/* Checks that can be switched off, to look for other things. */
-#ifndef NO_LIMIT_IS_NO_NUMBER
-#define NO_LIMIT_IS_NO_NUMBER 0
-#endif
-#ifndef CUTS_OBEY_MAX_WORKSPACE
-#define CUTS_OBEY_MAX_WORKSPACE 0
-#endif
-
 enum {
     THEME = 100,                        /* cases whose seeds choose the same element sizes */
     BLOCK = 50,                         /* cases that share contexts */
@@ -211,8 +203,8 @@ static void check_sentence(worker *me, const slot *its, const char *text)
     snprintf(what, sizeof what, "a sentence without a field, or with what is none: '%.1000s'", text);
     while (i < sizeof field_names / sizeof *field_names && !strstr(text, field_names[i]))
         ++i;
-    if (strlen(text) < 9 || i == sizeof field_names / sizeof *field_names ||
-        (NO_LIMIT_IS_NO_NUMBER && strstr(text, "18446744073709551615")) || strstr(text, "(null)"))
+    if (strlen(text) < 9 || i == sizeof field_names / sizeof *field_names || strstr(text, "18446744073709551615") ||
+        strstr(text, "(null)"))
         failure(me, its, what);
 }
 
@@ -229,9 +221,7 @@ static void check_plan(worker *me, const slot *its)
         failure(me, its, "a plan without a description");
     if (strstr(text, "18446744073709551615") || strstr(text, "(null)"))
         failure(me, its, "a description with what is no number or no text");
-    if (desc->max_workspace > 1 &&
-        (CUTS_OBEY_MAX_WORKSPACE || (its->recipe.way < WAY_PAGEABLE && !desc->max_device_memory)) &&
-        ipt_plan_workspace(its->plan) > desc->max_workspace)
+    if (desc->max_workspace > 1 && ipt_plan_workspace(its->plan) > desc->max_workspace)
         failure(me, its, "the workspace is larger than max_workspace");
 }
 
