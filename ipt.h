@@ -193,6 +193,11 @@
  * super-elements that this makes are as long as a panel; the host's threads put them in their places (before the
  * panels, if the matrix is wide), cycle by cycle. Every byte crosses the bus once in each direction. Batches of smaller
  * matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the first byte that comes down on.
+ *   Devices limit the bytes of one buffer, too (CL_DEVICE_MAX_MEM_ALLOC_SIZE), and some take more than they say. A plan
+ * tries the size that it wants first. Where the device refuses that, the plan takes a smaller workspace, and host
+ * matrices go in pieces, in buffers within the device's limit. IPT_HOST_SYNCHRONOUS, IPT_HOST_STAGES and
+ * IPT_HOST_SHARED take no pieces: they return IPT_ERROR_OUT_OF_MEMORY. Plans of ipt_plan_create_split send the pieces
+ * through the first device.
  *   ipt_plan_execute_storage does that, by panels, to a matrix that is read and written by your functions, in a file,
  * say, with max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and
  * sorted in a third pass. It goes in steps: before a step's first byte is written, `ready` is told, and then its result is
@@ -1000,21 +1005,130 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     return result;
 }
 
+/* OpenCL's errors up to 3.0 and those of extensions that ipt may meet, by number: older headers lack some names. */
+#define IPT__CL_ERROR_LIST(X)                                                                                          \
+    X(CL_DEVICE_NOT_FOUND, -1)                                                                                         \
+    X(CL_DEVICE_NOT_AVAILABLE, -2)                                                                                     \
+    X(CL_COMPILER_NOT_AVAILABLE, -3)                                                                                   \
+    X(CL_MEM_OBJECT_ALLOCATION_FAILURE, -4)                                                                            \
+    X(CL_OUT_OF_RESOURCES, -5)                                                                                         \
+    X(CL_OUT_OF_HOST_MEMORY, -6)                                                                                       \
+    X(CL_PROFILING_INFO_NOT_AVAILABLE, -7)                                                                             \
+    X(CL_MEM_COPY_OVERLAP, -8)                                                                                         \
+    X(CL_IMAGE_FORMAT_MISMATCH, -9)                                                                                    \
+    X(CL_IMAGE_FORMAT_NOT_SUPPORTED, -10)                                                                              \
+    X(CL_BUILD_PROGRAM_FAILURE, -11)                                                                                   \
+    X(CL_MAP_FAILURE, -12)                                                                                             \
+    X(CL_MISALIGNED_SUB_BUFFER_OFFSET, -13)                                                                            \
+    X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, -14)                                                               \
+    X(CL_COMPILE_PROGRAM_FAILURE, -15)                                                                                 \
+    X(CL_LINKER_NOT_AVAILABLE, -16)                                                                                    \
+    X(CL_LINK_PROGRAM_FAILURE, -17)                                                                                    \
+    X(CL_DEVICE_PARTITION_FAILED, -18)                                                                                 \
+    X(CL_KERNEL_ARG_INFO_NOT_AVAILABLE, -19)                                                                           \
+    X(CL_INVALID_VALUE, -30)                                                                                           \
+    X(CL_INVALID_DEVICE_TYPE, -31)                                                                                     \
+    X(CL_INVALID_PLATFORM, -32)                                                                                        \
+    X(CL_INVALID_DEVICE, -33)                                                                                          \
+    X(CL_INVALID_CONTEXT, -34)                                                                                         \
+    X(CL_INVALID_QUEUE_PROPERTIES, -35)                                                                                \
+    X(CL_INVALID_COMMAND_QUEUE, -36)                                                                                   \
+    X(CL_INVALID_HOST_PTR, -37)                                                                                        \
+    X(CL_INVALID_MEM_OBJECT, -38)                                                                                      \
+    X(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, -39)                                                                         \
+    X(CL_INVALID_IMAGE_SIZE, -40)                                                                                      \
+    X(CL_INVALID_SAMPLER, -41)                                                                                         \
+    X(CL_INVALID_BINARY, -42)                                                                                          \
+    X(CL_INVALID_BUILD_OPTIONS, -43)                                                                                   \
+    X(CL_INVALID_PROGRAM, -44)                                                                                         \
+    X(CL_INVALID_PROGRAM_EXECUTABLE, -45)                                                                              \
+    X(CL_INVALID_KERNEL_NAME, -46)                                                                                     \
+    X(CL_INVALID_KERNEL_DEFINITION, -47)                                                                               \
+    X(CL_INVALID_KERNEL, -48)                                                                                          \
+    X(CL_INVALID_ARG_INDEX, -49)                                                                                       \
+    X(CL_INVALID_ARG_VALUE, -50)                                                                                       \
+    X(CL_INVALID_ARG_SIZE, -51)                                                                                        \
+    X(CL_INVALID_KERNEL_ARGS, -52)                                                                                     \
+    X(CL_INVALID_WORK_DIMENSION, -53)                                                                                  \
+    X(CL_INVALID_WORK_GROUP_SIZE, -54)                                                                                 \
+    X(CL_INVALID_WORK_ITEM_SIZE, -55)                                                                                  \
+    X(CL_INVALID_GLOBAL_OFFSET, -56)                                                                                   \
+    X(CL_INVALID_EVENT_WAIT_LIST, -57)                                                                                 \
+    X(CL_INVALID_EVENT, -58)                                                                                           \
+    X(CL_INVALID_OPERATION, -59)                                                                                       \
+    X(CL_INVALID_GL_OBJECT, -60)                                                                                       \
+    X(CL_INVALID_BUFFER_SIZE, -61)                                                                                     \
+    X(CL_INVALID_MIP_LEVEL, -62)                                                                                       \
+    X(CL_INVALID_GLOBAL_WORK_SIZE, -63)                                                                                \
+    X(CL_INVALID_PROPERTY, -64)                                                                                        \
+    X(CL_INVALID_IMAGE_DESCRIPTOR, -65)                                                                                \
+    X(CL_INVALID_COMPILER_OPTIONS, -66)                                                                                \
+    X(CL_INVALID_LINKER_OPTIONS, -67)                                                                                  \
+    X(CL_INVALID_DEVICE_PARTITION_COUNT, -68)                                                                          \
+    X(CL_INVALID_PIPE_SIZE, -69)                                                                                       \
+    X(CL_INVALID_DEVICE_QUEUE, -70)                                                                                    \
+    X(CL_INVALID_SPEC_ID, -71)                                                                                         \
+    X(CL_MAX_SIZE_RESTRICTION_EXCEEDED, -72)                                                                           \
+    X(CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, -1000)                                                                   \
+    X(CL_PLATFORM_NOT_FOUND_KHR, -1001)                                                                                \
+    X(CL_DEVICE_PARTITION_FAILED_EXT, -1057)                                                                           \
+    X(CL_INVALID_PARTITION_COUNT_EXT, -1058)                                                                           \
+    X(CL_INVALID_PARTITION_NAME_EXT, -1059)                                                                            \
+    X(CL_EGL_RESOURCE_NOT_ACQUIRED_KHR, -1092)                                                                         \
+    X(CL_INVALID_EGL_OBJECT_KHR, -1093)                                                                                \
+    X(CL_INVALID_ACCELERATOR_INTEL, -1094)                                                                             \
+    X(CL_INVALID_ACCELERATOR_TYPE_INTEL, -1095)                                                                        \
+    X(CL_INVALID_ACCELERATOR_DESCRIPTOR_INTEL, -1096)                                                                  \
+    X(CL_ACCELERATOR_TYPE_NOT_SUPPORTED_INTEL, -1097)                                                                  \
+    X(CL_COMMAND_TERMINATED_ITSELF_WITH_FAILURE_ARM, -1108)                                                            \
+    X(CL_CONTEXT_TERMINATED_KHR, -1121)                                                                                \
+    X(CL_INVALID_COMMAND_BUFFER_KHR, -1138)                                                                            \
+    X(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, -1139)                                                                      \
+    X(CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, -1140)                                                                        \
+    X(CL_INVALID_MUTABLE_COMMAND_KHR, -1141)                                                                           \
+    X(CL_INVALID_SEMAPHORE_KHR, -1142)
+
+/* Stands before the error's number in messages. */
+static const char *ipt__cl_error(cl_int error)
+{
+#define IPT__CL_ERROR_CASE(name, number)                                                                               \
+    case number:                                                                                                       \
+        return #name;
+    switch (error) {
+        IPT__CL_ERROR_LIST(IPT__CL_ERROR_CASE)
+    default:
+        return "OpenCL error";
+    }
+}
+
+/* Whether OpenCL has refused memory, or so much of it. */
+static int ipt__is_out_of_memory(cl_int error)
+{
+    return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
+           error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
+}
+
 /* A failed OpenCL call as a result. */
 static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
-    const int memory =
-        error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES || error == CL_OUT_OF_HOST_MEMORY;
-    return ipt__fail(memory ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL, "%s failed with OpenCL error %d", call,
-                     (int)error);
+    return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                     "%s failed with %s (%d)", call, ipt__cl_error(error), (int)error);
+}
+
+enum { IPT__CAUSE_BYTES = 1024 };
+
+/* Copies the text of the last failure, for one that says more. */
+static void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
+{
+    memcpy(cause, ipt__error_text, IPT__CAUSE_BYTES - 1);
+    cause[IPT__CAUSE_BYTES - 1] = 0;
 }
 
 /* Puts what a failure in the middle means before the text of the failure itself. */
 static ipt_result ipt__fail_incomplete(const char *meaning)
 {
-    char cause[1024];
-    memcpy(cause, ipt__error_text, sizeof cause - 1);
-    cause[sizeof cause - 1] = 0;
+    char cause[IPT__CAUSE_BYTES];
+    ipt__keep_cause(cause);
     return ipt__fail(IPT_ERROR_INCOMPLETE, "%s: %s", meaning, cause);
 }
 
@@ -1174,6 +1288,12 @@ static ipt_result ipt__load(void)
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>arithmetic                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
+
+/* OpenCL counts bytes in 64 bits on hosts of 32 bits, too. */
+static size_t ipt__size_of(cl_ulong bytes)
+{
+    return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
+}
 
 static size_t ipt__min(size_t a, size_t b)
 {
@@ -2226,6 +2346,7 @@ struct ipt_context {
     ipt_logger logger;
     int compiler;        /* the device has one */
     int shares_memory;   /* with the host */
+    size_t allocation;   /* bytes of a buffer that the device promises to take; 0: unknown. Some take more */
     int finishes_late;   /* programs are finished by their first launch */
     int forgets_failure; /* commands begin though one that they wait for has been ended by a failed event */
     int takes_bitcode;   /* LLVM's, for spir64 */
@@ -2987,6 +3108,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     char extensions[4096], text[256];
     cl_platform_id platform;
     cl_bool compiler, unified;
+    cl_ulong allocation;
     cl_uint major = 0, minor = 0, bits;
     ipt__questions asked = ipt__questions_to(device), curious = asked;
     int i;
@@ -3009,6 +3131,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->compiler = compiler != 0;
     ipt__ask(&asked, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
     context->shares_memory = unified != 0;
+    ipt__ask(&asked, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &allocation, sizeof allocation);
+    context->allocation = ipt__size_of(allocation);
     context->finishes_late = context->limits.cpu && ipt__platform_has_name(&asked, "portable computing language");
     context->forgets_failure = context->limits.cpu && ipt__platform_has_name(&asked, "intel(r) opencl");
     ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
@@ -3348,8 +3472,8 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     result =
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
                                                                                               : IPT_ERROR_BUILD,
-                  "clBuildProgram failed with OpenCL error %d on %s: %s", (int)error, ipt__kernels[id].file,
-                  log ? log : "no log");
+                  "clBuildProgram failed with %s (%d) on %s: %s", ipt__cl_error(error), (int)error,
+                  ipt__kernels[id].file, log ? log : "no log");
     ipt__release(&context->allocator, log);
     return result;
 }
@@ -3573,8 +3697,8 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
         if (program->program)
             ipt__cl.clReleaseProgram(program->program);
         program->program = NULL;
-        ipt__log(context, "cache: the device refuses %s with OpenCL error %d", ipt__kernels[program->id].name,
-                 (int)error);
+        ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
+                 ipt__cl_error(error), (int)error);
         return 0;
     }
     if (!target && !context->limits.resident_groups)
@@ -4441,6 +4565,10 @@ struct ipt_plan {
     ipt__cut cut;
     ipt__blocks blocks;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
+    size_t refused;        /* bytes of the buffer that the device has refused last; 0: none */
+    size_t most;           /* bytes of a buffer for matrices that are cut; 0: no limit */
+    int in_pieces;         /* made because the device refuses the whole of a host matrix */
+    ipt_plan *pieces;      /* such a plan, which executes for this one; NULL: none. Guarded by host_lock */
     ipt_context **split;   /* the contexts of a plan for several; NULL: it is for one */
     size_t split_count;
     char description[2048];
@@ -6556,6 +6684,31 @@ static ipt_result ipt__wait_for(cl_event event)
     return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
 }
 
+/* A buffer, or NULL and the failure. name: what it holds, for the message. refused: see ipt_plan. */
+static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, size_t bytes, void *host,
+                               const char *name, size_t *refused, ipt_result *result)
+{
+    cl_int error;
+    const cl_mem buffer = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
+    char limit[80] = "";
+    if (!error)
+        return buffer;
+    if (ipt__is_out_of_memory(error))
+        *refused = bytes;
+    if (context->allocation && bytes > context->allocation)
+        snprintf(limit, sizeof limit, ": the device allocates %lu bytes at most at once",
+                 (unsigned long)context->allocation);
+    *result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
+                        (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
+    return NULL;
+}
+
+/* Bytes that the next attempt should take, after the device has refused some: first the limit that it tells. */
+static size_t ipt__less_than(const ipt_context *context, size_t refused)
+{
+    return context->allocation && refused > context->allocation ? context->allocation : refused / 2;
+}
+
 /* Takes the workspace and writes to all of it, so that the device really has it. */
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
@@ -6563,7 +6716,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     const size_t bytes = plan->layout.workspace;
     cl_event event = NULL;
     cl_int error;
-    ipt_result result;
+    ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
     if (plan->lender && plan->lender->layout.workspace >= bytes) {
@@ -6571,17 +6724,18 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         return IPT_SUCCESS;
     }
     plan->lender = NULL;
-    plan->workspace = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "a workspace of %lu bytes: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
-                         (int)error);
+    plan->workspace =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
+    if (result)
+        return result;
     error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
-    if (error)
-        return ipt__fail_opencl("clEnqueueFillBuffer", error);
-    result = ipt__wait_for(event); /* the device may only now find that it has no memory for it */
-    ipt__cl.clReleaseEvent(event);
+    result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
+                   : ipt__wait_for(event); /* the device may only now find that it has no memory for it */
+    if (result == IPT_ERROR_OUT_OF_MEMORY)
+        plan->refused = bytes;
+    if (event)
+        ipt__cl.clReleaseEvent(event);
     return result;
 }
 
@@ -7106,32 +7260,47 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     return result;
 }
 
-/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports
- * only trying can tell: the choice is made again where one does not. */
-static ipt_result ipt__plan_build(ipt_plan *plan)
+/* Makes the choice once, within `budget` bytes of workspace. */
+static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
-    const size_t budget = ipt__plan_budget(plan);
-    size_t refused, seen;
-    ipt_result result;
-    do {
-        seen = ipt__least_refused(plan->context);
-        result = ipt__layout_choose(plan, &plan->layout, budget);
-        if (!result && budget && plan->layout.workspace > budget)
-            result =
-                ipt__fail(IPT_ERROR_UNSUPPORTED,
-                          "max_workspace allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
-                          (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
-                          (unsigned long)desc->elem_size, (unsigned long)plan->layout.minimum_workspace);
-        if (!result)
-            result = ipt__plan_settle(plan, budget);
-        if (!result)
-            result = ipt__plan_open(plan);
-        if (result)
-            ipt__plan_close(plan);
-        refused = ipt__least_refused(plan->context);
-    } while (result == IPT_ERROR_BUILD && refused != seen);
+    ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
+    if (!result && budget && plan->layout.workspace > budget)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED,
+                           "max_workspace allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
+                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
+                           (unsigned long)desc->elem_size, (unsigned long)plan->layout.minimum_workspace);
+    if (!result)
+        result = ipt__plan_settle(plan, budget);
+    if (!result)
+        result = ipt__plan_open(plan);
+    if (result)
+        ipt__plan_close(plan);
     return result;
+}
+
+/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports,
+ * and how much workspace the device takes, only trying can tell: the choice is made again where one does not build, and
+ * with less workspace where some was refused. */
+static ipt_result ipt__plan_build(ipt_plan *plan)
+{
+    char cause[IPT__CAUSE_BYTES] = "";
+    size_t budget = ipt__plan_budget(plan), least, less;
+    ipt_result result;
+    for (;;) {
+        plan->refused = 0;
+        least = ipt__least_refused(plan->context);
+        result = ipt__plan_build_once(plan, budget);
+        if (result == IPT_ERROR_BUILD && ipt__least_refused(plan->context) != least)
+            continue;
+        if (result == IPT_ERROR_UNSUPPORTED && *cause) /* no layout does with so little */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+        less = result == IPT_ERROR_OUT_OF_MEMORY ? ipt__less_than(plan->context, plan->refused) : 0;
+        if (!less || less >= budget)
+            return result;
+        ipt__keep_cause(cause);
+        budget = less;
+    }
 }
 
 static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan_desc *desc)
@@ -7153,8 +7322,9 @@ static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
-/* Makes a plan that borrows the workspace of another one, which outlives it; NULL: of none. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+/* Makes a plan that borrows the workspace of another one, which outlives it; NULL: of none. in_pieces: see ipt_plan. */
+static ipt_result ipt__plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, int in_pieces,
+                                    ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -7170,6 +7340,7 @@ static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context, desc);
     made->lender = lender;
+    made->in_pieces = in_pieces;
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
@@ -7191,6 +7362,11 @@ static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc
     ipt__plan_write_description(made);
     *plan = made;
     return IPT_SUCCESS;
+}
+
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+{
+    return ipt__plan_make_as(context, desc, lender, 0, plan);
 }
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
@@ -7242,6 +7418,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         return;
     context = plan->context;
     allocator = context->allocator;
+    ipt_plan_destroy(plan->pieces);
     ipt__host_close(plan);
     while (plan->split_count)
         ipt_context_destroy(plan->split[--plan->split_count]);
@@ -7352,8 +7529,8 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                              "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
         if (status < 0) /* some implementations would wait for it for ever */
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] has failed with OpenCL error %d", (unsigned)i,
-                             (int)status);
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] has failed with %s (%d)", (unsigned)i,
+                             ipt__cl_error(status), (int)status);
     }
     return IPT_SUCCESS;
 }
@@ -8376,13 +8553,9 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
                 ++share->queue_count;
             part->queue = *queue;
         }
-        if (!result) {
-            share->buffer = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-            if (error)
-                result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                                   "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d",
-                                   (unsigned long)bytes, (int)error);
-        }
+        if (!result)
+            share->buffer = ipt__buffer_make(share->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory",
+                                             &plan->refused, &result);
     }
     if (result) {
         ipt__host_close(plan);
@@ -8458,8 +8631,8 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     }
     if (error) {
         ipt__release(&context->allocator, pinned);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with OpenCL error %d",
-                         (unsigned long)bytes, call, (int)error);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with %s (%d)",
+                         (unsigned long)bytes, call, ipt__cl_error(error), (int)error);
     }
     pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
@@ -9330,6 +9503,12 @@ static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
                                     : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
 }
 
+/* As much of that many bytes as one buffer may have. */
+static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
+{
+    return plan->most ? ipt__min(plan->most, bytes) : bytes;
+}
+
 /* Makes what a cut matrix needs to go by blocks, beside the panels; nothing if it cannot. */
 static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 {
@@ -9340,7 +9519,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
                  workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->cut.matrices || !ipt__blocks_choose(plan, limit - own - workspace, sizes))
+    if (plan->cut.matrices || !ipt__blocks_choose(plan, ipt__cut_most(plan, limit - own - workspace), sizes))
         return IPT_SUCCESS;
     result = ipt__blocks_list(plan, sizes);
     for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
@@ -9363,14 +9542,14 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     cl_int error = CL_SUCCESS;
     size_t i, used;
     ipt_result result;
-    if (workspace >= limit ||
-        !ipt__cut_make(plan, (limit - workspace) / IPT__CUT_SLOTS, IPT__CUT_BLOCK_WANTED, &plan->cut)) {
+    if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
+                                             IPT__CUT_BLOCK_WANTED, &plan->cut)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_device_memory = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu "
-                         "would do",
-                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                         (unsigned long)plan->desc.elem_size,
+                         "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
+                         plan->desc.max_device_memory ? "max_device_memory" : "device memory for pieces",
+                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->desc.rows,
+                         (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
                          (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
     }
     host->share_count = 1;
@@ -9389,8 +9568,8 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return result;
     used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
     if (used > limit)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_device_memory = %lu: %lu bytes of it would be needed, workspace included",
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
+                         plan->desc.max_device_memory ? "max_device_memory" : "device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
@@ -9404,11 +9583,10 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     used = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
     if (plan->blocks.bus_bytes)
         used = ipt__max(used, plan->blocks.units * plan->blocks.unit_bytes);
-    share->buffer = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE, used, NULL, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)used,
-                         (int)error);
+    share->buffer =
+        ipt__buffer_make(share->context, CL_MEM_READ_WRITE, used, NULL, "device memory", &plan->refused, &result);
+    if (result)
+        return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t index = ipt__cut_chunk_at(&plan->cut, i);
@@ -10079,6 +10257,24 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     return result;
 }
 
+/* The same in buffers as large as the device takes. */
+static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
+{
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result = ipt__cut_open_device(plan, limit);
+    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
+        ipt__keep_cause(cause);
+        plan->most = ipt__less_than(plan->context, plan->refused);
+        plan->refused = 0;
+        ipt__host_close(plan);
+        memset(&plan->blocks, 0, sizeof plan->blocks);
+        result = ipt__cut_open_device(plan, limit);
+        if (result == IPT_ERROR_UNSUPPORTED) /* no pieces are so small */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+    }
+    return result;
+}
+
 /* ---- which plans are cut ---- */
 
 /* Bytes of device memory that a plan for host matrices may take. */
@@ -10087,10 +10283,10 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
     cl_ulong bytes = 0;
     if (plan->desc.max_device_memory)
         return plan->desc.max_device_memory;
-    if (plan->context->shares_memory || !plan->context->device ||
+    if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
         ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
-    return (size_t)ipt__min(bytes, (size_t)-1);
+    return ipt__size_of(bytes);
 }
 
 /* Whether a plan is for matrices that are cut, which have no stages of their own. */
@@ -10099,7 +10295,7 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     const ipt_plan_desc *const desc = &plan->desc;
     const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (desc->max_host_memory)
+    if (desc->max_host_memory || plan->in_pieces)
         return 1;
     if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
         return limit < plan->span_bytes;
@@ -10114,9 +10310,11 @@ static ipt_result ipt__plan_cut(ipt_plan *plan)
     if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "a matrix that does not fit is cut (max_host_memory = %lu, device memory for %lu bytes): that "
-                         "goes without forced sequences, tiles, formats, IPT_PAD and IPT_OUT_OF_PLACE",
-                         (unsigned long)desc->max_host_memory, (unsigned long)ipt__cut_limit(plan));
+                         "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
+                         "IPT_OUT_OF_PLACE are not possible then",
+                         desc->max_host_memory     ? "max_host_memory"
+                         : desc->max_device_memory ? "max_device_memory"
+                                                   : "the device's memory");
     if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
@@ -10124,8 +10322,8 @@ static ipt_result ipt__plan_cut(ipt_plan *plan)
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
     result = desc->max_host_memory     ? ipt__cut_open_storage(plan)
-             : desc->max_device_memory ? ipt__cut_open_device(plan, desc->max_device_memory)
-                                       : ipt__cut_open_device(plan, ipt__cut_limit(plan) / 4 * 3);
+             : desc->max_device_memory ? ipt__cut_open_smaller(plan, desc->max_device_memory)
+                                       : ipt__cut_open_smaller(plan, ipt__cut_limit(plan) / 4 * 3);
     if (!result && desc->move && !plan->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
@@ -10146,12 +10344,11 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     cl_int error;
     cl_event event = NULL;
     void *mapped;
-    ipt_result result;
-    const cl_mem buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                                                 plan->span_bytes, run->data, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "the host's matrix as a buffer: clCreateBuffer failed with OpenCL error %d", (int)error);
+    ipt_result result = IPT_SUCCESS;
+    const cl_mem buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->span_bytes,
+                                           run->data, "the host's matrix as a buffer", &plan->refused, &result);
+    if (result)
+        return result;
     ipt__host_progress(run, 0);
     result = run->cancelled ? IPT_SUCCESS : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
     if (!run->cancelled && (!result || result == IPT_ERROR_INCOMPLETE)) {
@@ -10189,16 +10386,16 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
     const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
     cl_event event = NULL;
-    cl_int error;
-    ipt_result result;
-    const cl_mem buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
-                         (int)error);
+    ipt_result result = IPT_SUCCESS;
+    const cl_mem buffer =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory", &plan->refused, &result);
+    if (result)
+        return result;
     result = ipt__transfer(plan, buffer, run->data, 0);
     if (!result)
         ipt__host_progress(run, run->total / 2);
+    else if (result == IPT_ERROR_OUT_OF_MEMORY)
+        plan->refused = bytes; /* some devices look for the memory only now */
     if (!result && !run->cancelled)
         result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
     if (!result && !run->cancelled)
@@ -10245,12 +10442,74 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     return IPT_SUCCESS;
 }
 
+/* Executes a plan whose host_lock, or whose owner's, is held. */
+static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result;
+    if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
+        return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
+    result = ipt__host_open(plan, scheme);
+    if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
+        ipt__host_take_slots(&plan->host);
+    if (!result)
+        result = plan->cut.chunk_bytes       ? ipt__cut_run(run)
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
+                 : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
+                                             : ipt__host_run_blocks(run, &plan->host);
+    ipt__host_settle(&plan->host);
+    return result;
+}
+
+/* Makes the plan that takes a host matrix in pieces, because the device has refused memory for all of it. */
+static ipt_result ipt__host_make_pieces(ipt_plan *plan)
+{
+    ipt_plan_desc desc = plan->desc;
+    char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
+    ipt_result result;
+    ipt__keep_cause(cause);
+    if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
+                         ipt_host_string(desc.host));
+    ipt__host_close(plan);
+    desc.host = IPT_HOST_AUTO;
+    desc.host_queues = 0;
+    desc.flags &= ~IPT_MEASURE;
+    desc.measure_buffer = NULL;
+    result = ipt__plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    if (result) {
+        ipt__keep_cause(why);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
+    }
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    plan->host_workspace = plan->pieces->host_workspace;
+    IPT_LOCK_RELEASE(&plan->lock);
+    return IPT_SUCCESS;
+}
+
+/* Executes by pieces. They are kept where the device will refuse as much again; what other programs have taken it may
+ * have the next time. */
+static ipt_result ipt__host_run_pieces(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result;
+    run->plan = plan->pieces;
+    result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
+    if (!plan->context->allocation || plan->span_bytes <= plan->context->allocation) {
+        ipt_plan_destroy(plan->pieces);
+        plan->pieces = NULL;
+        IPT_LOCK_ACQUIRE(&plan->lock);
+        plan->host_workspace = 0;
+        IPT_LOCK_RELEASE(&plan->lock);
+    }
+    return result;
+}
+
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
     ipt__host_run run;
     ipt_host scheme;
-    size_t bytes;
     ipt_result result;
     if (!plan || !data)
         return ipt__fail_null(plan ? "data" : "plan");
@@ -10268,21 +10527,15 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.data = (char *)data;
     run.options = options ? options : &none;
     run.total = 2 * plan->matrix_bytes * plan->desc.batch;
-    bytes = plan->span_bytes;
-    run.pinned = ipt__host_is_pinned(plan->context, run.data, bytes);
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
     IPT_LOCK_ACQUIRE(&plan->host_lock);
-    if (scheme == IPT_HOST_OVERLAPPED || scheme == IPT_HOST_STAGES) {
-        result = ipt__host_open(plan, scheme);
-        if (!result && !run.pinned && bytes >= IPT__HOST_STAGED_BYTES)
-            ipt__host_take_slots(&plan->host);
-        if (!result)
-            result = plan->cut.chunk_bytes       ? ipt__cut_run(&run)
-                     : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(&run, &plan->host)
-                     : plan->desc.batch > 1      ? ipt__host_run_batch(&run, &plan->host)
-                                                 : ipt__host_run_blocks(&run, &plan->host);
-        ipt__host_settle(&plan->host);
-    } else
-        result = scheme == IPT_HOST_SHARED ? ipt__host_run_shared(&run) : ipt__host_run_synchronous(&run);
+    plan->refused = 0;
+    if (!plan->pieces)
+        result = ipt__host_run_scheme(&run, scheme);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
+        result = ipt__host_make_pieces(plan);
+    if (!result && plan->pieces)
+        result = ipt__host_run_pieces(&run);
     IPT_LOCK_RELEASE(&plan->host_lock);
     if (result && run.written)
         return ipt__fail_incomplete(
@@ -10442,6 +10695,8 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     }
     if (!result)
         result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
+        result = ipt__host_make_pieces(made); /* through the first device */
     if (result) {
         ipt_plan_destroy(made);
         return result;
@@ -10743,8 +10998,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
-    cl_int error = CL_SUCCESS;
-    size_t above;
+    size_t above, unused;
     ipt_result result = IPT_SUCCESS;
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
@@ -10756,11 +11010,10 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
         ipt__wisdom_apply(plan, budget) || !measure)
         return result;
     if (!buffer)
-        buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "IPT_MEASURE needs a temporary matrix: clCreateBuffer failed with OpenCL error %d",
-                         (int)error);
+        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
+                                  "a temporary matrix for IPT_MEASURE", &unused, &result);
+    if (result)
+        return result;
     for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
         const size_t most = above ? above * 2 : 128;
         cl_ulong time = 0, once = 0;
