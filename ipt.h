@@ -171,8 +171,9 @@
  *
  * >>host
  * ipt_plan_execute_host takes a matrix in host memory to the device and back, transposed in the same place. How, is
- * desc.host: on devices that share the host's memory (CPUs, integrated GPUs) they work right there, without a copy. On
- * others the matrix is moved in parts, cut along its longer side: a part is transposed while the next is on its way,
+ * desc.host: on devices that share the host's memory (CPUs, integrated GPUs) they work right there, without a copy, if
+ * the matrix begins at a multiple of 16 bytes (on CPUs: of the unit that its elements are moved in). Else, and on
+ * others, the matrix is moved in parts, cut along its longer side: a part is transposed while the next is on its way,
  * and what the two-pass method would shuffle is left to the transfer, which puts the rows of a part to their places.
  * That takes hardly longer than an upload and a download of the same bytes. Batches are cut between matrices, and go up
  * and down at the same time. Memory from ipt_host_alloc is pinned, and moved directly; other memory goes through pinned
@@ -621,9 +622,11 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
 /* Enqueues the transposition of the batch that starts byte_offset bytes into buffer. Never blocks, allocates nothing,
  * and flushes the queue. All commands wait for wait_events; *event (may be NULL) completes after the last of them and
  * is the caller's to release. Two executions of one plan share its workspace: the second waits for the first by itself,
- * on any queue. byte_offset is a multiple of the largest power of two that divides elem_size (16 at most). Errors
- * before anything is enqueued leave the buffer as it was and *event NULL: INVALID_ARGUMENT, OPENCL, OUT_OF_MEMORY,
- * UNSUPPORTED (2^31 work-groups or more). INCOMPLETE: some stages were enqueued, *event is the last of them. */
+ * on any queue. byte_offset is a multiple of the largest power of two that divides elem_size (16 at most). So is the
+ * address of host memory that the buffer was made over (CL_MEM_USE_HOST_PTR) where the device is a CPU; a GPU that
+ * works in the host's memory needs a multiple of 16. Errors before anything is enqueued leave the buffer as it was and
+ * *event NULL: INVALID_ARGUMENT, OPENCL, OUT_OF_MEMORY, UNSUPPORTED (2^31 work-groups or more). INCOMPLETE: some stages
+ * were enqueued, *event is the last of them. */
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
@@ -4579,6 +4582,7 @@ enum {
     IPT__RUN_CPU = 8192, /* elements or pairs of them that a work-group takes; IPT__RUN_GPU: each work-item */
     IPT__RUN_GPU = 16,
     IPT__WORD_BYTES = 4,         /* shorter units are moved by words where everything is aligned to them */
+    IPT__VECTOR_BYTES = 16,      /* what kernels for GPUs access at once */
     IPT__PIECE_BYTES_GPU = 1024, /* of a super-element that a work-group carries: short, for many chains */
     IPT__PIECE_BYTES_CPU = 16384,
     IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: what its nearest cache holds */
@@ -5656,6 +5660,7 @@ typedef struct ipt__run {
     int commands;      /* commands that were enqueued */
     int holds;         /* each command waits for `wait`: the queue has them in sequence by itself */
     size_t skipped;    /* units of a matrix before the place that stages work at; 0 but for ipt__host_stages */
+    int unaligned;     /* the buffer lies over host memory that is not aligned to words: units are moved as they are */
 } ipt__run;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
@@ -5743,7 +5748,7 @@ static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kern
 {
     const cl_ulong units = IPT__WORD_BYTES / run->plan->unit_bytes;
     const ipt__params *params;
-    if (stage->by_words && a->source_base % units == 0 && a->target_base % units == 0) {
+    if (stage->by_words && !run->unaligned && a->source_base % units == 0 && a->target_base % units == 0) {
         kernel = stage->word_kernel;
         a->source_base /= units;
         a->target_base /= units;
@@ -6196,7 +6201,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     const ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
     const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
-    const int words = stage->by_words && place->base % word_units == 0;
+    const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const ipt__params *const params = &plan->kernels[kernel].program->params;
@@ -6260,7 +6265,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const ipt_plan *const plan = run->plan;
     const ipt__limits *const limits = &plan->context->limits;
     const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
-    const int words = stage->by_words && place->base % word_units == 0;
+    const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
@@ -7459,13 +7464,22 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     return result;
 }
 
-/* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have. */
+/* What a host address must be a multiple of where a device works in the host's memory. Kernels for GPUs access it by
+ * vectors, those for CPUs by units, and by words where those are aligned. */
+static size_t ipt__host_alignment(const ipt_plan *plan)
+{
+    return plan->context->limits.cpu ? plan->unit_bytes : IPT__VECTOR_BYTES;
+}
+
+/* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have; unaligned:
+ * see ipt__run, may be NULL. */
 static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
-                                    size_t offset, cl_mem_flags refused)
+                                    size_t offset, cl_mem_flags refused, int *unaligned)
 {
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
     cl_context context = NULL;
+    void *host = NULL;
     cl_int error;
     size_t bytes = 0;
     if (!buffer)
@@ -7474,6 +7488,8 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan->context->shares_memory)
+        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
     if (error && error != CL_INVALID_MEM_OBJECT)
         return ipt__fail_opencl("clGetMemObjectInfo", error);
     if (error || type != CL_MEM_OBJECT_BUFFER)
@@ -7483,6 +7499,12 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
     if (flags & refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
                          flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
+    if (unaligned)
+        *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
+    if ((size_t)host % ipt__host_alignment(plan))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
+                         name, host, (unsigned long)ipt__host_alignment(plan));
     if (offset % plan->unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
                          (unsigned long)offset, (unsigned long)plan->unit_bytes);
@@ -7623,6 +7645,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     cl_event joined[2] = {NULL, NULL};
     ipt__run run;
     ipt__place place;
+    int unaligned = 0;
     ipt_result result;
     if (event)
         *event = NULL;
@@ -7630,11 +7653,12 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result =
-            ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
+        result = ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset,
+                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, &unaligned);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
+    run.unaligned = unaligned;
     place.buffer = buffer;
     place.base = byte_offset / plan->unit_bytes;
     place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
@@ -7784,6 +7808,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
     ipt__place from, to;
+    int unaligned = 0;
     ipt__run run;
     ipt_result result;
     if (event)
@@ -7794,15 +7819,17 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result = ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY);
+        result =
+            ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY, &unaligned);
     if (!result)
         result = ipt__check_buffer(plan, "destination", destination, "destination_offset", destination_offset,
-                                   CL_MEM_READ_ONLY);
+                                   CL_MEM_READ_ONLY, &unaligned);
     if (!result)
         result = ipt__check_apart(plan, source, source_offset, destination, destination_offset);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
+    run.unaligned = unaligned;
     from.buffer = source;
     from.base = source_offset / plan->unit_bytes;
     to.buffer = destination;
@@ -10419,8 +10446,8 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
     const ipt_plan_desc *const desc = &plan->desc;
-    const int shares = plan->context->shares_memory && !plan->split_count &&
-                       (size_t)data % plan->unit_bytes == 0; /* units of a buffer are where they can be read */
+    const int shares =
+        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
     *scheme = desc->host;
@@ -10432,9 +10459,9 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
                                                                                                  : IPT_HOST_SYNCHRONOUS;
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is shared: the device does not work in the host's memory, or data is not a multiple of "
-                         "%lu bytes from the start of it",
-                         (unsigned long)plan->unit_bytes);
+                         "host is shared: the device does not work in the host's memory, or the address of data is not "
+                         "a multiple of %lu",
+                         (unsigned long)ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves "
@@ -10505,6 +10532,15 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
     return result;
 }
 
+/* Whether a plan that counts on working in the host's memory would now take more than max_device_memory, because the
+ * matrix lies where the device cannot work. */
+static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
+{
+    const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
+    return limit && scheme != IPT_HOST_SHARED && !plan->desc.host && !plan->cut.chunk_bytes &&
+           (limit < budget || limit - budget < plan->span_bytes);
+}
+
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
@@ -10530,7 +10566,9 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
     IPT_LOCK_ACQUIRE(&plan->host_lock);
     plan->refused = 0;
-    if (!plan->pieces)
+    if (!plan->pieces && ipt__host_exceeds(plan, scheme))
+        result = ipt__host_make_pieces(plan);
+    else if (!plan->pieces)
         result = ipt__host_run_scheme(&run, scheme);
     if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
         result = ipt__host_make_pieces(plan);
@@ -11003,8 +11041,8 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (buffer)
-        result =
-            ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
+        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
+                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
     if (result || !plan->layout.length || desc->tile_m || desc->tile_n ||
         (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS) ||
         ipt__wisdom_apply(plan, budget) || !measure)

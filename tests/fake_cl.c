@@ -767,6 +767,8 @@ cl_int fake_clGetMemObjectInfo(cl_mem buffer, cl_mem_info question, size_t capac
         GIVE(size_t, its->size);
     case CL_MEM_FLAGS:
         GIVE(cl_mem_flags, its->flags);
+    case CL_MEM_HOST_PTR:
+        GIVE(void *, its->owns ? NULL : its->bytes);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
         GIVE(cl_mem, NULL);
     case CL_MEM_OFFSET:

@@ -15,7 +15,7 @@ typedef struct told_device {
     cl_ulong allocation, global; /* bytes of a buffer, and of all of them */
     int takes_more;              /* it takes buffers of any size, whatever it says */
     cl_int error;                /* how it refuses buffers */
-    int gpu, unified;            /* unified: -1 for the truth */
+    int gpu, unified;            /* unified: with a limit, or told to be a GPU */
     int pins;                    /* pinned memory counts as the host's: no limit holds for it */
     const char *extensions;
 } told_device;
@@ -25,7 +25,8 @@ static struct {
     cl_mem buffer;
     size_t bytes;
 } buffers[BUFFERS_MOST];
-static size_t held, largest, refused, builds; /* bytes held; of the largest buffer; buffers refused; texts compiled */
+static size_t held, held_most;            /* bytes of all buffers, and the most at a time */
+static size_t largest, refused, compiled; /* bytes of the largest buffer; buffers refused; texts compiled */
 
 static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
                                                size_t *needed)
@@ -51,7 +52,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
         *(cl_ulong *)value = told->global;
     if (name == CL_DEVICE_TYPE && told->gpu)
         *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
-    if (name == CL_DEVICE_HOST_UNIFIED_MEMORY && told->unified >= 0)
+    if (name == CL_DEVICE_HOST_UNIFIED_MEMORY && (told->gpu || told->allocation))
         *(cl_bool *)value = told->unified ? CL_TRUE : CL_FALSE;
     return error;
 }
@@ -81,6 +82,7 @@ static cl_mem CL_API_CALL told_clCreateBuffer(cl_context context, cl_mem_flags f
         buffers[i].buffer = made;
         buffers[i].bytes = bytes;
         held += bytes;
+        held_most = held > held_most ? held : held_most;
         largest = bytes > largest ? bytes : largest;
     }
     return made;
@@ -99,7 +101,7 @@ static cl_int CL_API_CALL told_clReleaseMemObject(cl_mem buffer)
 static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                                              const size_t *lengths, cl_int *error)
 {
-    ++builds;
+    ++compiled;
     return clCreateProgramWithSource(context, count, strings, lengths, error);
 }
 
@@ -429,9 +431,132 @@ static void limits_split(void **state)
     close_context(contexts[0]);
 }
 
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Addresses */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static const ipt_plan_desc anywhere[] = {
+    {.rows = 301, .cols = 77, .elem_size = 4},   {.rows = 64, .cols = 640, .elem_size = 4},
+    {.rows = 700, .cols = 611, .elem_size = 1},  {.rows = 611, .cols = 700, .elem_size = 2},
+    {.rows = 320, .cols = 320, .elem_size = 4},  {.rows = 3000, .cols = 17, .elem_size = 8},
+    {.rows = 17, .cols = 3000, .elem_size = 16}, {.rows = 7, .cols = 9, .elem_size = 4, .batch = 300}};
+
+/* Host memory at any address, in the host's memory and apart from it, on CPUs and GPUs. */
+static void limits_any_address(void **state)
+{
+    static const told_device devices[] = {{0, 0, 0, 0, 1, 1, 0, NULL}, {0, 0, 0, 0, 1, 0, 0, NULL}, {0}};
+    static const size_t places[] = {0, 1, 2, 4, 8, 12, 16, 68};
+    (void)state;
+    for (size_t d = 0; d < TEST_COUNT(devices); ++d) {
+        ipt_context *const context = open_context(&devices[d]);
+        for (size_t i = 0; i < TEST_COUNT(anywhere); ++i) {
+            const ipt_plan_desc *const desc = &anywhere[i];
+            const size_t span = test_span(desc);
+            unsigned char *const input = malloc(span), *const expected = malloc(span), *memory;
+            ipt_plan *plan;
+            assert_int_equal(posix_memalign((void **)&memory, 4096, span + 128), 0);
+            test_fill(input, span);
+            memcpy(expected, input, span);
+            test_reference(expected, input, desc);
+            assert_int_equal(ipt_plan_create(context, desc, &plan), IPT_SUCCESS);
+            for (size_t p = 0; p < TEST_COUNT(places); ++p) {
+                memset(memory, 0x5a, span + 128);
+                memcpy(memory + places[p], input, span);
+                const ipt_result result = ipt_plan_execute_host(plan, memory + places[p]);
+                if (result || memcmp(memory + places[p], expected, span) != 0 || memory[places[p] + span] != 0x5a)
+                    fail_msg("device %zu, shape %zu at %zu: %s", d, i, places[p], ipt_context_error(NULL));
+            }
+            ipt_plan_destroy(plan);
+            free(memory);
+            free(input);
+            free(expected);
+        }
+        close_context(context);
+    }
+}
+
+/* max_device_memory holds, too, where the matrix lies at an address at which the device cannot work. */
+static void limits_address_and_memory(void **state)
+{
+    static const told_device device = {0, 0, 0, 0, 1, 1, 0, NULL};
+    static const ipt_plan_desc desc = {.rows = 1000, .cols = 500, .elem_size = 4, .max_device_memory = 1500000};
+    ipt_context *const context = open_context(&device);
+    unsigned char *const input = malloc(2000000), *const expected = malloc(2000000), *memory;
+    ipt_plan *plan;
+    (void)state;
+    assert_int_equal(posix_memalign((void **)&memory, 4096, 2000000 + 16), 0);
+    test_fill(input, 2000000);
+    test_reference(expected, input, &desc);
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    for (size_t place = 0; place <= 16; place += 4) {
+        memcpy(memory + place, input, 2000000);
+        held_most = largest = 0;
+        if (ipt_plan_execute_host(plan, memory + place))
+            fail_msg("at %zu: %s", place, ipt_context_error(NULL));
+        assert_memory_equal(memory + place, expected, 2000000);
+        assert_in_range(held_most, 1, place % 16 ? 1500000 : 3200000); /* with the matrix, where it is a buffer */
+    }
+    ipt_plan_destroy(plan);
+    free(memory);
+    free(input);
+    free(expected);
+    close_context(context);
+}
+
+/* A buffer that its owner has made over such memory: works, or is refused with the address that would do. */
+static void limits_any_buffer(void **state)
+{
+    static const told_device devices[] = {{0, 0, 0, 0, 1, 1, 0, NULL}, {0}};
+    static const size_t places[] = {0, 1, 2, 4, 8, 16};
+    size_t ran = 0, turned_away = 0;
+    (void)state;
+    for (size_t d = 0; d < TEST_COUNT(devices); ++d) {
+        ipt_context *const context = open_context(&devices[d]);
+        for (size_t i = 0; i < TEST_COUNT(anywhere); ++i) {
+            const ipt_plan_desc *const desc = &anywhere[i];
+            const size_t span = test_span(desc);
+            unsigned char *const input = malloc(span), *const expected = malloc(span), *memory;
+            ipt_plan *plan;
+            assert_int_equal(posix_memalign((void **)&memory, 4096, span + 128), 0);
+            test_fill(input, span);
+            memcpy(expected, input, span);
+            test_reference(expected, input, desc);
+            assert_int_equal(ipt_plan_create(context, desc, &plan), IPT_SUCCESS);
+            for (size_t p = 0; p < TEST_COUNT(places); ++p) {
+                cl_int error;
+                memcpy(memory + places[p], input, span);
+                const cl_mem buffer = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, span,
+                                                     memory + places[p], &error);
+                if (error) /* this OpenCL takes no such address itself */
+                    continue;
+                const ipt_result result = ipt_plan_execute(plan, test_queue, buffer, 0, 0, NULL, NULL);
+                assert_int_equal(
+                    clEnqueueReadBuffer(test_queue, buffer, CL_TRUE, 0, span, memory + places[p], 0, NULL, NULL),
+                    CL_SUCCESS);
+                if (result)
+                    expect_error(result, IPT_ERROR_INVALID_ARGUMENT, "buffer", "multiple of");
+                assert_memory_equal(memory + places[p], result ? input : expected, span);
+                assert_true(places[p] % 16 != 0 || !result);
+                ran += !result;
+                turned_away += result != IPT_SUCCESS;
+                clReleaseMemObject(buffer);
+            }
+            ipt_plan_destroy(plan);
+            free(memory);
+            free(input);
+            free(expected);
+        }
+        close_context(context);
+    }
+    print_message("%zu buffers worked, %zu were refused\n", ran, turned_away);
+}
+
 const struct CMUnitTest test_limits[] = {
-    TEST_CASE(limits_names),   TEST_CASE(limits_pieces),    TEST_CASE(limits_more_than_told),
-    TEST_CASE(limits_forced),  TEST_CASE(limits_cut),       TEST_CASE(limits_blocks),
-    TEST_CASE(limits_storage), TEST_CASE(limits_workspace), TEST_CASE(limits_split),
+    TEST_CASE(limits_names),      TEST_CASE(limits_any_address),
+    TEST_CASE(limits_any_buffer), TEST_CASE(limits_address_and_memory),
+    TEST_CASE(limits_pieces),     TEST_CASE(limits_more_than_told),
+    TEST_CASE(limits_forced),     TEST_CASE(limits_cut),
+    TEST_CASE(limits_blocks),     TEST_CASE(limits_storage),
+    TEST_CASE(limits_workspace),  TEST_CASE(limits_split),
 };
 const size_t test_limits_count = TEST_COUNT(test_limits);
