@@ -604,7 +604,8 @@ typedef struct ipt_plan_desc {
     const char *expression;      /* OpenCL C: what becomes of the element x on the way, such as "x * x"; NULL: nothing.
                                     Copied. Elements of 1, 2, 4, 8 or 16 bytes only */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
-                                    "uchar4" */
+                                    "uchar4". double and half, also within expression, need the device's cl_khr_fp64
+                                    and cl_khr_fp16: UNSUPPORTED without */
     ipt_host host;               /* for ipt_plan_execute_host and its likes */
     size_t host_queues; /* parts that a host matrix is moved in, each by a command queue of its own (seed 000's Q, 64 at
                            most); 0: chosen */
@@ -2353,6 +2354,8 @@ struct ipt_context {
     int finishes_late;   /* programs are finished by their first launch */
     int forgets_failure; /* commands begin though one that they wait for has been ended by a failed event */
     int takes_bitcode;   /* LLVM's, for spir64 */
+    int has_half;        /* the compiler takes the type; 1 without a device, too */
+    int has_double;
     unsigned capability; /* of an NVIDIA device, 80 for 8.0; 0: of none */
     cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: none */
     char device_text[IPT__DEVICE_BYTES]; /* lines that tell it from others, for keys */
@@ -2540,7 +2543,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
         limits->group_size *= 2;
     /* Some implementations keep a little for themselves: NVIDIA's launches fail from 48 KiB on, which it reports. */
-    limits->local_memory = (size_t)(local > 16384 ? local - 1024 : local);
+    limits->local_memory = ipt__size_of(local > 16384 ? local - 1024 : local);
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
@@ -3084,7 +3087,7 @@ static void ipt__findings_load(ipt_context *context)
     if (entry.bytes - entry.payload == IPT__FINDINGS_BYTES) {
         const unsigned char *at = entry.data + entry.payload;
 #define IPT__FINDING_GET(type, field, minimum, maximum)                                                                \
-    context->found.field = (type)ipt__min((size_t)ipt__get(at, 8), maximum);                                           \
+    context->found.field = (type)ipt__min(ipt__size_of(ipt__get(at, 8)), maximum);                                     \
     at += 8;
         IPT__FINDING_LIST(IPT__FINDING_GET)
     }
@@ -3143,6 +3146,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
         return ipt__fail_unanswered(&asked);
     strcat(extensions, " ");
     context->takes_bitcode = ipt__contains(extensions, "cl_khr_spir ");
+    context->has_half = ipt__contains(extensions, "cl_khr_fp16 ");
+    context->has_double = ipt__contains(extensions, "cl_khr_fp64 ");
     /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
@@ -3231,6 +3236,7 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     }
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
+    context->has_half = context->has_double = 1; /* the profile does not tell */
 #define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
     *line = 0;                                                                                                         \
     ++number;                                                                                                          \
@@ -7164,8 +7170,8 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
                          (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
     plan->span_bytes -= desc->batch_stride - bytes;
     if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of up to %lu bytes work",
-                         (unsigned long)desc->elem_size, 0xfffffffful * (unsigned long)plan->unit_bytes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
+                         (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
     return IPT_SUCCESS;
 }
 
@@ -7245,12 +7251,40 @@ static void ipt__host_close(ipt_plan *plan);
 static int ipt__plan_is_cut(const ipt_plan *plan);
 static ipt_result ipt__plan_cut(ipt_plan *plan);
 
+/* The extension that a word of OpenCL C needs; NULL: none. `half` alone may point to memory without one. */
+static const char *ipt__word_needs(const char *word, size_t length, int is_type)
+{
+    const size_t all = length;
+    while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
+        --length;
+    if (length == 6 && !strncmp(word, "double", 6))
+        return "cl_khr_fp64";
+    return length == 4 && !strncmp(word, "half", 4) && (is_type || all > length) ? "cl_khr_fp16" : NULL;
+}
+
+/* Fails for types that the device lacks: what its compiler says to them differs, and may be nothing. */
+static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text, int is_type)
+{
+    while (*text) {
+        const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const char *const needs = ipt__word_needs(text, length, is_type);
+        if (needs && !(needs[9] == '1' ? context->has_half : context->has_double))
+            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, text, needs);
+        text += ipt__max(length, 1);
+    }
+    return IPT_SUCCESS;
+}
+
 /* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
 static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     ipt__params params;
     ipt__program *program;
-    ipt_result result;
+    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->desc.expression_type, 1);
+    if (!result)
+        result = ipt__check_types(plan->context, "expression", plan->desc.expression, 0);
+    if (result)
+        return result;
     plan->expression =
         ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
                              &plan->desc.expression, &plan->desc.expression_type);
@@ -7272,7 +7306,8 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
     if (!result && budget && plan->layout.workspace > budget)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                           "max_workspace allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
+                           "%s allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
+                           desc->max_workspace ? "max_workspace" : "the default of max_workspace",
                            (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
                            (unsigned long)desc->elem_size, (unsigned long)plan->layout.minimum_workspace);
     if (!result)
@@ -7452,15 +7487,22 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
+/* What a matrix that is cut does not fit. */
+static const char *ipt__limit_name(const ipt_plan *plan)
+{
+    return plan->desc.max_host_memory     ? "max_host_memory"
+           : plan->desc.max_device_memory ? "max_device_memory"
+                                          : "the device's memory";
+}
+
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
 {
     const ipt_result result = ipt__check_plan(plan);
     if (!result && plan->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     if (!result && plan->cut.chunk_bytes)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "the plan is for matrices larger than max_device_memory or max_host_memory: it takes %s only",
-                         plan->desc.max_host_memory ? "storages" : "host matrices");
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
+                         ipt__limit_name(plan), plan->desc.max_host_memory ? "storages" : "host matrices");
     return result;
 }
 
@@ -9574,7 +9616,7 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
-                         plan->desc.max_device_memory ? "max_device_memory" : "device memory for pieces",
+                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->desc.rows,
                          (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
                          (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
@@ -9596,7 +9638,7 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
-                         plan->desc.max_device_memory ? "max_device_memory" : "device memory for pieces",
+                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
@@ -10339,9 +10381,7 @@ static ipt_result ipt__plan_cut(ipt_plan *plan)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
                          "IPT_OUT_OF_PLACE are not possible then",
-                         desc->max_host_memory     ? "max_host_memory"
-                         : desc->max_device_memory ? "max_device_memory"
-                                                   : "the device's memory");
+                         ipt__limit_name(plan));
     if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",

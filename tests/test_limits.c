@@ -551,9 +551,77 @@ static void limits_any_buffer(void **state)
     print_message("%zu buffers worked, %zu were refused\n", ran, turned_away);
 }
 
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Types of an extension, and limits that there are not */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static void limits_types(void **state)
+{
+    static const told_device device = {0, 0, 0, 0, 1, 0, 0, "cl_khr_fp640 cl_khr_byte_addressable_store"};
+    static const struct {
+        const char *type, *expression, *extension;
+        size_t bytes;
+    } cases[] = {{"half", "x", "cl_khr_fp16", 2},
+                 {"half8", "x", "cl_khr_fp16", 16},
+                 {"double", "x + 1", "cl_khr_fp64", 8},
+                 {"double2", "x", "cl_khr_fp64", 16},
+                 {"float", "(float)sin((double)x)", "cl_khr_fp64", 4},
+                 {"uchar8", "convert_uchar8(convert_int8(x))+as_uchar8((double)1)", "cl_khr_fp64", 8},
+                 {"uint", "as_uint((half2)(0))", "cl_khr_fp16", 4},
+                 {"float", "x + doubled", NULL, 4},
+                 {"ushort", "x + sizeof(half)", NULL, 2}};
+    ipt_context *const context = open_context(&device);
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        ipt_plan_desc desc = {.rows = 5, .cols = 7, .elem_size = cases[i].bytes};
+        ipt_plan *plan;
+        desc.expression = cases[i].expression;
+        desc.expression_type = cases[i].type;
+        compiled = 0;
+        const ipt_result result = ipt_plan_create(context, &desc, &plan);
+        assert_true((compiled == 0) == (cases[i].extension != NULL)); /* what needs none is the compiler's to judge */
+        if (cases[i].extension)
+            expect_error(result, IPT_ERROR_UNSUPPORTED, cases[i].extension, "the device lacks");
+        ipt_plan_destroy(plan);
+    }
+    close_context(context);
+}
+
+/* No message tells a number where there is no limit, or the name of a limit that nobody has set. */
+static void limits_untold(void **state)
+{
+    static const told_device little = {0, 4 * MIB, 1, 0, 1, 0, 0, NULL}, unified = {0, 0, 0, 0, 1, 1, 0, NULL};
+    ipt_plan_desc desc = {.rows = 1900, .cols = 1103, .elem_size = 4, .sequence = IPT_SEQUENCE_TWO_PASS};
+    ipt_context *context = open_context(&little);
+    ipt_plan *plan;
+    cl_int error;
+    (void)state;
+    expect_error(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "the device's memory", "sequence");
+    assert_null(strstr(ipt_context_error(NULL), "max_"));
+    desc.sequence = IPT_SEQUENCE_AUTO;
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    cl_mem buffer = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, 1900 * 1103 * 4, NULL, &error);
+    expect_error(ipt_plan_execute(plan, test_queue, buffer, 0, 0, NULL, NULL), IPT_ERROR_UNSUPPORTED,
+                 "the device's memory", "host matrices");
+    assert_null(strstr(ipt_context_error(NULL), "max_"));
+    clReleaseMemObject(buffer);
+    ipt_plan_destroy(plan);
+    desc.rows = 1500000;
+    desc.cols = 1500001;
+    expect_error(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "device memory", "would do");
+    assert_null(strstr(ipt_context_error(NULL), "max_"));
+    close_context(context);
+    context = open_context(&unified);
+    desc = (ipt_plan_desc){.rows = 1000, .cols = 77, .elem_size = 4, .max_host_memory = 100000, .tile_m = 5};
+    expect_error(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "max_host_memory", "tiles");
+    assert_null(strstr(ipt_context_error(NULL), test_number(SIZE_MAX)));
+    close_context(context);
+}
+
 const struct CMUnitTest test_limits[] = {
     TEST_CASE(limits_names),      TEST_CASE(limits_any_address),
     TEST_CASE(limits_any_buffer), TEST_CASE(limits_address_and_memory),
+    TEST_CASE(limits_types),      TEST_CASE(limits_untold),
     TEST_CASE(limits_pieces),     TEST_CASE(limits_more_than_told),
     TEST_CASE(limits_forced),     TEST_CASE(limits_cut),
     TEST_CASE(limits_blocks),     TEST_CASE(limits_storage),
