@@ -53,6 +53,7 @@ test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
+	@sh tests/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick
 	@sh tests/skipped.sh list
