@@ -10606,9 +10606,11 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
     IPT_LOCK_ACQUIRE(&plan->host_lock);
     plan->refused = 0;
-    if (!plan->pieces && ipt__host_exceeds(plan, scheme))
+    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "max_device_memory is %lu, and the device cannot work on data at %p",
+                  (unsigned long)plan->desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
-    else if (!plan->pieces)
+    } else if (!plan->pieces)
         result = ipt__host_run_scheme(&run, scheme);
     if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
         result = ipt__host_make_pieces(plan);
