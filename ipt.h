@@ -7510,7 +7510,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
  * vectors, those for CPUs by units, and by words where those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
-    return plan->context->limits.cpu ? plan->unit_bytes : IPT__VECTOR_BYTES;
+    return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
 /* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have; unaligned:
