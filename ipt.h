@@ -172,8 +172,9 @@
  *
  * >>host
  * ipt_plan_execute_host takes a matrix in host memory to the device and back, transposed in the same place. How, is
- * desc.host: on devices that share the host's memory (CPUs, integrated GPUs) they work right there, without a copy. On
- * others the matrix is moved in parts, cut along its longer side: a part is transposed while the next is on its way,
+ * desc.host: on devices that share the host's memory (CPUs, integrated GPUs) they work right there, without a copy, if
+ * the matrix begins at a multiple of 16 bytes (on CPUs: of the unit that its elements are moved in). Else, and on
+ * others, the matrix is moved in parts, cut along its longer side: a part is transposed while the next is on its way,
  * and what the two-pass method would shuffle is left to the transfer, which puts the rows of a part to their places.
  * That takes hardly longer than an upload and a download of the same bytes. Batches are cut between matrices, and go up
  * and down at the same time. Memory from ipt_host_alloc is pinned, and moved directly; other memory goes through pinned
@@ -194,6 +195,11 @@
  * super-elements that this makes are as long as a panel; the host's threads put them in their places (before the
  * panels, if the matrix is wide), cycle by cycle. Every byte crosses the bus once in each direction. Batches of smaller
  * matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the first byte that comes down on.
+ *   Devices limit the bytes of one buffer, too (CL_DEVICE_MAX_MEM_ALLOC_SIZE), and some take more than they say. A plan
+ * tries the size that it wants first. Where the device refuses that, the plan takes a smaller workspace, and host
+ * matrices go in pieces, in buffers within the device's limit. IPT_HOST_SYNCHRONOUS, IPT_HOST_STAGES and
+ * IPT_HOST_SHARED take no pieces: they return IPT_ERROR_OUT_OF_MEMORY. Plans of ipt_plan_create_split send the pieces
+ * through the first device.
  *   ipt_plan_execute_storage does that, by panels, to a matrix that is read and written by your functions, in a file,
  * say, with max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and
  * sorted in a third pass. It goes in steps. Before a step writes its first byte, ipt calls `ready` with the step's
@@ -601,7 +607,8 @@ typedef struct ipt_plan_desc {
     const char *expression;      /* OpenCL C: what becomes of the element x on the way, such as "x * x"; NULL: nothing.
                                     Copied. Elements of 1, 2, 4, 8 or 16 bytes only */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
-                                    "uchar4" */
+                                    "uchar4". double and half, also within expression, need the device's cl_khr_fp64
+                                    and cl_khr_fp16: UNSUPPORTED without */
     ipt_host host;               /* for ipt_plan_execute_host and its likes */
     size_t host_queues; /* parts that a host matrix is moved in, each by a command queue of its own (seed 000's Q, 64 at
                            most); 0: chosen */
@@ -619,9 +626,11 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
 /* Enqueues the transposition of the batch that starts byte_offset bytes into buffer. Never blocks, allocates nothing,
  * and flushes the queue. All commands wait for wait_events; *event (may be NULL) completes after the last of them and
  * is the caller's to release. Two executions of one plan share its workspace: the second waits for the first by itself,
- * on any queue. byte_offset is a multiple of the largest power of two that divides elem_size (16 at most). Errors
- * before anything is enqueued leave the buffer as it was and *event NULL: INVALID_ARGUMENT, OPENCL, OUT_OF_MEMORY,
- * UNSUPPORTED (2^31 work-groups or more). INCOMPLETE: some stages were enqueued, *event is the last of them. */
+ * on any queue. byte_offset is a multiple of the largest power of two that divides elem_size (16 at most). So is the
+ * address of host memory that the buffer was made over (CL_MEM_USE_HOST_PTR) where the device is a CPU; a GPU that
+ * works in the host's memory needs a multiple of 16. Errors before anything is enqueued leave the buffer as it was and
+ * *event NULL: INVALID_ARGUMENT, OPENCL, OUT_OF_MEMORY, UNSUPPORTED (2^31 work-groups or more). INCOMPLETE: some stages
+ * were enqueued, *event is the last of them. */
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
@@ -1007,21 +1016,130 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     return result;
 }
 
+/* OpenCL's errors up to 3.0 and those of extensions that ipt may meet, by number: older headers lack some names. */
+#define IPT__CL_ERROR_LIST(X)                                                                                          \
+    X(CL_DEVICE_NOT_FOUND, -1)                                                                                         \
+    X(CL_DEVICE_NOT_AVAILABLE, -2)                                                                                     \
+    X(CL_COMPILER_NOT_AVAILABLE, -3)                                                                                   \
+    X(CL_MEM_OBJECT_ALLOCATION_FAILURE, -4)                                                                            \
+    X(CL_OUT_OF_RESOURCES, -5)                                                                                         \
+    X(CL_OUT_OF_HOST_MEMORY, -6)                                                                                       \
+    X(CL_PROFILING_INFO_NOT_AVAILABLE, -7)                                                                             \
+    X(CL_MEM_COPY_OVERLAP, -8)                                                                                         \
+    X(CL_IMAGE_FORMAT_MISMATCH, -9)                                                                                    \
+    X(CL_IMAGE_FORMAT_NOT_SUPPORTED, -10)                                                                              \
+    X(CL_BUILD_PROGRAM_FAILURE, -11)                                                                                   \
+    X(CL_MAP_FAILURE, -12)                                                                                             \
+    X(CL_MISALIGNED_SUB_BUFFER_OFFSET, -13)                                                                            \
+    X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, -14)                                                               \
+    X(CL_COMPILE_PROGRAM_FAILURE, -15)                                                                                 \
+    X(CL_LINKER_NOT_AVAILABLE, -16)                                                                                    \
+    X(CL_LINK_PROGRAM_FAILURE, -17)                                                                                    \
+    X(CL_DEVICE_PARTITION_FAILED, -18)                                                                                 \
+    X(CL_KERNEL_ARG_INFO_NOT_AVAILABLE, -19)                                                                           \
+    X(CL_INVALID_VALUE, -30)                                                                                           \
+    X(CL_INVALID_DEVICE_TYPE, -31)                                                                                     \
+    X(CL_INVALID_PLATFORM, -32)                                                                                        \
+    X(CL_INVALID_DEVICE, -33)                                                                                          \
+    X(CL_INVALID_CONTEXT, -34)                                                                                         \
+    X(CL_INVALID_QUEUE_PROPERTIES, -35)                                                                                \
+    X(CL_INVALID_COMMAND_QUEUE, -36)                                                                                   \
+    X(CL_INVALID_HOST_PTR, -37)                                                                                        \
+    X(CL_INVALID_MEM_OBJECT, -38)                                                                                      \
+    X(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, -39)                                                                         \
+    X(CL_INVALID_IMAGE_SIZE, -40)                                                                                      \
+    X(CL_INVALID_SAMPLER, -41)                                                                                         \
+    X(CL_INVALID_BINARY, -42)                                                                                          \
+    X(CL_INVALID_BUILD_OPTIONS, -43)                                                                                   \
+    X(CL_INVALID_PROGRAM, -44)                                                                                         \
+    X(CL_INVALID_PROGRAM_EXECUTABLE, -45)                                                                              \
+    X(CL_INVALID_KERNEL_NAME, -46)                                                                                     \
+    X(CL_INVALID_KERNEL_DEFINITION, -47)                                                                               \
+    X(CL_INVALID_KERNEL, -48)                                                                                          \
+    X(CL_INVALID_ARG_INDEX, -49)                                                                                       \
+    X(CL_INVALID_ARG_VALUE, -50)                                                                                       \
+    X(CL_INVALID_ARG_SIZE, -51)                                                                                        \
+    X(CL_INVALID_KERNEL_ARGS, -52)                                                                                     \
+    X(CL_INVALID_WORK_DIMENSION, -53)                                                                                  \
+    X(CL_INVALID_WORK_GROUP_SIZE, -54)                                                                                 \
+    X(CL_INVALID_WORK_ITEM_SIZE, -55)                                                                                  \
+    X(CL_INVALID_GLOBAL_OFFSET, -56)                                                                                   \
+    X(CL_INVALID_EVENT_WAIT_LIST, -57)                                                                                 \
+    X(CL_INVALID_EVENT, -58)                                                                                           \
+    X(CL_INVALID_OPERATION, -59)                                                                                       \
+    X(CL_INVALID_GL_OBJECT, -60)                                                                                       \
+    X(CL_INVALID_BUFFER_SIZE, -61)                                                                                     \
+    X(CL_INVALID_MIP_LEVEL, -62)                                                                                       \
+    X(CL_INVALID_GLOBAL_WORK_SIZE, -63)                                                                                \
+    X(CL_INVALID_PROPERTY, -64)                                                                                        \
+    X(CL_INVALID_IMAGE_DESCRIPTOR, -65)                                                                                \
+    X(CL_INVALID_COMPILER_OPTIONS, -66)                                                                                \
+    X(CL_INVALID_LINKER_OPTIONS, -67)                                                                                  \
+    X(CL_INVALID_DEVICE_PARTITION_COUNT, -68)                                                                          \
+    X(CL_INVALID_PIPE_SIZE, -69)                                                                                       \
+    X(CL_INVALID_DEVICE_QUEUE, -70)                                                                                    \
+    X(CL_INVALID_SPEC_ID, -71)                                                                                         \
+    X(CL_MAX_SIZE_RESTRICTION_EXCEEDED, -72)                                                                           \
+    X(CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, -1000)                                                                   \
+    X(CL_PLATFORM_NOT_FOUND_KHR, -1001)                                                                                \
+    X(CL_DEVICE_PARTITION_FAILED_EXT, -1057)                                                                           \
+    X(CL_INVALID_PARTITION_COUNT_EXT, -1058)                                                                           \
+    X(CL_INVALID_PARTITION_NAME_EXT, -1059)                                                                            \
+    X(CL_EGL_RESOURCE_NOT_ACQUIRED_KHR, -1092)                                                                         \
+    X(CL_INVALID_EGL_OBJECT_KHR, -1093)                                                                                \
+    X(CL_INVALID_ACCELERATOR_INTEL, -1094)                                                                             \
+    X(CL_INVALID_ACCELERATOR_TYPE_INTEL, -1095)                                                                        \
+    X(CL_INVALID_ACCELERATOR_DESCRIPTOR_INTEL, -1096)                                                                  \
+    X(CL_ACCELERATOR_TYPE_NOT_SUPPORTED_INTEL, -1097)                                                                  \
+    X(CL_COMMAND_TERMINATED_ITSELF_WITH_FAILURE_ARM, -1108)                                                            \
+    X(CL_CONTEXT_TERMINATED_KHR, -1121)                                                                                \
+    X(CL_INVALID_COMMAND_BUFFER_KHR, -1138)                                                                            \
+    X(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, -1139)                                                                      \
+    X(CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, -1140)                                                                        \
+    X(CL_INVALID_MUTABLE_COMMAND_KHR, -1141)                                                                           \
+    X(CL_INVALID_SEMAPHORE_KHR, -1142)
+
+/* Stands before the error's number in messages. */
+static const char *ipt__cl_error(cl_int error)
+{
+#define IPT__CL_ERROR_CASE(name, number)                                                                               \
+    case number:                                                                                                       \
+        return #name;
+    switch (error) {
+        IPT__CL_ERROR_LIST(IPT__CL_ERROR_CASE)
+    default:
+        return "OpenCL error";
+    }
+}
+
+/* Whether OpenCL has refused memory, or so much of it. */
+static int ipt__is_out_of_memory(cl_int error)
+{
+    return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
+           error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
+}
+
 /* A failed OpenCL call as a result. */
 static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
-    const int memory =
-        error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES || error == CL_OUT_OF_HOST_MEMORY;
-    return ipt__fail(memory ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL, "%s failed with OpenCL error %d", call,
-                     (int)error);
+    return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                     "%s failed with %s (%d)", call, ipt__cl_error(error), (int)error);
+}
+
+enum { IPT__CAUSE_BYTES = 1024 };
+
+/* Copies the text of the last failure, for one that says more. */
+static void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
+{
+    memcpy(cause, ipt__error_text, IPT__CAUSE_BYTES - 1);
+    cause[IPT__CAUSE_BYTES - 1] = 0;
 }
 
 /* Puts what a failure means for the caller before the text of the failure itself. */
 static ipt_result ipt__fail_further(ipt_result result, const char *meaning)
 {
-    char cause[1024];
-    memcpy(cause, ipt__error_text, sizeof cause - 1);
-    cause[sizeof cause - 1] = 0;
+    char cause[IPT__CAUSE_BYTES];
+    ipt__keep_cause(cause);
     return ipt__fail(result, "%s: %s", meaning, cause);
 }
 
@@ -1186,6 +1304,12 @@ static ipt_result ipt__load(void)
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>arithmetic                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
+
+/* OpenCL counts bytes in 64 bits on hosts of 32 bits, too. */
+static size_t ipt__size_of(cl_ulong bytes)
+{
+    return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
+}
 
 static size_t ipt__min(size_t a, size_t b)
 {
@@ -2239,9 +2363,12 @@ struct ipt_context {
     ipt_logger logger;
     int compiler;        /* the device has one */
     int shares_memory;   /* with the host */
+    size_t allocation;   /* bytes of a buffer that the device promises to take; 0: unknown. Some take more */
     int finishes_late;   /* programs are finished by their first launch */
     int forgets_failure; /* commands begin though one that they wait for has been ended by a failed event */
     int takes_bitcode;   /* LLVM's, for spir64 */
+    int has_half;        /* the compiler takes the type; 1 without a device, too */
+    int has_double;
     unsigned capability; /* of an NVIDIA device, 80 for 8.0; 0: of none */
     cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: none */
     char device_text[IPT__DEVICE_BYTES]; /* lines that tell it from others, for keys */
@@ -2429,7 +2556,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
         limits->group_size *= 2;
     /* Some implementations keep a little for themselves: NVIDIA's launches fail from 48 KiB on, which it reports. */
-    limits->local_memory = (size_t)(local > 16384 ? local - 1024 : local);
+    limits->local_memory = ipt__size_of(local > 16384 ? local - 1024 : local);
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
@@ -3049,7 +3176,7 @@ static void ipt__findings_load(ipt_context *context)
     if (entry.bytes - entry.payload == IPT__FINDINGS_BYTES) {
         const unsigned char *at = entry.data + entry.payload;
 #define IPT__FINDING_GET(type, field, minimum, maximum)                                                                \
-    context->found.field = (type)ipt__min((size_t)ipt__get(at, 8), maximum);                                           \
+    context->found.field = (type)ipt__min(ipt__size_of(ipt__get(at, 8)), maximum);                                     \
     at += 8;
         IPT__FINDING_LIST(IPT__FINDING_GET)
     }
@@ -3076,6 +3203,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     char extensions[4096], text[256];
     cl_platform_id platform;
     cl_bool compiler, unified;
+    cl_ulong allocation;
     cl_uint major = 0, minor = 0, bits;
     ipt__questions asked = ipt__questions_to(device), curious = asked;
     int i;
@@ -3098,6 +3226,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->compiler = compiler != 0;
     ipt__ask(&asked, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
     context->shares_memory = unified != 0;
+    ipt__ask(&asked, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &allocation, sizeof allocation);
+    context->allocation = ipt__size_of(allocation);
     context->finishes_late = context->limits.cpu && ipt__platform_has_name(&asked, "portable computing language");
     context->forgets_failure = context->limits.cpu && ipt__platform_has_name(&asked, "intel(r) opencl");
     ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
@@ -3105,6 +3235,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
         return ipt__fail_unanswered(&asked);
     strcat(extensions, " ");
     context->takes_bitcode = ipt__contains(extensions, "cl_khr_spir ");
+    context->has_half = ipt__contains(extensions, "cl_khr_fp16 ");
+    context->has_double = ipt__contains(extensions, "cl_khr_fp64 ");
     /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV */
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
@@ -3193,6 +3325,7 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     }
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
+    context->has_half = context->has_double = 1; /* the profile does not tell */
 #define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
     *line = 0;                                                                                                         \
     ++number;                                                                                                          \
@@ -3437,8 +3570,8 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     result =
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
                                                                                               : IPT_ERROR_BUILD,
-                  "clBuildProgram failed with OpenCL error %d on %s: %s", (int)error, ipt__kernels[id].file,
-                  log ? log : "no log");
+                  "clBuildProgram failed with %s (%d) on %s: %s", ipt__cl_error(error), (int)error,
+                  ipt__kernels[id].file, log ? log : "no log");
     ipt__release(&context->allocator, log);
     return result;
 }
@@ -3662,8 +3795,8 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
         if (program->program)
             ipt__cl.clReleaseProgram(program->program);
         program->program = NULL;
-        ipt__log(context, "cache: the device refuses %s with OpenCL error %d", ipt__kernels[program->id].name,
-                 (int)error);
+        ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
+                 ipt__cl_error(error), (int)error);
         return 0;
     }
     if (!target && !context->limits.resident_groups)
@@ -4535,6 +4668,10 @@ struct ipt_plan {
     ipt__cut cut;
     ipt__blocks blocks;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
+    size_t refused;        /* bytes of the buffer that the device has refused last; 0: none */
+    size_t most;           /* bytes of a buffer for matrices that are cut; 0: no limit */
+    int in_pieces;         /* made because the device refuses the whole of a host matrix */
+    ipt_plan *pieces;      /* such a plan, which executes for this one; NULL: none. Guarded by host_lock */
     ipt_context **split;   /* the contexts of a plan for several; NULL: it is for one */
     size_t split_count;
     char description[2048];
@@ -4545,6 +4682,7 @@ enum {
     IPT__RUN_CPU = 8192, /* elements or pairs of them that a work-group takes; IPT__RUN_GPU: each work-item */
     IPT__RUN_GPU = 16,
     IPT__WORD_BYTES = 4,         /* shorter units are moved by words where everything is aligned to them */
+    IPT__VECTOR_BYTES = 16,      /* what kernels for GPUs access at once */
     IPT__PIECE_BYTES_GPU = 1024, /* of a super-element that a work-group carries: short, for many chains */
     IPT__PIECE_BYTES_CPU = 16384,
     IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: what its nearest cache holds */
@@ -5622,6 +5760,7 @@ typedef struct ipt__run {
     int commands;      /* commands that were enqueued */
     int holds;         /* each command waits for `wait`: the queue has them in sequence by itself */
     size_t skipped;    /* units of a matrix before the place that stages work at; 0 but for ipt__host_stages */
+    int unaligned;     /* the buffer lies over host memory that is not aligned to words: units are moved as they are */
 } ipt__run;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
@@ -5709,7 +5848,7 @@ static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kern
 {
     const cl_ulong units = IPT__WORD_BYTES / run->plan->unit_bytes;
     const ipt__params *params;
-    if (stage->by_words && a->source_base % units == 0 && a->target_base % units == 0) {
+    if (stage->by_words && !run->unaligned && a->source_base % units == 0 && a->target_base % units == 0) {
         kernel = stage->word_kernel;
         a->source_base /= units;
         a->target_base /= units;
@@ -6162,7 +6301,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     const ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
     const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
-    const int words = stage->by_words && place->base % word_units == 0;
+    const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const ipt__params *const params = &plan->kernels[kernel].program->params;
@@ -6226,7 +6365,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const ipt_plan *const plan = run->plan;
     const ipt__limits *const limits = &plan->context->limits;
     const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
-    const int words = stage->by_words && place->base % word_units == 0;
+    const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
@@ -6650,6 +6789,31 @@ static ipt_result ipt__wait_for(cl_event event)
     return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
 }
 
+/* A buffer, or NULL and the failure. name: what it holds, for the message. refused: see ipt_plan. */
+static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, size_t bytes, void *host,
+                               const char *name, size_t *refused, ipt_result *result)
+{
+    cl_int error;
+    const cl_mem buffer = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
+    char limit[80] = "";
+    if (!error)
+        return buffer;
+    if (ipt__is_out_of_memory(error))
+        *refused = bytes;
+    if (context->allocation && bytes > context->allocation)
+        snprintf(limit, sizeof limit, ": the device allocates %lu bytes at most at once",
+                 (unsigned long)context->allocation);
+    *result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
+                        (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
+    return NULL;
+}
+
+/* Bytes that the next attempt should take, after the device has refused some: first the limit that it tells. */
+static size_t ipt__less_than(const ipt_context *context, size_t refused)
+{
+    return context->allocation && refused > context->allocation ? context->allocation : refused / 2;
+}
+
 /* Takes the workspace and writes to all of it, so that the device really has it. */
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
@@ -6657,7 +6821,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     const size_t bytes = plan->layout.workspace;
     cl_event event = NULL;
     cl_int error;
-    ipt_result result;
+    ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
     if (plan->lender && plan->lender->layout.workspace >= bytes) {
@@ -6665,17 +6829,18 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         return IPT_SUCCESS;
     }
     plan->lender = NULL;
-    plan->workspace = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "a workspace of %lu bytes: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
-                         (int)error);
+    plan->workspace =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
+    if (result)
+        return result;
     error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
-    if (error)
-        return ipt__fail_opencl("clEnqueueFillBuffer", error);
-    result = ipt__wait_for(event); /* the device may only now find that it has no memory for it */
-    ipt__cl.clReleaseEvent(event);
+    result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
+                   : ipt__wait_for(event); /* the device may only now find that it has no memory for it */
+    if (result == IPT_ERROR_OUT_OF_MEMORY)
+        plan->refused = bytes;
+    if (event)
+        ipt__cl.clReleaseEvent(event);
     return result;
 }
 
@@ -7100,8 +7265,8 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
                          (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
     plan->span_bytes -= desc->batch_stride - bytes;
     if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of up to %lu bytes work",
-                         (unsigned long)desc->elem_size, 0xfffffffful * (unsigned long)plan->unit_bytes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
+                         (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
     return IPT_SUCCESS;
 }
 
@@ -7181,12 +7346,40 @@ static void ipt__host_close(ipt_plan *plan);
 static int ipt__plan_is_cut(const ipt_plan *plan);
 static ipt_result ipt__plan_cut(ipt_plan *plan);
 
+/* The extension that a word of OpenCL C needs; NULL: none. `half` alone may point to memory without one. */
+static const char *ipt__word_needs(const char *word, size_t length, int is_type)
+{
+    const size_t all = length;
+    while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
+        --length;
+    if (length == 6 && !strncmp(word, "double", 6))
+        return "cl_khr_fp64";
+    return length == 4 && !strncmp(word, "half", 4) && (is_type || all > length) ? "cl_khr_fp16" : NULL;
+}
+
+/* Fails for types that the device lacks: what its compiler says to them differs, and may be nothing. */
+static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text, int is_type)
+{
+    while (*text) {
+        const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const char *const needs = ipt__word_needs(text, length, is_type);
+        if (needs && !(needs[9] == '1' ? context->has_half : context->has_double))
+            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, text, needs);
+        text += ipt__max(length, 1);
+    }
+    return IPT_SUCCESS;
+}
+
 /* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
 static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     ipt__params params;
     ipt__program *program;
-    ipt_result result;
+    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->desc.expression_type, 1);
+    if (!result)
+        result = ipt__check_types(plan->context, "expression", plan->desc.expression, 0);
+    if (result)
+        return result;
     plan->expression =
         ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
                              &plan->desc.expression, &plan->desc.expression_type);
@@ -7201,32 +7394,48 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     return result;
 }
 
-/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports
- * only trying can tell: the choice is made again where one does not. */
-static ipt_result ipt__plan_build(ipt_plan *plan)
+/* Makes the choice once, within `budget` bytes of workspace. */
+static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
-    const size_t budget = ipt__plan_budget(plan);
-    size_t refused, seen;
-    ipt_result result;
-    do {
-        seen = ipt__least_refused(plan->context);
-        result = ipt__layout_choose(plan, &plan->layout, budget);
-        if (!result && budget && plan->layout.workspace > budget)
-            result =
-                ipt__fail(IPT_ERROR_UNSUPPORTED,
-                          "max_workspace allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
-                          (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
-                          (unsigned long)desc->elem_size, (unsigned long)plan->layout.minimum_workspace);
-        if (!result)
-            result = ipt__plan_settle(plan, budget);
-        if (!result)
-            result = ipt__plan_open(plan);
-        if (result)
-            ipt__plan_close(plan);
-        refused = ipt__least_refused(plan->context);
-    } while (result == IPT_ERROR_BUILD && refused != seen);
+    ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
+    if (!result && budget && plan->layout.workspace > budget)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED,
+                           "%s allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
+                           desc->max_workspace ? "max_workspace" : "the default of max_workspace",
+                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
+                           (unsigned long)desc->elem_size, (unsigned long)plan->layout.minimum_workspace);
+    if (!result)
+        result = ipt__plan_settle(plan, budget);
+    if (!result)
+        result = ipt__plan_open(plan);
+    if (result)
+        ipt__plan_close(plan);
     return result;
+}
+
+/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports,
+ * and how much workspace the device takes, only trying can tell: the choice is made again where one does not build, and
+ * with less workspace where some was refused. */
+static ipt_result ipt__plan_build(ipt_plan *plan)
+{
+    char cause[IPT__CAUSE_BYTES] = "";
+    size_t budget = ipt__plan_budget(plan), least, less;
+    ipt_result result;
+    for (;;) {
+        plan->refused = 0;
+        least = ipt__least_refused(plan->context);
+        result = ipt__plan_build_once(plan, budget);
+        if (result == IPT_ERROR_BUILD && ipt__least_refused(plan->context) != least)
+            continue;
+        if (result == IPT_ERROR_UNSUPPORTED && *cause) /* no layout does with so little */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+        less = result == IPT_ERROR_OUT_OF_MEMORY ? ipt__less_than(plan->context, plan->refused) : 0;
+        if (!less || less >= budget)
+            return result;
+        ipt__keep_cause(cause);
+        budget = less;
+    }
 }
 
 static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan_desc *desc)
@@ -7248,8 +7457,9 @@ static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
-/* Makes a plan that borrows the workspace of another one, which outlives it; NULL: of none. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+/* Makes a plan that borrows the workspace of another one, which outlives it; NULL: of none. in_pieces: see ipt_plan. */
+static ipt_result ipt__plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, int in_pieces,
+                                    ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -7265,6 +7475,7 @@ static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context, desc);
     made->lender = lender;
+    made->in_pieces = in_pieces;
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
@@ -7286,6 +7497,11 @@ static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc
     ipt__plan_write_description(made);
     *plan = made;
     return IPT_SUCCESS;
+}
+
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+{
+    return ipt__plan_make_as(context, desc, lender, 0, plan);
 }
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
@@ -7342,6 +7558,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         return;
     context = plan->context;
     allocator = context->allocator;
+    ipt_plan_destroy(plan->pieces);
     ipt__host_close(plan);
     while (plan->split_count)
         ipt_context_destroy(plan->split[--plan->split_count]);
@@ -7370,25 +7587,41 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
+/* What a matrix that is cut does not fit. */
+static const char *ipt__limit_name(const ipt_plan *plan)
+{
+    return plan->desc.max_host_memory     ? "max_host_memory"
+           : plan->desc.max_device_memory ? "max_device_memory"
+                                          : "the device's memory";
+}
+
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
 {
     const ipt_result result = ipt__check_plan(plan);
     if (!result && plan->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     if (!result && plan->cut.chunk_bytes)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "the plan is for matrices larger than max_device_memory or max_host_memory: it takes %s only",
-                         plan->desc.max_host_memory ? "storages" : "host matrices");
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
+                         ipt__limit_name(plan), plan->desc.max_host_memory ? "storages" : "host matrices");
     return result;
 }
 
-/* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have. */
+/* What a host address must be a multiple of where a device works in the host's memory. Kernels for GPUs access it by
+ * vectors, those for CPUs by units, and by words where those are aligned. */
+static size_t ipt__host_alignment(const ipt_plan *plan)
+{
+    return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
+}
+
+/* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have; unaligned:
+ * see ipt__run, may be NULL. */
 static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
-                                    size_t offset, cl_mem_flags refused)
+                                    size_t offset, cl_mem_flags refused, int *unaligned)
 {
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
     cl_context context = NULL;
+    void *host = NULL;
     cl_int error;
     size_t bytes = 0;
     if (!buffer)
@@ -7397,6 +7630,8 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan->context->shares_memory)
+        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
     if (error && error != CL_INVALID_MEM_OBJECT)
         return ipt__fail_opencl("clGetMemObjectInfo", error);
     if (error || type != CL_MEM_OBJECT_BUFFER)
@@ -7406,6 +7641,12 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
     if (flags & refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
                          flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
+    if (unaligned)
+        *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
+    if ((size_t)host % ipt__host_alignment(plan))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
+                         name, host, (unsigned long)ipt__host_alignment(plan));
     if (offset % plan->unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
                          (unsigned long)offset, (unsigned long)plan->unit_bytes);
@@ -7452,8 +7693,8 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                              "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
         if (status < 0) /* some implementations would wait for it for ever */
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] has failed with OpenCL error %d", (unsigned)i,
-                             (int)status);
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] has failed with %s (%d)", (unsigned)i,
+                             ipt__cl_error(status), (int)status);
     }
     return IPT_SUCCESS;
 }
@@ -7546,6 +7787,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     cl_event joined[2] = {NULL, NULL};
     ipt__run run;
     ipt__place place;
+    int unaligned = 0;
     ipt_result result;
     if (event)
         *event = NULL;
@@ -7553,11 +7795,12 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result =
-            ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
+        result = ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset,
+                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, &unaligned);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
+    run.unaligned = unaligned;
     place.buffer = buffer;
     place.base = byte_offset / plan->unit_bytes;
     place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
@@ -7707,6 +7950,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
     ipt__place from, to;
+    int unaligned = 0;
     ipt__run run;
     ipt_result result;
     if (event)
@@ -7717,15 +7961,17 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result = ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY);
+        result =
+            ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY, &unaligned);
     if (!result)
         result = ipt__check_buffer(plan, "destination", destination, "destination_offset", destination_offset,
-                                   CL_MEM_READ_ONLY);
+                                   CL_MEM_READ_ONLY, &unaligned);
     if (!result)
         result = ipt__check_apart(plan, source, source_offset, destination, destination_offset);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
+    run.unaligned = unaligned;
     from.buffer = source;
     from.base = source_offset / plan->unit_bytes;
     to.buffer = destination;
@@ -8504,13 +8750,9 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
                 ++share->queue_count;
             part->queue = *queue;
         }
-        if (!result) {
-            share->buffer = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-            if (error)
-                result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                                   "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d",
-                                   (unsigned long)bytes, (int)error);
-        }
+        if (!result)
+            share->buffer = ipt__buffer_make(share->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory",
+                                             &plan->refused, &result);
     }
     bytes = ipt__host_workspace(host, &least);
     if (!result)
@@ -8585,8 +8827,8 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     }
     if (error) {
         ipt__release(&context->allocator, pinned);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with OpenCL error %d",
-                         (unsigned long)bytes, call, (int)error);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with %s (%d)",
+                         (unsigned long)bytes, call, ipt__cl_error(error), (int)error);
     }
     pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
@@ -9479,6 +9721,12 @@ static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
                                     : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
 }
 
+/* As much of that many bytes as one buffer may have. */
+static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
+{
+    return plan->most ? ipt__min(plan->most, bytes) : bytes;
+}
+
 /* Makes what a cut matrix needs to go by blocks, beside the panels; nothing if it cannot. */
 static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 {
@@ -9489,7 +9737,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
                  workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->cut.matrices || !ipt__blocks_choose(plan, limit - own - workspace, sizes))
+    if (plan->cut.matrices || !ipt__blocks_choose(plan, ipt__cut_most(plan, limit - own - workspace), sizes))
         return IPT_SUCCESS;
     result = ipt__blocks_list(plan, sizes);
     for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
@@ -9520,14 +9768,14 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     cl_int error = CL_SUCCESS;
     size_t i, used;
     ipt_result result;
-    if (workspace >= limit ||
-        !ipt__cut_make(plan, (limit - workspace) / IPT__CUT_SLOTS, IPT__CUT_BLOCK_WANTED, &plan->cut)) {
+    if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
+                                             IPT__CUT_BLOCK_WANTED, &plan->cut)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_device_memory = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu "
-                         "would do",
-                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                         (unsigned long)plan->desc.elem_size,
+                         "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
+                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->desc.rows,
+                         (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
                          (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
     }
     host->share_count = 1;
@@ -9546,8 +9794,8 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return result;
     used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
     if (used > limit)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_device_memory = %lu: %lu bytes of it would be needed, workspace included",
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
+                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
@@ -9561,11 +9809,10 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     used = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
     if (plan->blocks.bus_bytes)
         used = ipt__max(used, plan->blocks.units * plan->blocks.unit_bytes);
-    share->buffer = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE, used, NULL, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)used,
-                         (int)error);
+    share->buffer =
+        ipt__buffer_make(share->context, CL_MEM_READ_WRITE, used, NULL, "device memory", &plan->refused, &result);
+    if (result)
+        return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t index = ipt__cut_chunk_at(&plan->cut, i);
@@ -10297,6 +10544,24 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     return result;
 }
 
+/* The same in buffers as large as the device takes. */
+static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
+{
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result = ipt__cut_open_device(plan, limit);
+    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
+        ipt__keep_cause(cause);
+        plan->most = ipt__less_than(plan->context, plan->refused);
+        plan->refused = 0;
+        ipt__host_close(plan);
+        memset(&plan->blocks, 0, sizeof plan->blocks);
+        result = ipt__cut_open_device(plan, limit);
+        if (result == IPT_ERROR_UNSUPPORTED) /* no pieces are so small */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+    }
+    return result;
+}
+
 /* ---- which plans are cut ---- */
 
 /* Bytes of device memory that a plan for host matrices may take. */
@@ -10305,10 +10570,10 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
     cl_ulong bytes = 0;
     if (plan->desc.max_device_memory)
         return plan->desc.max_device_memory;
-    if (plan->context->shares_memory || !plan->context->device ||
+    if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
         ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
-    return (size_t)ipt__min(bytes, (size_t)-1);
+    return ipt__size_of(bytes);
 }
 
 /* Whether a plan is for matrices that are cut, which have no stages of their own. */
@@ -10317,7 +10582,7 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     const ipt_plan_desc *const desc = &plan->desc;
     const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (desc->max_host_memory)
+    if (desc->max_host_memory || plan->in_pieces)
         return 1;
     if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
         return limit < plan->span_bytes;
@@ -10328,8 +10593,8 @@ static ipt_result ipt__cut_open(ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     return desc->max_host_memory     ? ipt__cut_open_storage(plan)
-           : desc->max_device_memory ? ipt__cut_open_device(plan, desc->max_device_memory)
-                                     : ipt__cut_open_device(plan, ipt__cut_limit(plan) / 4 * 3);
+           : desc->max_device_memory ? ipt__cut_open_smaller(plan, desc->max_device_memory)
+                                     : ipt__cut_open_smaller(plan, ipt__cut_limit(plan) / 4 * 3);
 }
 
 /* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
@@ -10368,9 +10633,9 @@ static ipt_result ipt__plan_cut(ipt_plan *plan)
     if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "a matrix that does not fit is cut (max_host_memory = %lu, device memory for %lu bytes): that "
-                         "goes without forced sequences, tiles, formats, IPT_PAD and IPT_OUT_OF_PLACE",
-                         (unsigned long)desc->max_host_memory, (unsigned long)ipt__cut_limit(plan));
+                         "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
+                         "IPT_OUT_OF_PLACE are not possible then",
+                         ipt__limit_name(plan));
     if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
@@ -10398,12 +10663,11 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     cl_int error;
     cl_event event = NULL;
     void *mapped;
-    ipt_result result;
-    const cl_mem buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                                                 plan->span_bytes, run->data, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "the host's matrix as a buffer: clCreateBuffer failed with OpenCL error %d", (int)error);
+    ipt_result result = IPT_SUCCESS;
+    const cl_mem buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->span_bytes,
+                                           run->data, "the host's matrix as a buffer", &plan->refused, &result);
+    if (result)
+        return result;
     ipt__host_progress(run, 0);
     result = run->cancelled ? IPT_SUCCESS : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
     if (!run->cancelled && (!result || result == IPT_ERROR_INCOMPLETE)) {
@@ -10441,16 +10705,16 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
     const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
     cl_event event = NULL;
-    cl_int error;
-    ipt_result result;
-    const cl_mem buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "%lu bytes of device memory: clCreateBuffer failed with OpenCL error %d", (unsigned long)bytes,
-                         (int)error);
+    ipt_result result = IPT_SUCCESS;
+    const cl_mem buffer =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory", &plan->refused, &result);
+    if (result)
+        return result;
     result = ipt__transfer(plan, buffer, run->data, 0);
     if (!result)
         ipt__host_progress(run, run->total / 2);
+    else if (result == IPT_ERROR_OUT_OF_MEMORY)
+        plan->refused = bytes; /* some devices look for the memory only now */
     if (!result && !run->cancelled)
         result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
     if (!result && !run->cancelled)
@@ -10474,8 +10738,8 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
     const ipt_plan_desc *const desc = &plan->desc;
-    const int shares = plan->context->shares_memory && !plan->split_count &&
-                       (size_t)data % plan->unit_bytes == 0; /* units of a buffer are where they can be read */
+    const int shares =
+        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
     *scheme = desc->host;
@@ -10487,9 +10751,9 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
                                                                                                  : IPT_HOST_SYNCHRONOUS;
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is shared: the device does not work in the host's memory, or data is not a multiple of "
-                         "%lu bytes from the start of it",
-                         (unsigned long)plan->unit_bytes);
+                         "host is shared: the device does not work in the host's memory, or the address of data is not "
+                         "a multiple of %lu",
+                         (unsigned long)ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves "
@@ -10497,12 +10761,87 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     return IPT_SUCCESS;
 }
 
+/* Executes a plan whose host_lock, or whose owner's, is held. */
+static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result;
+    if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
+        return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
+    result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+    if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
+        plan->parts_refused = 1; /* without parts: nobody asked for them */
+        return ipt__host_run_synchronous(run);
+    }
+    if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
+        ipt__host_take_slots(&plan->host);
+    if (!result)
+        result = plan->cut.chunk_bytes       ? ipt__cut_run(run)
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
+                 : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
+                                             : ipt__host_run_blocks(run, &plan->host);
+    ipt__host_settle(&plan->host);
+    return result;
+}
+
+/* Makes the plan that takes a host matrix in pieces, because the device has refused memory for all of it. */
+static ipt_result ipt__host_make_pieces(ipt_plan *plan)
+{
+    ipt_plan_desc desc = plan->desc;
+    char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
+    ipt_result result;
+    ipt__keep_cause(cause);
+    if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
+                         ipt_host_string(desc.host));
+    ipt__host_close(plan);
+    desc.host = IPT_HOST_AUTO;
+    desc.host_queues = 0;
+    desc.flags &= ~IPT_MEASURE;
+    desc.measure_buffer = NULL;
+    result = ipt__plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    if (result) {
+        ipt__keep_cause(why);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
+    }
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    plan->host_workspace = plan->pieces->host_workspace;
+    IPT_LOCK_RELEASE(&plan->lock);
+    return IPT_SUCCESS;
+}
+
+/* Executes by pieces. They are kept where the device will refuse as much again; what other programs have taken it may
+ * have the next time. */
+static ipt_result ipt__host_run_pieces(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result;
+    run->plan = plan->pieces;
+    result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
+    if (!plan->context->allocation || plan->span_bytes <= plan->context->allocation) {
+        ipt_plan_destroy(plan->pieces);
+        plan->pieces = NULL;
+        IPT_LOCK_ACQUIRE(&plan->lock);
+        plan->host_workspace = 0;
+        IPT_LOCK_RELEASE(&plan->lock);
+    }
+    return result;
+}
+
+/* Whether a plan that counts on working in the host's memory would now take more than max_device_memory, because the
+ * matrix lies where the device cannot work. */
+static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
+{
+    const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
+    return limit && scheme != IPT_HOST_SHARED && !plan->desc.host && !plan->cut.chunk_bytes &&
+           (limit < budget || limit - budget < plan->span_bytes);
+}
+
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
     ipt__host_run run;
     ipt_host scheme;
-    size_t bytes;
     ipt_result result;
     if (!plan || !data)
         return ipt__fail_null(plan ? "data" : "plan");
@@ -10520,26 +10859,19 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.data = (char *)data;
     run.options = options ? options : &none;
     run.total = 2 * plan->matrix_bytes * plan->desc.batch;
-    bytes = plan->span_bytes;
-    run.pinned = ipt__host_is_pinned(plan->context, run.data, bytes);
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
     IPT_LOCK_ACQUIRE(&plan->host_lock);
-    if (scheme == IPT_HOST_OVERLAPPED || scheme == IPT_HOST_STAGES) {
-        result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-        plan->parts_refused = result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count;
-    }
-    if (plan->parts_refused) /* without parts: nobody asked for them */
-        result = ipt__host_run_synchronous(&run);
-    else if (scheme == IPT_HOST_OVERLAPPED || scheme == IPT_HOST_STAGES) {
-        if (!result && !run.pinned && bytes >= IPT__HOST_STAGED_BYTES)
-            ipt__host_take_slots(&plan->host);
-        if (!result)
-            result = plan->cut.chunk_bytes       ? ipt__cut_run(&run)
-                     : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(&run, &plan->host)
-                     : plan->desc.batch > 1      ? ipt__host_run_batch(&run, &plan->host)
-                                                 : ipt__host_run_blocks(&run, &plan->host);
-        ipt__host_settle(&plan->host);
-    } else
-        result = scheme == IPT_HOST_SHARED ? ipt__host_run_shared(&run) : ipt__host_run_synchronous(&run);
+    plan->refused = 0;
+    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "max_device_memory is %lu, and the device cannot work on data at %p",
+                  (unsigned long)plan->desc.max_device_memory, data);
+        result = ipt__host_make_pieces(plan);
+    } else if (!plan->pieces)
+        result = ipt__host_run_scheme(&run, scheme);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
+        result = ipt__host_make_pieces(plan);
+    if (!result && plan->pieces)
+        result = ipt__host_run_pieces(&run);
     IPT_LOCK_RELEASE(&plan->host_lock);
     if (result && run.written)
         return ipt__fail_incomplete(
@@ -10699,6 +11031,8 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     }
     if (!result)
         result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
+        result = ipt__host_make_pieces(made); /* through the first device */
     if (result) {
         ipt_plan_destroy(made);
         return result;
@@ -11020,24 +11354,22 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
-    cl_int error = CL_SUCCESS;
-    size_t above;
+    size_t above, unused;
     ipt_result result = IPT_SUCCESS;
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (buffer)
-        result =
-            ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
+        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
+                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
     if (result || !plan->layout.length || desc->tile_m || desc->tile_n ||
         (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS) ||
         ipt__wisdom_apply(plan, budget) || !measure)
         return result;
     if (!buffer)
-        buffer = ipt__cl.clCreateBuffer(plan->context->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL, &error);
-    if (error)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                         "IPT_MEASURE needs a temporary matrix: clCreateBuffer failed with OpenCL error %d",
-                         (int)error);
+        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
+                                  "a temporary matrix for IPT_MEASURE", &unused, &result);
+    if (result)
+        return result;
     for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
         const size_t most = above ? above * 2 : 128;
         cl_ulong time = 0, once = 0;

@@ -101,6 +101,7 @@ static cl_int failing_status;
 static const char *failed_command;
 static unsigned long record;
 static cl_ulong clock_now = 1000;
+static cl_ulong told_global = (cl_ulong)1 << 34, told_allocation = (cl_ulong)1 << 32;
 
 static const char *const kind_names[] = {"context", "queue", "buffer", "program", "kernel", "event"};
 static int devices[FAKE_DEVICE_COUNT]; /* their addresses are the identifiers */
@@ -185,7 +186,7 @@ static void note(const void *bytes, size_t count)
 {
     size_t i;
     for (i = 0; i < count; ++i)
-        record = (record ^ ((const unsigned char *)bytes)[i]) * 1099511628211ul;
+        record = (record ^ ((const unsigned char *)bytes)[i]) * (unsigned long)1099511628211ull;
 }
 
 static void note_text(const char *text)
@@ -380,6 +381,14 @@ void fake_run(void)
     pthread_mutex_unlock(&lock);
 }
 
+void fake_tell_memory(cl_ulong global, cl_ulong allocation)
+{
+    pthread_mutex_lock(&lock);
+    told_global = global;
+    told_allocation = allocation;
+    pthread_mutex_unlock(&lock);
+}
+
 void fake_fail_call(long n, cl_int error, int all_after)
 {
     pthread_mutex_lock(&lock);
@@ -462,7 +471,7 @@ long fake_writes(cl_mem buffer)
 void fake_record(void)
 {
     pthread_mutex_lock(&lock);
-    record = 14695981039346656037ul;
+    record = (unsigned long)14695981039346656037ull;
     pthread_mutex_unlock(&lock);
 }
 
@@ -489,8 +498,6 @@ static cl_int end(cl_int error)
     pthread_mutex_lock(&lock);                                                                                         \
     if (due(#name))                                                                                                    \
         return end(failing_error);
-
-#define FAKE_BUFFER_MOST ((cl_ulong)1 << 32)
 
 #define BEGIN_OBJECT(name)                                                                                             \
     pthread_mutex_lock(&lock);                                                                                         \
@@ -605,9 +612,9 @@ cl_int fake_clGetDeviceInfo(cl_device_id id, cl_device_info question, size_t cap
     case CL_DEVICE_LOCAL_MEM_SIZE:
         GIVE(cl_ulong, 48 << 10);
     case CL_DEVICE_GLOBAL_MEM_SIZE:
-        GIVE(cl_ulong, (cl_ulong)1 << 34);
+        GIVE(cl_ulong, told_global);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        GIVE(cl_ulong, FAKE_BUFFER_MOST);
+        GIVE(cl_ulong, told_allocation);
     case CL_DEVICE_MEM_BASE_ADDR_ALIGN:
         GIVE(cl_uint, 1024);
     case CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE:
@@ -731,7 +738,7 @@ cl_mem fake_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes,
 {
     fake_buffer *made;
     BEGIN_OBJECT(clCreateBuffer)
-    if (bytes > FAKE_BUFFER_MOST) {
+    if (bytes > told_allocation) {
         *error = end(CL_INVALID_BUFFER_SIZE);
         return NULL;
     }
@@ -767,6 +774,8 @@ cl_int fake_clGetMemObjectInfo(cl_mem buffer, cl_mem_info question, size_t capac
         GIVE(size_t, its->size);
     case CL_MEM_FLAGS:
         GIVE(cl_mem_flags, its->flags);
+    case CL_MEM_HOST_PTR:
+        GIVE(void *, its->owns ? NULL : its->bytes);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
         GIVE(cl_mem, NULL);
     case CL_MEM_OFFSET:

@@ -54,6 +54,9 @@ void fake_be_lazy(int lazy);
 /* Runs all that can run, without a call that could fail. */
 void fake_run(void);
 
+/* Bytes of memory that every device tells from now on, and of the largest buffer that it tells and takes. */
+void fake_tell_memory(cl_ulong global, cl_ulong allocation);
+
 /* The n-th call from now on fails with the error, and all after it if so wanted; n below 0: none does. */
 void fake_fail_call(long n, cl_int error, int all_after);
 const char *fake_failed_call(void); /* the first that has failed since; NULL: none */

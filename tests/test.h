@@ -42,6 +42,7 @@
     X(trust)                                                                                                           \
     X(misuse)                                                                                                          \
     X(threads)                                                                                                         \
+    X(limits)                                                                                                          \
     X(cut)                                                                                                             \
     X(workspace)                                                                                                       \
     X(cache)                                                                                                           \
