@@ -2279,8 +2279,30 @@ static int run(char **words)
     return code;
 }
 
+/* Occupies the standard streams that are closed: a file opened later would get their numbers, and messages would be
+ * written into it. Output still fails as on a closed stream; messages vanish. */
+static bool occupy_standard_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) {
+            continue;
+        }
+        int descriptor = open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+        if (descriptor < 0) {
+            descriptor = open("/", O_RDONLY); /* cannot be written to either */
+        }
+        if (descriptor != stream) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int count, char **words)
 {
+    if (!occupy_standard_streams()) {
+        return EXIT_FAILURE; /* without a safe place for a message */
+    }
     program_name = count > 0 ? words[0] : "ipt";
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
     int code = run(count > 0 ? words + 1 : words);

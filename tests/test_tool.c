@@ -2,7 +2,7 @@
  * transpose it refuses with one sentence that names the file, and leaves every byte as it was; a wrong command line
  * exits with 2, any other failure with 1. What it stores - programs, headers, wisdom - is whole or not there. */
 
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* POSIX 2008 with XSI, and memmem */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,6 +46,9 @@ static outcome last; /* of the latest run */
 /* The most bytes that the next run may have in a file that it writes; 0: no limit. */
 static rlim_t next_file_limit;
 
+/* Which of the standard streams the next run finds closed: a bit for each. */
+static unsigned next_closed;
+
 static void read_stream(FILE *stream, char *text)
 {
     rewind(stream);
@@ -70,6 +73,11 @@ static void run_words(const char *output_path, const char *const *words)
         }
         dup2(fileno(output), STDOUT_FILENO);
         dup2(fileno(errors), STDERR_FILENO);
+        for (int stream = 0; stream < 3; stream++) {
+            if ((next_closed >> stream & 1) != 0) {
+                close(stream);
+            }
+        }
         alarm(RUN_SECONDS);
         execvp(words[0], (char *const *)words);
         _exit(127);
@@ -143,6 +151,7 @@ static int remove_directory(void **state)
 {
     (void)state;
     next_file_limit = 0;
+    next_closed = 0;
     return nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -2238,6 +2247,116 @@ static void tool_startup_failures(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* Closed standard streams */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+enum { CLOSED_OUTPUT = 1 << STDOUT_FILENO, ALL_CLOSED = 7 };
+
+/* Fails if a file of the test's directory holds a message or output of the tool. */
+static void expect_no_message_in_files(int line)
+{
+    static const char *const messages[] = {"ipt: ", "Try 'ipt", "elements of"};
+    const listing files = list_folder(directory);
+    for (size_t i = 0; i < files.count; i++) {
+        const char *path = path_within(directory, files.names[i]);
+        struct stat status;
+        assert_int_equal(stat(path, &status), 0);
+        if (!S_ISREG(status.st_mode)) {
+            continue;
+        }
+        content read = read_content(path);
+        for (size_t j = 0; j < sizeof messages / sizeof messages[0]; j++) {
+            if (memmem(read.bytes, read.size, messages[j], strlen(messages[j])) != NULL) {
+                fail_msg("line %d: '%s' was written into %s", line, messages[j], path);
+            }
+        }
+        free(read.bytes);
+    }
+}
+
+/* Transposes a file in every way that prints something. */
+static void expect_file_safe(unsigned closed)
+{
+    enum { ROWS = 5, COLS = 12, SIZE = ROWS * COLS * ELEMENT };
+    const int code_of_output = (closed & CLOSED_OUTPUT) != 0 ? 1 : 0;
+    const char *text = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 12), }        \n";
+    static const char *const printing[][2] = {
+        {"--verbose", NULL}, {"--no-journal", NULL}, {"--verbose", "--no-journal"}, {NULL}};
+    static const char *const refused[][2] = {{"--raw", "7x11:4"},
+                                             {"--nosuchoption"},
+                                             {"--device", "nosuchdevice"},
+                                             {"--expression", "nonsense("},
+                                             {"--resume"}};
+    for (size_t i = 0; i < sizeof printing / sizeof printing[0]; i++) {
+        const char *path = in_directory("matrix.npy");
+        const size_t offset = write_npy(path, 1, text, strlen(text), SIZE);
+        const content before = read_content(path);
+        const char *const words[] = {tool_path(), "transpose", path, printing[i][0], printing[i][1], NULL};
+        run_words(NULL, words);
+        const bool prints = i == 0 || i == 2;
+        expect_code(prints ? code_of_output : 0, (int)(i * 10 + closed));
+        const content now = read_content(path);
+        assert_memory_equal(now.bytes + 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (12, 5), }", 59);
+        expect_transposed(before, now, offset, 1, ROWS, COLS);
+        free(before.bytes);
+        free(now.bytes);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const char *path = in_directory("matrix.npy");
+        write_npy(path, 1, text, strlen(text), SIZE);
+        const content before = read_content(path);
+        const char *const words[] = {tool_path(), "transpose", path, refused[i][0], refused[i][1], NULL};
+        run_words(NULL, words);
+        assert_true(last.code == 1 || last.code == 2);
+        const content now = read_content(path);
+        assert_true(now.size == before.size && memcmp(now.bytes, before.bytes, now.size) == 0);
+        free(before.bytes);
+        free(now.bytes);
+    }
+}
+
+/* Every command, with every combination of streams: files hold what belongs there, and only output that is lost is a
+ * failure. */
+static void tool_closed_streams(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[8];
+        int code; /* with all streams open */
+        bool prints;
+    } cases[] = {
+        {{"devices"}, 0, true},
+        {{"devices", "--profile"}, 0, true},
+        {{"plan", "37x23:4"}, 0, true},
+        {{"source", "37x23:4"}, 0, true},
+        {{"source", "1x23:4"}, 0, false},
+        {{"help"}, 0, true},
+        {{"--version"}, 0, true},
+        {{"nosuchcommand"}, 2, false},
+        {{"plan", "37x23:4", "--wisdom", "@nofile"}, 1, false},
+        {{"precompile", "37x23:4", "--verbose", "-o", "@programs", "--embed", "@programs.h"}, 0, true},
+        {{"tune", "37x23:4", "--verbose", "-o", "@wisdom"}, 0, false},
+        {{"bench", "37x23:4", "--repeat=1", "--rounds=1", "--csv", "@csv"}, 0, true},
+    };
+    for (unsigned closed = 1; closed <= ALL_CLOSED; closed++) {
+        next_closed = closed;
+        expect_file_safe(closed);
+        expect_no_message_in_files(__LINE__);
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            const char *words[10] = {tool_path()};
+            for (size_t j = 0; j < 8 && cases[i].words[j] != NULL; j++) {
+                const char *word = cases[i].words[j];
+                words[j + 1] = word[0] == '@' ? in_directory(word + 1) : word;
+            }
+            run_words(NULL, words);
+            const bool lost = cases[i].prints && (closed & CLOSED_OUTPUT) != 0;
+            expect_code(lost ? 1 : cases[i].code, (int)(closed * 100 + i));
+            expect_no_message_in_files((int)(closed * 100 + i));
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* Wrong command lines of these commands */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -2388,6 +2507,7 @@ const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(tool_wisdom_refused),
     IN_DIRECTORY(tool_startup),
     IN_DIRECTORY(tool_startup_failures),
+    IN_DIRECTORY(tool_closed_streams),
     IN_DIRECTORY(tool_usage_errors),
 };
 const size_t test_tool_count = sizeof test_tool / sizeof test_tool[0];
