@@ -375,10 +375,20 @@ static bool npy_boolean(npy_parser *parser, bool *value)
     return true;
 }
 
+#define NPY_MAGIC "\x93NUMPY"
+#define NPY_MARK "\x93IPT->" /* in its place while the data is being moved, so that nobody reads it meanwhile */
+enum { NPY_MAGIC_SIZE = 6 };
+
+/* Whether the first bytes of a file are the mark. */
+static bool npy_is_marked(const void *start, size_t available)
+{
+    return available >= NPY_MAGIC_SIZE && memcmp(start, NPY_MARK, NPY_MAGIC_SIZE) == 0;
+}
+
 /* Finds the header's text from the first bytes of a file: NPY_START_SIZE of them, or all if there are fewer. */
 static bool npy_find_text(const unsigned char *start, size_t available, npy_span *text, char *message)
 {
-    if (available < 6 || memcmp(start, "\x93NUMPY", 6) != 0) {
+    if (available < NPY_MAGIC_SIZE || memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) != 0) {
         return npy_fail(message, "not a NumPy file: it does not begin with NumPy's magic bytes");
     }
     if (available < 8) {
