@@ -226,8 +226,8 @@ static const option options[] = {
     {"--move", "NAME", "what becomes of each matrix, if not its transpose", OPTION_MOVE, FOR_MOVES, FIELD(move), 0, 0},
     {"--expression", "TEXT", "OpenCL C: what becomes of each element x on the way", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
      FIELD(expression), 0, 0},
-    {"--type", "NAME", "the OpenCL C type of x (float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE, FIELD(expression_type), 0,
-     0},
+    {"--type", "NAME", "the OpenCL C type of x (a .npy file's own, else float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
+     FIELD(expression_type), 0, 0},
     {"--shapes", "FILE", "the shapes of a file: lines of rows and cols, # comments", OPTION_TEXT,
      FOR_BENCH | FOR_PRECOMPILE | FOR_TUNE, FIELD(shapes), 0, 0},
     {"--random", "COUNT", "so many random shapes, the same for the same --seed", OPTION_NUMBER, FOR_BENCH,
@@ -589,6 +589,22 @@ static int check_profile(const arguments *given)
     return 0;
 }
 
+/* Returns 0 or the exit code. */
+static int check_expression(const arguments *given)
+{
+    if (given->expression_type != NULL && given->expression == NULL) {
+        return usage_error("--type is for --expression, which is missing");
+    }
+    bool sized = given->raw || given->operand_count > 0;
+    if (given->expression == NULL || given->expression_type != NULL || !sized || given->shape.elem_size == 0) {
+        return 0;
+    }
+    return given->shape.elem_size == sizeof(float)
+               ? 0
+               : usage_error("--expression needs --type: x is a float of 4 bytes without, and the elements have %zu",
+                             given->shape.elem_size);
+}
+
 /* Reads the words after the command's name. Operands come to stand at the front of them. Returns 0 or the exit code. */
 static int read_arguments(const command *chosen, char **words, arguments *given)
 {
@@ -641,6 +657,9 @@ static int read_arguments(const command *chosen, char **words, arguments *given)
         return 0;
     }
     int code = read_operands(chosen, given);
+    if (code == 0) {
+        code = check_expression(given);
+    }
     return code != 0 ? code : check_profile(given);
 }
 
@@ -1399,13 +1418,15 @@ typedef struct matrix_file {
     const char *path;
     int descriptor;
     size_t size;
-    size_t data_offset; /* where the data begins; 0 without a header */
-    npy_span text;      /* the header's text, if there is one */
-    npy_header header;  /* the same, understood */
-    matrix_shape shape; /* of each matrix as it lies in the file, row-major */
-    size_t batch;       /* 0: no data */
-    char *before;       /* the file up to the data, as it is */
-    char *after;        /* and as it will be */
+    size_t data_offset;                       /* where the data begins; 0 without a header */
+    npy_span text;                            /* the header's text, if there is one */
+    npy_header header;                        /* the same, understood */
+    matrix_shape shape;                       /* of each matrix as it lies in the file, row-major */
+    size_t batch;                             /* 0: no data */
+    char *before;                             /* the file up to the data, as it is */
+    char *after;                              /* and as it will be */
+    const char *expression, *expression_type; /* for the elements as they are; NULL: none */
+    char *wrapped;                            /* what expression points to, if it is not the command line's */
 } matrix_file;
 
 /* Opens for reading and writing, and checks that the file is one that may be rewritten, by nobody else meanwhile. */
@@ -1929,6 +1950,8 @@ static int begin_work(const arguments *given, stored_work *work)
     wanted.shape = file->shape;
     wanted.batch = file->batch;
     wanted.move = move_in_file(given, file);
+    wanted.expression = file->expression;
+    wanted.expression_type = file->expression_type;
     work->desc = describe_plan(&wanted);
     work->mark = stopped_new_mark(work->stopped.inode, work->stopped.device);
     int code = make_context(given, file->path, &context);
@@ -2158,11 +2181,44 @@ static int look_at_marks(const arguments *given, stored_work *work)
                                      : 0;
 }
 
+/* Finds out what an expression gets for its x. */
+static int choose_expression(const arguments *given, matrix_file *file)
+{
+    char message[NPY_MESSAGE_SIZE];
+    const npy_header *header = &file->header;
+    file->expression = given->expression;
+    file->expression_type = given->expression_type;
+    if (given->raw || given->expression == NULL) {
+        return 0;
+    }
+    if (!npy_expression_type(header, given->expression_type, &file->expression_type, message)) {
+        return fail("%s: %s", file->path, message);
+    }
+    if (file->batch > 0 && file->shape.elem_size != header->item_size) { /* what is moved together */
+        return fail("%s: --expression takes Fortran order with two dimensions only, and it has %zu: store it in C "
+                    "order (numpy.ascontiguousarray)",
+                    file->path, header->dimension_count);
+    }
+    if (header->kind == 'b' || header->kind == '?') { /* a truth value has to become one */
+        size_t capacity = strlen(given->expression) + sizeof "(() != 0)";
+        file->wrapped = malloc(capacity);
+        if (file->wrapped == NULL) {
+            return fail("%s: out of memory", file->path);
+        }
+        snprintf(file->wrapped, capacity, "((%s) != 0)", given->expression);
+        file->expression = file->wrapped;
+    }
+    return 0;
+}
+
 /* Reads and checks what there is to transpose, and transposes it. *data_moves: the data, not only the header. */
 static int start_work(const arguments *given, stored_work *work, bool *data_moves)
 {
     matrix_file *file = work->file;
     int code = given->raw ? measure_raw(given, file) : read_npy_header(file);
+    if (code == 0) {
+        code = choose_expression(given, file);
+    }
     if (code != 0) {
         return code;
     }
@@ -2242,6 +2298,7 @@ static int run_transpose(const arguments *given)
     }
     free(file.before);
     free(file.after);
+    free(file.wrapped);
     if (file.descriptor >= 0) {
         close(file.descriptor); /* after a failure: nothing that this could report is worse */
     }

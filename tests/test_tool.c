@@ -365,6 +365,72 @@ static void test_numpy_moves(void **state)
     expect_code(0, __LINE__);
 }
 
+/* Called with the tool and a directory: an expression's x has the type of the header, and what is none is refused. */
+static const char *const types_script[] = {
+    "import os, subprocess, sys, numpy as np\n"
+    "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'typed.npy')\n"
+    "def run(a, *words):\n"
+    "  np.save(path, a)\n"
+    "  old = open(path, 'rb').read()\n"
+    "  done = subprocess.run([tool, 'transpose', path, *words], capture_output=True, text=True)\n"
+    "  assert done.returncode == 0 or open(path, 'rb').read() == old, words\n"
+    "  return done.returncode, done.stderr\n"
+    "native, foreign = '<>' if sys.byteorder == 'little' else '><'\n",
+    "for name in 'i1', 'u1', 'i2', 'u2', 'i4', 'u4', 'i8', 'u8', 'f4', 'f8', 'f2':\n"
+    "  for order in 'CF':\n"
+    "    for shape in (5, 7), (2, 3, 4):\n"
+    "      for move in ['transpose' if order == 'C' else 'flip-vertical']:\n"
+    "        a = np.asarray(np.arange(np.prod(shape)).reshape(shape), native + name, order=order)\n"
+    "        if name[0] in 'if': a = np.asarray(a - a.dtype.type(9), a.dtype, order=order)\n"
+    "        if name[0] == 'u': a[..., 0] = -3 % 2 ** (8 * a.itemsize)\n"
+    "        code, errors = run(a, '--expression', 'x / 2', '--move', move)\n"
+    "        merged = order == 'F' and len(shape) > 2 and shape[0] > 1\n"
+    "        if merged: assert code == 1 and 'Fortran' in errors, errors\n"
+    "        elif code != 0: assert name in ('f2', 'f8'), errors\n" /* some devices lack these */
+    "        else:\n"
+    "          wanted = a / a.dtype.type(2) if name[0] == 'f' else np.sign(a) * (abs(a) // 2) if name[0] == 'i' else a "
+    "// 2\n"
+    "          wanted = wanted.astype(a.dtype)\n"
+    "          wanted = np.swapaxes(wanted, -1, -2) if move == 'transpose' else wanted[..., ::-1, :]\n"
+    "          b = np.load(path)\n"
+    "          assert b.dtype == a.dtype and np.array_equal(b, wanted), (name, order, shape, move)\n",
+    "a = np.arange(35).reshape(5, 7) % 3 == 0\n"
+    "code, errors = run(a, '--expression', 'x ? 0 : 5')\n"
+    "assert code == 0 and np.array_equal(np.load(path), ~a.T) and open(path, 'rb').read()[-35:] == (~a.T).tobytes()\n"
+    "a = np.arange(35).reshape(5, 7) * (1 + 2j)\n"
+    "assert 'float2' in run(a.astype('c8'), '--expression', 'x * 2')[1]\n"
+    "assert run(a.astype('c8'), '--expression', 'x * 2', '--type', 'float2')[0] == 0\n"
+    "assert np.array_equal(np.load(path), a.T * 2)\n",
+    "a = np.arange(12).reshape(3, 4)\n"
+    "for d, word, *more in (foreign + 'i4', 'byte order'), (foreign + 'f8', 'byte order'), (native + 'i4', 'int', "
+    "'--type', 'float'),\\\n"
+    "    (native + 'f4', 'contradicts', '--type', 'int'), (native + 'f4', 'contradicts', '--type', 'float4'), ('S4', "
+    "\"'S'\"),\\\n"
+    "    ('U1', \"'U'\"), ('M8[s]', \"'M'\"), ('m8[s]', \"'m'\"), ('V4', \"'V'\"), ([('x', 'f4')], 'structures'),\\\n"
+    "    (foreign + 'c8', 'byte order', '--type', 'float2'), ('c16', 'double2', '--type', 'double'):\n"
+    "  code, errors = run(np.zeros((3, 4), d), '--expression', 'x', *more)\n"
+    "  assert code == 1 and word in errors, (d, more, errors)\n"
+    "if np.dtype(np.longdouble).itemsize > 8:\n"
+    "  code, errors = run(a.astype(np.longdouble), '--expression', 'x')\n"
+    "  assert code == 1 and \"'f'\" in errors, errors\n"
+    "assert run(a.astype(native + 'i4'), '--expression', 'x', '--type', 'int')[0] == 0\n"
+    "assert run(np.zeros((3, 4), 'V4'), '--expression', 'x + 1', '--type', 'uint')[0] == 0\n"
+    "assert run(np.zeros((0, 4), foreign + 'i4'), '--expression', 'x')[0] == 1\n",
+};
+
+static void tool_expression_types(void **state)
+{
+    (void)state;
+    const char *python = python_with_numpy();
+    if (python == NULL) {
+        skip();
+    }
+    const char *path = write_script("expression_types.py", types_script, sizeof types_script / sizeof types_script[0]);
+    const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
+    run_words(NULL, words);
+    expect_code(0, __LINE__);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Files made by hand */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -701,6 +767,10 @@ static void test_usage_errors(void **state)
         {"bench", "--shapes", "a", "--elem-size", "12", "--blas"},
         {"bench", "3x4:4", "--blas=1"},
         {"plan", "3x4:4", "--blas"},
+        {"plan", "3x4:8", "--expression", "x"},
+        {"plan", "3x4:4", "--type", "float"},
+        {"transpose", "a", "--raw", "3x4:2", "--expression", "x"},
+        {"transpose", "a", "--type", "float"},
         {"plan", "3x4:4", "--csv", "a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -2468,6 +2538,7 @@ static void tool_usage_errors(void **state)
 const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(test_numpy_moves),
     IN_DIRECTORY(test_numpy_files),
+    IN_DIRECTORY(tool_expression_types),
     IN_DIRECTORY(test_file_by_hand),
     IN_DIRECTORY(test_raw),
     IN_DIRECTORY(test_bad_headers),
