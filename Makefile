@@ -19,7 +19,7 @@ SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
 TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h gen/offline.h gen/journal.h gen/npy.h gen/stopped.h gen/text.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
-BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
+BENCH_HEADERS = gen/bench.h gen/npy.h gen/text.h $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
             tests/fuzz/*.c tests/fuzz/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up serves.

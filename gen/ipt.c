@@ -43,9 +43,9 @@ enum {
 #define DEFAULT_MEMORY ((size_t)1 << 30) /* bytes of --memory */
 #define LEAST_MEMORY ((size_t)1 << 16)   /* of that, for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
-#define SPARE_MEMORY ((size_t)4 << 20)      /* what threads and the like will take */
-#define PINNED_MEMORY ((size_t)200 << 20)   /* and what matrices pass through on their way to a GPU, for three plans */
-#define MAX_PROFILE_SIZE ((size_t)16 << 20) /* bytes of a text that describes a device; it has some hundred */
+#define SPARE_MEMORY ((size_t)4 << 20)    /* what threads and the like will take */
+#define PINNED_MEMORY ((size_t)200 << 20) /* and what matrices pass through on their way to a GPU, for three plans */
+#define MAX_TEXT_SIZE ((size_t)16 << 20)  /* bytes of a profile, which has some hundred, or of wisdom */
 
 static const char *program_name; /* as it was called */
 
@@ -685,30 +685,26 @@ static int fail_ipt(const char *about)
     return about == NULL ? fail("%s", sentence) : fail("%s: %s", about, sentence);
 }
 
-/* A profile's text, which the caller frees. */
-static int read_profile(const char *path, char **text)
+/* A text for the library, which the caller frees. */
+static int read_text(const char *path, const char *what, char **text)
 {
-    FILE *stream = fopen(path, "r");
-    size_t length = 0, capacity = 0;
-    int code = stream == NULL ? fail("%s: %s", path, strerror(errno)) : 0;
-    while (code == 0 && length == capacity) {
-        char *longer = capacity < MAX_PROFILE_SIZE ? realloc(*text, capacity += (size_t)1 << 16) : NULL;
-        if (longer == NULL) {
-            code = fail("%s: it is too large for a profile", path);
-        } else {
-            *text = longer;
-            length += fread(longer + length, 1, capacity - length, stream);
-        }
+    char reason[TEXT_REASON_SIZE];
+    size_t length;
+    if (!text_read(path, MAX_TEXT_SIZE, what, text, &length, reason)) {
+        return fail("%s: %s", path, reason);
     }
-    if (code == 0) {
-        (*text)[length] = '\0';
-        code = ferror(stream)            ? fail("%s: %s", path, strerror(errno))
-               : strlen(*text) != length ? fail("%s: it is not a text", path)
-                                         : 0;
+    return strlen(*text) == length ? 0 : fail("%s: it is not a text", path);
+}
+
+/* Adds a file's wisdom to a context. */
+static int read_wisdom(const char *path, ipt_context *context)
+{
+    char *text = NULL;
+    int code = read_text(path, "wisdom", &text);
+    if (code == 0 && ipt_wisdom_import(context, text) != IPT_SUCCESS) {
+        code = fail_ipt(path);
     }
-    if (stream != NULL) {
-        fclose(stream);
-    }
+    free(text);
     return code;
 }
 
@@ -717,7 +713,7 @@ static int make_context(const arguments *given, const char *about, ipt_context *
 {
     ipt_context_desc desc = {0};
     char *profile = NULL;
-    int code = given->profile != NULL ? read_profile(given->profile, &profile) : 0;
+    int code = given->profile != NULL ? read_text(given->profile, "a profile", &profile) : 0;
     *context = NULL;
     desc.device_name = given->device;
     desc.cache_dir = given->cache;
@@ -725,8 +721,10 @@ static int make_context(const arguments *given, const char *about, ipt_context *
     if (code == 0 && ipt_context_create(&desc, context) != IPT_SUCCESS) {
         code = fail_ipt(profile != NULL ? given->profile : about);
     }
-    if (code == 0 && given->wisdom != NULL && ipt_wisdom_import_file(*context, given->wisdom) != IPT_SUCCESS) {
-        code = fail_ipt(given->wisdom);
+    if (code == 0 && given->wisdom != NULL) {
+        code = read_wisdom(given->wisdom, *context);
+    }
+    if (code != 0) {
         ipt_context_destroy(*context);
         *context = NULL;
     }
@@ -1525,6 +1523,9 @@ static int read_npy_header(matrix_file *file)
     }
     if (file->text.length > file->size - file->text.begin) {
         return fail("%s: truncated: its header is longer than the file", file->path);
+    }
+    if (file->text.length > NPY_MAX_TEXT) {
+        return fail("%s: its header has %zu bytes; at most %d are read", file->path, file->text.length, NPY_MAX_TEXT);
     }
     file->data_offset = file->text.begin + file->text.length;
     int code = read_beginning(file, &file->before);

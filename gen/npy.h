@@ -13,6 +13,7 @@
 
 enum {
     NPY_START_SIZE = 12,      /* bytes that hold magic, version and header length in every version */
+    NPY_MAX_TEXT = 1 << 24,   /* bytes of a header that is read */
     NPY_MAX_DIMENSIONS = 64,  /* as NumPy itself */
     NPY_MAX_NESTING = 64,     /* of structured types: bounds the recursion */
     NPY_MESSAGE_SIZE = 200,   /* the longest sentence */

@@ -2316,6 +2316,53 @@ static void tool_startup_failures(void **state)
     }
 }
 
+/* Texts without an end, folders and pipes: a sentence, and no waiting. */
+static void tool_texts_bounded(void **state)
+{
+    (void)state;
+    static const char *const readers[][3] = {{"bench", "--shapes"},
+                                             {"tune", "--shapes"},
+                                             {"plan", "--wisdom", "30x20:4"},
+                                             {"tune", "--wisdom", "30x20:4"},
+                                             {"plan", "--profile", "30x20:4"}};
+    const char *pipe_path = in_directory("pipe"), *sparse = in_directory("sparse"), *lines = in_directory("lines");
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    write_content(sparse, "", 0);
+    assert_int_equal(truncate(sparse, (off_t)1 << 38), 0);
+    FILE *stream = fopen(lines, "w");
+    assert_non_null(stream);
+    for (int i = 0; i < 1000001; i++) {
+        fputs("#\n", stream);
+    }
+    assert_int_equal(fclose(stream), 0);
+    const struct {
+        const char *path, *word;
+    } cases[] = {{"/dev/zero", "it has more than"},
+                 {sparse, "it has more than"},
+                 {directory, "it is a folder"},
+                 {pipe_path, ""},
+                 {lines, ""}};
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        for (size_t j = 0; j < sizeof cases / sizeof cases[0]; j++) {
+            if (access(cases[j].path, R_OK) == 0) {
+                run_tool(1, readers[i][0], readers[i][1], cases[j].path, readers[i][2]);
+                expect_one_line(last.errors);
+                expect_word(last.errors, cases[j].path);
+                expect_word(last.errors, cases[j].word);
+            }
+        }
+    }
+    run_tool(1, "bench", "--shapes", lines);
+    expect_word(last.errors, "more than 1000000 lines");
+
+    static unsigned char start[12] = {0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 0, 0, 0, 0x40}; /* a header of 1 GiB */
+    const char *path = in_directory("header.npy");
+    write_content(path, start, sizeof start);
+    assert_int_equal(truncate(path, (off_t)1 << 31), 0);
+    run_tool(1, "transpose", path);
+    expect_word(last.errors, "its header has 1073741824 bytes");
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Closed standard streams */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -2578,6 +2625,7 @@ const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(tool_wisdom_refused),
     IN_DIRECTORY(tool_startup),
     IN_DIRECTORY(tool_startup_failures),
+    IN_DIRECTORY(tool_texts_bounded),
     IN_DIRECTORY(tool_closed_streams),
     IN_DIRECTORY(tool_usage_errors),
 };
