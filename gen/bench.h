@@ -270,10 +270,14 @@ static bool bench_draw_shapes(const bench_drawing *drawing, size_t elem_size, be
                     bytes <= drawing->bytes.high;
         }
         if (!found) {
+            char most[40] = " or more";
+            if (drawing->bytes.high != SIZE_MAX) {
+                snprintf(most, sizeof most, " to %zu", drawing->bytes.high);
+            }
             return bench_fail(message,
-                              "no matrix with such sides and elements of %zu bytes has %zu to %zu bytes (%zu "
-                              "draws were made)",
-                              elem_size, drawing->bytes.low, drawing->bytes.high, draws);
+                              "no matrix with such sides and elements of %zu bytes has %zu%s bytes (%zu draws were "
+                              "made)",
+                              elem_size, drawing->bytes.low, most, draws);
         }
         bool exchanged = bench_random(&state) >> 63 != 0;
         if (!bench_add_shape(shapes, exchanged ? second : first, exchanged ? first : second, message)) {

@@ -14,6 +14,7 @@
 #include "startup.h"
 #include "stopped.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -490,8 +491,10 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         const char *rest = text;
         size_t number;
         if (!read_number(&rest, "", &number) || number < chosen->least || number > chosen->most) {
-            return usage_error("%s takes a number from %zu to %zu, not '%s'", chosen->name, chosen->least, chosen->most,
-                               text);
+            return chosen->most == SIZE_MAX
+                       ? usage_error("%s takes a number from %zu up, not '%s'", chosen->name, chosen->least, text)
+                       : usage_error("%s takes a number from %zu to %zu, not '%s'", chosen->name, chosen->least,
+                                     chosen->most, text);
         }
         *(size_t *)field = number;
         return 0;
@@ -678,10 +681,65 @@ static bool was_given(const arguments *given, const char *name)
 /* What the commands share */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* What the library's fields and values are called on the command line; in text none is a part of a longer word. */
+static const char *const option_names[][2] = {
+    {"flags has IPT_PAD", "--pad is given"},
+    {"flags has no IPT_PAD", "--pad is not given"},
+    {"flags has IPT_MEASURE", "--measure is given"},
+    {"IPT_PAD", "--pad"},
+    {"IPT_MEASURE", "--measure"},
+    {"IPT_NO_COOPERATIVE", "--no-cooperative"},
+    {"IPT_OUT_OF_PLACE", "--out-of-place"},
+    {"or use IPT_SEQUENCE_TWO_PASS", "or use --sequence two-pass"},
+    {"IPT_SEQUENCE_TWO_PASS", "--sequence two-pass"},
+    {"max_workspace", "--workspace"},
+    {"max_host_memory", "--memory"},
+    {"tile_m", "--tile-m"},
+    {"tile_n", "--tile-n"},
+    {"variant_010", "--variant-010"},
+    {"variant_100", "--variant-100"},
+    {"variant_pad", "--variant-pad"},
+    {"flag_spread", "--flag-spread"},
+    {"device_name", "--device"},
+    {"cache_dir", "--cache"},
+    {"expression_type", "--type"},
+    {"expression is", "--expression is"},
+    {"expression:", "--expression:"},
+    {"elem_size =", "the elements' size ="},
+    {"elem_size", "the elements' size"},
+    {"for 18446744073709551615 bytes", "without a limit"},
+    {"18446744073709551615", "no limit"},
+};
+
+/* The library's sentence in the command line's words. */
+static void translate(const char *sentence, char *text, size_t capacity)
+{
+    size_t length = 0;
+    bool inside = false; /* of a word */
+    while (*sentence != '\0' && length + 40 < capacity) {
+        size_t found = SIZE_MAX, size = 1;
+        for (size_t i = 0; i < sizeof option_names / sizeof option_names[0] && !inside && found == SIZE_MAX; i++) {
+            size_t wanted = strlen(option_names[i][0]);
+            const char after = strncmp(sentence, option_names[i][0], wanted) == 0 ? sentence[wanted] : '_';
+            if (after != '_' && !isalnum((unsigned char)after)) {
+                found = i;
+                size = wanted;
+            }
+        }
+        inside = found == SIZE_MAX && (isalnum((unsigned char)*sentence) || *sentence == '_' || *sentence == '\'');
+        length += (size_t)snprintf(text + length, capacity - length, "%.*s",
+                                   found == SIZE_MAX ? 1 : (int)strlen(option_names[found][1]),
+                                   found == SIZE_MAX ? sentence : option_names[found][1]);
+        sentence += size;
+    }
+    text[length] = '\0';
+}
+
 /* Prints what ipt says about the last failure, behind what it is about, which may be NULL. Returns the exit code. */
 static int fail_ipt(const char *about)
 {
-    const char *sentence = ipt_context_error(NULL);
+    char sentence[8192];
+    translate(ipt_context_error(NULL), sentence, sizeof sentence);
     return about == NULL ? fail("%s", sentence) : fail("%s: %s", about, sentence);
 }
 
@@ -952,7 +1010,7 @@ static int run_devices(const arguments *given)
         return show_profile(given);
     }
     if (ipt_device_list(NULL, 0, &count) != IPT_SUCCESS) {
-        return fail("%s", ipt_context_error(NULL));
+        return fail_ipt(NULL);
     }
     cl_device_id *devices = calloc(count, sizeof *devices);
     if (devices == NULL) {
@@ -961,7 +1019,7 @@ static int run_devices(const arguments *given)
     size_t capacity = count;
     if (ipt_device_list(devices, capacity, &count) != IPT_SUCCESS) {
         free(devices);
-        return fail("%s", ipt_context_error(NULL));
+        return fail_ipt(NULL);
     }
     count = count < capacity ? count : capacity;
     /* The list is of use also where no device can be chosen. */
@@ -972,7 +1030,9 @@ static int run_devices(const arguments *given)
         bool marked = context != NULL && ipt_context_cl_device(context) == devices[i];
         printf("device %zu%s\n", i, !marked ? "" : given->device == NULL ? " (default)" : " (chosen)");
         if (ipt_device_describe(devices[i], text, sizeof text) != IPT_SUCCESS) {
-            code = fail("device %zu: %s", i, ipt_context_error(NULL));
+            char name[40];
+            snprintf(name, sizeof name, "device %zu", i);
+            code = fail_ipt(name);
         } else {
             show_lines(text, "  ");
         }
@@ -2466,8 +2526,10 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
         return fail("%s: %zu times, it is too large for this machine", name, desc.batch);
     }
     ipt_plan *plan;
-    bool good = ipt_plan_create(work->context, &desc, &plan) == IPT_SUCCESS ||
-                bench_fail(message, "%s", ipt_context_error(work->context));
+    bool good = ipt_plan_create(work->context, &desc, &plan) == IPT_SUCCESS;
+    if (!good) {
+        translate(ipt_context_error(NULL), message, sizeof message);
+    }
     good = good && bench_measure(&work->device, plan, result, message) &&
            (!given->blas || bench_measure_blas(&work->blas, result, message));
     ipt_plan_destroy(plan);

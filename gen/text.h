@@ -94,7 +94,7 @@ static bool text_read(const char *path, size_t most, const char *what, char **te
     }
     bool good = !S_ISDIR(status.st_mode);
     if (!good) {
-        snprintf(reason, TEXT_REASON_SIZE, "it is a folder");
+        snprintf(reason, TEXT_REASON_SIZE, "it is a directory");
     } else {
         fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK); /* who writes may take his time */
         good = text_read_open(descriptor, most, what, text, length, reason);

@@ -519,7 +519,7 @@ static void tool_files_bad_files(void **state)
     transpose(1, large.raw, file_path, "--memory=1M"); /* and none for the matrix */
     expect_said("--memory");
     transpose(1, large.raw, file_path, memory_option(9000));
-    expect_said("max_host_memory");
+    expect_said("--memory = 9000");
     assert_true(file_holds(large.before, large.bytes));
     end_matrix(&large);
 

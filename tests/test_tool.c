@@ -2316,6 +2316,44 @@ static void tool_startup_failures(void **state)
     }
 }
 
+/* Messages speak of the command line: its options, no limit where there is none, and the reason behind a long name. */
+static void tool_messages(void **state)
+{
+    (void)state;
+    static char name[6000];
+    memset(name, 'n', sizeof name - 1);
+    static const struct {
+        int code;
+        const char *words[6], *said, *unsaid;
+    } cases[] = {
+        {1, {"plan", "5000x7003:4", "--workspace", "10"}, "--workspace allows 10 bytes", "max_workspace"},
+        {1, {"plan", "3000x2000:4", "--flag-spread", "3"}, "--flag-spread is 3", "flag_spread"},
+        {1, {"plan", "30x20:4", "--type=int;", "--expression=x"}, "--type is 'int;'", "expression_type"},
+        {1, {"plan", "30x20:5", "--type=int", "--expression=x"}, "the elements' size is 5", "elem_size"},
+        {1, {"plan", "30x20:4", "--pad", "--no-cooperative"}, "--pad is given", "IPT_"},
+        {1, {"plan", "30x20:4", "--device=nosuch"}, "--device asks for", "device_name"},
+        {1, {"plan", "101x70:4", "--sequence=3.1", "--tile-m=7"}, "--tile-m = 7", "tile_m"},
+        {2, {"plan", "30x20:4", "--tile-m", "x"}, "takes a number from 0 up", "18446744073709551615"},
+        {1,
+         {"bench", "--random=1", "--sides=1..2", "--bytes=100..18446744073709551615"},
+         "100 or more bytes",
+         "1844674"},
+        {1, {"bench", "--shapes", name}, "File name too long", "nosuch"},
+        {1, {"plan", "30x20:4", "--wisdom", name}, "File name too long", "nosuch"},
+        {1, {"transpose", name}, "File name too long", "nosuch"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *words[8] = {tool_path()};
+        memcpy(words + 1, cases[i].words, sizeof cases[i].words);
+        run_words(NULL, words);
+        expect_code(cases[i].code, (int)i);
+        expect_word(last.errors, cases[i].said);
+        if (strstr(last.errors, cases[i].unsaid) != NULL) {
+            fail_msg("'%s' is in: %s", cases[i].unsaid, last.errors);
+        }
+    }
+}
+
 /* Texts without an end, folders and pipes: a sentence, and no waiting. */
 static void tool_texts_bounded(void **state)
 {
@@ -2339,7 +2377,7 @@ static void tool_texts_bounded(void **state)
         const char *path, *word;
     } cases[] = {{"/dev/zero", "it has more than"},
                  {sparse, "it has more than"},
-                 {directory, "it is a folder"},
+                 {directory, "it is a directory"},
                  {pipe_path, ""},
                  {lines, ""}};
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
@@ -2626,6 +2664,7 @@ const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(tool_startup),
     IN_DIRECTORY(tool_startup_failures),
     IN_DIRECTORY(tool_texts_bounded),
+    IN_DIRECTORY(tool_messages),
     IN_DIRECTORY(tool_closed_streams),
     IN_DIRECTORY(tool_usage_errors),
 };
