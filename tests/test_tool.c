@@ -423,7 +423,7 @@ static void tool_expression_types(void **state)
     (void)state;
     const char *python = python_with_numpy();
     if (python == NULL) {
-        skip();
+        test_skip("no Python with NumPy");
     }
     const char *path = write_script("expression_types.py", types_script, sizeof types_script / sizeof types_script[0]);
     const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
