@@ -17,9 +17,9 @@ TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves t
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
-TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h gen/offline.h
+TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h gen/offline.h gen/journal.h gen/npy.h gen/stopped.h gen/text.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
-BENCH_HEADERS = gen/bench.h gen/npy.h $(wildcard tests/bench/*.h)
+BENCH_HEADERS = gen/bench.h gen/npy.h gen/text.h $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
             tests/fuzz/*.c tests/fuzz/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up serves.
@@ -222,7 +222,7 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 	$(B)/embed single ipt.h ipt_kernels.h > $@.new
 	mv $@.new $@
 
-$(B)/ipt: gen/ipt.c gen/bench.h gen/journal.h gen/npy.h gen/offline.h gen/startup.h $(HEADERS) | $(B)
+$(B)/ipt: gen/ipt.c gen/bench.h gen/journal.h gen/npy.h gen/offline.h gen/startup.h gen/stopped.h gen/text.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples

@@ -7,6 +7,7 @@
 
 #include "ipt.h"
 #include "npy.h" /* npy_multiply */
+#include "text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,9 +28,11 @@ enum {
     BENCH_MAX_REPEAT = 64,
     BENCH_VERIFIED_BUFFERS = 8, /* that are transposed one right after the other and then checked */
     BENCH_SINGLE_SHOTS = 5,
-    BENCH_MAX_DRAWS = 1 << 26 /* for one shape: about a second */
+    BENCH_MAX_LINES = 1000000, /* of a file of shapes */
+    BENCH_MAX_DRAWS = 1 << 26  /* for one shape: about a second */
 };
 
+#define BENCH_MAX_TEXT ((size_t)64 << 20)     /* bytes of such a file */
 #define BENCH_ROUND_BYTES ((size_t)256 << 20) /* of the executions in a round, within those limits */
 #define BENCH_COLD_BYTES                                                                                               \
     ((cl_ulong)256 << 20)                   /* that no GPU's caches hold: some drivers report the smallest one only */
@@ -153,45 +156,50 @@ static bool bench_read_line(const char *text, bench_shape *shape, bool *empty)
     return text[blanks] == '\0' || (text[blanks] == '#' && blanks > 0);
 }
 
-/* Adds the shapes of an open file, and counts its lines. */
-static bool bench_read_stream(FILE *stream, const char *path, size_t elem_size, bench_shapes *shapes, char *message)
+/* Adds the shapes of a text, and counts its lines. The line's ends become zeros. */
+static bool bench_read_text(char *text, size_t length, const char *path, size_t elem_size, bench_shapes *shapes,
+                            char *message)
 {
-    char *line = NULL;
-    size_t capacity = 0, number = 0;
-    bool good = true;
-    ssize_t length;
-    while (good && (length = getline(&line, &capacity, stream)) >= 0) {
+    size_t number = 0;
+    for (char *line = text, *end; line < text + length; line = end + 1) {
         bench_shape shape = {0, 0};
         bool empty;
         size_t bytes;
-        number++;
-        if (strlen(line) != (size_t)length || !bench_read_line(line, &shape, &empty)) {
-            line[strcspn(line, "\r\n")] = '\0';
-            good = bench_fail(message, "%s:%zu: '%.40s' is not a shape, two numbers from 1 on: rows cols", path, number,
+        end = memchr(line, '\n', length - (size_t)(line - text));
+        end = end == NULL ? text + length : end;
+        *end = '\0';
+        if (++number > BENCH_MAX_LINES) {
+            return bench_fail(message, "%s: it has more than %d lines, the most for a list of shapes", path,
+                              BENCH_MAX_LINES);
+        }
+        if (strlen(line) != (size_t)(end - line) || !bench_read_line(line, &shape, &empty)) {
+            line[strcspn(line, "\r")] = '\0';
+            return bench_fail(message, "%s:%zu: '%.40s' is not a shape, two numbers from 1 on: rows cols", path, number,
                               line);
-        } else if (!empty && !bench_shape_bytes(shape.rows, shape.cols, elem_size, 1, &bytes)) {
-            good = bench_fail(message, "%s:%zu: %zux%zu elements of %zu bytes are too large for this machine", path,
+        }
+        if (!empty && !bench_shape_bytes(shape.rows, shape.cols, elem_size, 1, &bytes)) {
+            return bench_fail(message, "%s:%zu: %zux%zu elements of %zu bytes are too large for this machine", path,
                               number, shape.rows, shape.cols, elem_size);
-        } else if (!empty) {
-            good = bench_add_shape(shapes, shape.rows, shape.cols, message);
+        }
+        if (!empty && !bench_add_shape(shapes, shape.rows, shape.cols, message)) {
+            return false;
         }
     }
-    if (good && ferror(stream)) {
-        good = bench_fail(message, "%s: %s", path, strerror(errno));
-    }
-    free(line);
-    return good && (shapes->count > 0 || bench_fail(message, "%s: it holds no shape", path));
+    return shapes->count > 0 || bench_fail(message, "%s: it holds no shape", path);
 }
 
 /* The shapes of a file: lines of rows and cols, with comments after #. */
 static bool bench_read_shapes(const char *path, size_t elem_size, bench_shapes *shapes, char *message)
 {
-    FILE *stream = fopen(path, "r");
-    if (stream == NULL) {
-        return bench_fail(message, "%s: %s", path, strerror(errno));
+    char *text, reason[TEXT_REASON_SIZE];
+    size_t length;
+    text_name shortened;
+    const char *name = text_shorten(path, &shortened);
+    if (!text_read(path, BENCH_MAX_TEXT, "a list of shapes", &text, &length, reason)) {
+        return bench_fail(message, "%s: %s", name, reason);
     }
-    bool good = bench_read_stream(stream, path, elem_size, shapes, message);
-    fclose(stream);
+    bool good = bench_read_text(text, length, name, elem_size, shapes, message);
+    free(text);
     return good;
 }
 
@@ -262,10 +270,14 @@ static bool bench_draw_shapes(const bench_drawing *drawing, size_t elem_size, be
                     bytes <= drawing->bytes.high;
         }
         if (!found) {
+            char most[40] = " or more";
+            if (drawing->bytes.high != SIZE_MAX) {
+                snprintf(most, sizeof most, " to %zu", drawing->bytes.high);
+            }
             return bench_fail(message,
-                              "no matrix with such sides and elements of %zu bytes has %zu to %zu bytes (%zu "
-                              "draws were made)",
-                              elem_size, drawing->bytes.low, drawing->bytes.high, draws);
+                              "no matrix with such sides and elements of %zu bytes has %zu%s bytes (%zu draws were "
+                              "made)",
+                              elem_size, drawing->bytes.low, most, draws);
         }
         bool exchanged = bench_random(&state) >> 63 != 0;
         if (!bench_add_shape(shapes, exchanged ? second : first, exchanged ? first : second, message)) {

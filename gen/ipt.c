@@ -12,7 +12,9 @@
 #include "npy.h"
 #include "offline.h"
 #include "startup.h"
+#include "stopped.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -42,9 +44,9 @@ enum {
 #define DEFAULT_MEMORY ((size_t)1 << 30) /* bytes of --memory */
 #define LEAST_MEMORY ((size_t)1 << 16)   /* of that, for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
-#define SPARE_MEMORY ((size_t)4 << 20)      /* what threads and the like will take */
-#define PINNED_MEMORY ((size_t)200 << 20)   /* and what matrices pass through on their way to a GPU, for three plans */
-#define MAX_PROFILE_SIZE ((size_t)16 << 20) /* bytes of a text that describes a device; it has some hundred */
+#define SPARE_MEMORY ((size_t)4 << 20)    /* what threads and the like will take */
+#define PINNED_MEMORY ((size_t)200 << 20) /* and what matrices pass through on their way to a GPU, for three plans */
+#define MAX_TEXT_SIZE ((size_t)16 << 20)  /* bytes of a profile, which has some hundred, or of wisdom */
 
 static const char *program_name; /* as it was called */
 
@@ -225,8 +227,8 @@ static const option options[] = {
     {"--move", "NAME", "what becomes of each matrix, if not its transpose", OPTION_MOVE, FOR_MOVES, FIELD(move), 0, 0},
     {"--expression", "TEXT", "OpenCL C: what becomes of each element x on the way", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
      FIELD(expression), 0, 0},
-    {"--type", "NAME", "the OpenCL C type of x (float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE, FIELD(expression_type), 0,
-     0},
+    {"--type", "NAME", "the OpenCL C type of x (a .npy file's own, else float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
+     FIELD(expression_type), 0, 0},
     {"--shapes", "FILE", "the shapes of a file: lines of rows and cols, # comments", OPTION_TEXT,
      FOR_BENCH | FOR_PRECOMPILE | FOR_TUNE, FIELD(shapes), 0, 0},
     {"--random", "COUNT", "so many random shapes, the same for the same --seed", OPTION_NUMBER, FOR_BENCH,
@@ -489,8 +491,10 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         const char *rest = text;
         size_t number;
         if (!read_number(&rest, "", &number) || number < chosen->least || number > chosen->most) {
-            return usage_error("%s takes a number from %zu to %zu, not '%s'", chosen->name, chosen->least, chosen->most,
-                               text);
+            return chosen->most == SIZE_MAX
+                       ? usage_error("%s takes a number from %zu up, not '%s'", chosen->name, chosen->least, text)
+                       : usage_error("%s takes a number from %zu to %zu, not '%s'", chosen->name, chosen->least,
+                                     chosen->most, text);
         }
         *(size_t *)field = number;
         return 0;
@@ -588,6 +592,22 @@ static int check_profile(const arguments *given)
     return 0;
 }
 
+/* Returns 0 or the exit code. */
+static int check_expression(const arguments *given)
+{
+    if (given->expression_type != NULL && given->expression == NULL) {
+        return usage_error("--type is for --expression, which is missing");
+    }
+    bool sized = given->raw || given->operand_count > 0;
+    if (given->expression == NULL || given->expression_type != NULL || !sized || given->shape.elem_size == 0) {
+        return 0;
+    }
+    return given->shape.elem_size == sizeof(float)
+               ? 0
+               : usage_error("--expression needs --type: x is a float of 4 bytes without, and the elements have %zu",
+                             given->shape.elem_size);
+}
+
 /* Reads the words after the command's name. Operands come to stand at the front of them. Returns 0 or the exit code. */
 static int read_arguments(const command *chosen, char **words, arguments *given)
 {
@@ -640,6 +660,9 @@ static int read_arguments(const command *chosen, char **words, arguments *given)
         return 0;
     }
     int code = read_operands(chosen, given);
+    if (code == 0) {
+        code = check_expression(given);
+    }
     return code != 0 ? code : check_profile(given);
 }
 
@@ -658,37 +681,88 @@ static bool was_given(const arguments *given, const char *name)
 /* What the commands share */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* What the library's fields and values are called on the command line; in text none is a part of a longer word. */
+static const char *const option_names[][2] = {
+    {"flags has IPT_PAD", "--pad is given"},
+    {"flags has no IPT_PAD", "--pad is not given"},
+    {"flags has IPT_MEASURE", "--measure is given"},
+    {"IPT_PAD", "--pad"},
+    {"IPT_MEASURE", "--measure"},
+    {"IPT_NO_COOPERATIVE", "--no-cooperative"},
+    {"IPT_OUT_OF_PLACE", "--out-of-place"},
+    {"or use IPT_SEQUENCE_TWO_PASS", "or use --sequence two-pass"},
+    {"IPT_SEQUENCE_TWO_PASS", "--sequence two-pass"},
+    {"max_workspace", "--workspace"},
+    {"max_host_memory", "--memory"},
+    {"tile_m", "--tile-m"},
+    {"tile_n", "--tile-n"},
+    {"variant_010", "--variant-010"},
+    {"variant_100", "--variant-100"},
+    {"variant_pad", "--variant-pad"},
+    {"flag_spread", "--flag-spread"},
+    {"device_name", "--device"},
+    {"cache_dir", "--cache"},
+    {"expression_type", "--type"},
+    {"expression is", "--expression is"},
+    {"expression:", "--expression:"},
+    {"elem_size =", "the elements' size ="},
+    {"elem_size", "the elements' size"},
+    {"for 18446744073709551615 bytes", "without a limit"},
+    {"18446744073709551615", "no limit"},
+};
+
+/* The library's sentence in the command line's words. */
+static void translate(const char *sentence, char *text, size_t capacity)
+{
+    size_t length = 0;
+    bool inside = false; /* of a word */
+    while (*sentence != '\0' && length + 40 < capacity) {
+        size_t found = SIZE_MAX, size = 1;
+        for (size_t i = 0; i < sizeof option_names / sizeof option_names[0] && !inside && found == SIZE_MAX; i++) {
+            size_t wanted = strlen(option_names[i][0]);
+            const char after = strncmp(sentence, option_names[i][0], wanted) == 0 ? sentence[wanted] : '_';
+            if (after != '_' && !isalnum((unsigned char)after)) {
+                found = i;
+                size = wanted;
+            }
+        }
+        inside = found == SIZE_MAX && (isalnum((unsigned char)*sentence) || *sentence == '_' || *sentence == '\'');
+        length += (size_t)snprintf(text + length, capacity - length, "%.*s",
+                                   found == SIZE_MAX ? 1 : (int)strlen(option_names[found][1]),
+                                   found == SIZE_MAX ? sentence : option_names[found][1]);
+        sentence += size;
+    }
+    text[length] = '\0';
+}
+
 /* Prints what ipt says about the last failure, behind what it is about, which may be NULL. Returns the exit code. */
 static int fail_ipt(const char *about)
 {
-    const char *sentence = ipt_context_error(NULL);
+    char sentence[8192];
+    translate(ipt_context_error(NULL), sentence, sizeof sentence);
     return about == NULL ? fail("%s", sentence) : fail("%s: %s", about, sentence);
 }
 
-/* A profile's text, which the caller frees. */
-static int read_profile(const char *path, char **text)
+/* A text for the library, which the caller frees. */
+static int read_text(const char *path, const char *what, char **text)
 {
-    FILE *stream = fopen(path, "r");
-    size_t length = 0, capacity = 0;
-    int code = stream == NULL ? fail("%s: %s", path, strerror(errno)) : 0;
-    while (code == 0 && length == capacity) {
-        char *longer = capacity < MAX_PROFILE_SIZE ? realloc(*text, capacity += (size_t)1 << 16) : NULL;
-        if (longer == NULL) {
-            code = fail("%s: it is too large for a profile", path);
-        } else {
-            *text = longer;
-            length += fread(longer + length, 1, capacity - length, stream);
-        }
+    char reason[TEXT_REASON_SIZE];
+    size_t length;
+    if (!text_read(path, MAX_TEXT_SIZE, what, text, &length, reason)) {
+        return fail("%s: %s", path, reason);
     }
-    if (code == 0) {
-        (*text)[length] = '\0';
-        code = ferror(stream)            ? fail("%s: %s", path, strerror(errno))
-               : strlen(*text) != length ? fail("%s: it is not a text", path)
-                                         : 0;
+    return strlen(*text) == length ? 0 : fail("%s: it is not a text", path);
+}
+
+/* Adds a file's wisdom to a context. */
+static int read_wisdom(const char *path, ipt_context *context)
+{
+    char *text = NULL;
+    int code = read_text(path, "wisdom", &text);
+    if (code == 0 && ipt_wisdom_import(context, text) != IPT_SUCCESS) {
+        code = fail_ipt(path);
     }
-    if (stream != NULL) {
-        fclose(stream);
-    }
+    free(text);
     return code;
 }
 
@@ -697,7 +771,7 @@ static int make_context(const arguments *given, const char *about, ipt_context *
 {
     ipt_context_desc desc = {0};
     char *profile = NULL;
-    int code = given->profile != NULL ? read_profile(given->profile, &profile) : 0;
+    int code = given->profile != NULL ? read_text(given->profile, "a profile", &profile) : 0;
     *context = NULL;
     desc.device_name = given->device;
     desc.cache_dir = given->cache;
@@ -705,8 +779,10 @@ static int make_context(const arguments *given, const char *about, ipt_context *
     if (code == 0 && ipt_context_create(&desc, context) != IPT_SUCCESS) {
         code = fail_ipt(profile != NULL ? given->profile : about);
     }
-    if (code == 0 && given->wisdom != NULL && ipt_wisdom_import_file(*context, given->wisdom) != IPT_SUCCESS) {
-        code = fail_ipt(given->wisdom);
+    if (code == 0 && given->wisdom != NULL) {
+        code = read_wisdom(given->wisdom, *context);
+    }
+    if (code != 0) {
         ipt_context_destroy(*context);
         *context = NULL;
     }
@@ -934,7 +1010,7 @@ static int run_devices(const arguments *given)
         return show_profile(given);
     }
     if (ipt_device_list(NULL, 0, &count) != IPT_SUCCESS) {
-        return fail("%s", ipt_context_error(NULL));
+        return fail_ipt(NULL);
     }
     cl_device_id *devices = calloc(count, sizeof *devices);
     if (devices == NULL) {
@@ -943,7 +1019,7 @@ static int run_devices(const arguments *given)
     size_t capacity = count;
     if (ipt_device_list(devices, capacity, &count) != IPT_SUCCESS) {
         free(devices);
-        return fail("%s", ipt_context_error(NULL));
+        return fail_ipt(NULL);
     }
     count = count < capacity ? count : capacity;
     /* The list is of use also where no device can be chosen. */
@@ -954,7 +1030,9 @@ static int run_devices(const arguments *given)
         bool marked = context != NULL && ipt_context_cl_device(context) == devices[i];
         printf("device %zu%s\n", i, !marked ? "" : given->device == NULL ? " (default)" : " (chosen)");
         if (ipt_device_describe(devices[i], text, sizeof text) != IPT_SUCCESS) {
-            code = fail("device %zu: %s", i, ipt_context_error(NULL));
+            char name[40];
+            snprintf(name, sizeof name, "device %zu", i);
+            code = fail_ipt(name);
         } else {
             show_lines(text, "  ");
         }
@@ -1398,14 +1476,15 @@ typedef struct matrix_file {
     const char *path;
     int descriptor;
     size_t size;
-    uint64_t inode;
-    size_t data_offset; /* where the data begins; 0 without a header */
-    npy_span text;      /* the header's text, if there is one */
-    npy_header header;  /* the same, understood */
-    matrix_shape shape; /* of each matrix as it lies in the file, row-major */
-    size_t batch;       /* 0: no data */
-    char *before;       /* the file up to the data, as it is */
-    char *after;        /* and as it will be */
+    size_t data_offset;                       /* where the data begins; 0 without a header */
+    npy_span text;                            /* the header's text, if there is one */
+    npy_header header;                        /* the same, understood */
+    matrix_shape shape;                       /* of each matrix as it lies in the file, row-major */
+    size_t batch;                             /* 0: no data */
+    char *before;                             /* the file up to the data, as it is */
+    char *after;                              /* and as it will be */
+    const char *expression, *expression_type; /* for the elements as they are; NULL: none */
+    char *wrapped;                            /* what expression points to, if it is not the command line's */
 } matrix_file;
 
 /* Opens for reading and writing, and checks that the file is one that may be rewritten, by nobody else meanwhile. */
@@ -1429,7 +1508,6 @@ static int open_file(matrix_file *file)
         return fail("%s: another process is transposing it", file->path);
     }
     file->size = (size_t)status.st_size;
-    file->inode = status.st_ino;
     return 0;
 }
 
@@ -1505,6 +1583,9 @@ static int read_npy_header(matrix_file *file)
     }
     if (file->text.length > file->size - file->text.begin) {
         return fail("%s: truncated: its header is longer than the file", file->path);
+    }
+    if (file->text.length > NPY_MAX_TEXT) {
+        return fail("%s: its header has %zu bytes; at most %d are read", file->path, file->text.length, NPY_MAX_TEXT);
     }
     file->data_offset = file->text.begin + file->text.length;
     int code = read_beginning(file, &file->before);
@@ -1583,6 +1664,8 @@ static void ask_to_stop(int signal_number)
 typedef struct stored_work {
     matrix_file *file;
     journal journal;
+    stopped_file stopped; /* what was found before the work */
+    uint64_t mark, marks; /* that the file gets */
     bool has_journal, warned, sync;
     ipt_plan *plan;
     ipt_plan_desc desc;
@@ -1655,6 +1738,7 @@ static int stored_ready(size_t step, size_t steps, const void *content, size_t b
     stored_work *work = user;
     struct stat status;
     char message[JOURNAL_MESSAGE_SIZE];
+    work->steps = steps;
     if (stop_asked != 0 && (work->has_journal || step == 0)) {
         return 1;
     }
@@ -1671,7 +1755,6 @@ static int stored_ready(size_t step, size_t steps, const void *content, size_t b
     if (work->has_journal && !journal_note(&work->journal, work->file->descriptor, step + 1, content, bytes, message)) {
         return stored_failed(work, "its journal", message);
     }
-    work->steps = steps;
     show_work(work, step);
     return 0;
 }
@@ -1729,7 +1812,13 @@ static journal_job describe_job(const stored_work *work)
 {
     journal_job job = {0};
     const ipt_plan_desc *desc = &work->desc;
-    job.inode = work->file->inode;
+    job.inode = work->stopped.inode;
+    job.device = work->stopped.device;
+    job.mark = work->mark;
+    job.marks = work->marks;
+    if (strlen(work->stopped.real_path) < sizeof job.file) {
+        snprintf(job.file, sizeof job.file, "%s", work->stopped.real_path);
+    }
     job.file_size = work->file->size;
     job.data_offset = work->file->data_offset;
     job.rows = desc->rows;
@@ -1745,6 +1834,74 @@ static journal_job describe_job(const stored_work *work)
         snprintf(job.expression_type, sizeof job.expression_type, "%s", desc->expression_type);
     }
     return job;
+}
+
+/* Marks the file as one that is being transposed. */
+static int mark_file(stored_work *work)
+{
+    matrix_file *file = work->file;
+    const char *journal_path = work->has_journal ? work->journal.path : "";
+    int error = 0;
+    if ((work->marks & MARK_ATTRIBUTE) != 0 && !stopped_set_attribute(file->descriptor, work->mark, journal_path)) {
+        error = errno;
+    }
+    if (error == 0 && (work->marks & MARK_HEADER) != 0) {
+        error = move_bytes(file, NPY_MARK, 0, NPY_MAGIC_SIZE, true);
+        memcpy(file->before, NPY_MARK, NPY_MAGIC_SIZE);
+#ifdef SYNC_FILE_RANGE_WRITE
+        /* On the disk before the data changes, so that the file is refused after a power failure, too. */
+        sync_file_range(file->descriptor, 0, NPY_MAGIC_SIZE,
+                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+#endif
+    }
+    if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
+        error = errno;
+    }
+    return error == 0 ? 0 : fail("%s: it could not be marked: %s", file->path, move_error(error));
+}
+
+/* Takes the marks from a file none of whose data has changed, and removes the journal. */
+static void leave_as_it_was(stored_work *work)
+{
+    matrix_file *file = work->file;
+    int error = 0;
+    if ((work->marks & MARK_HEADER) != 0) {
+        error = move_bytes(file, NPY_MAGIC, 0, NPY_MAGIC_SIZE, true);
+    }
+    if (error == 0 && !stopped_clear_attribute(file->descriptor)) {
+        error = errno;
+    }
+    if (error != 0) {
+        fail("%s: its data is as it was, but its mark could not be removed: %s", file->path, move_error(error));
+        return;
+    }
+    fprintf(stderr, "ipt: %s: the file is as it was\n", file->path);
+    if (work->has_journal) {
+        journal_close(&work->journal, true);
+        work->has_journal = false;
+    }
+}
+
+/* What stands before a name on a command line: "-- " if it looks like an option. */
+static const char *before_name(const char *path)
+{
+    return path[0] == '-' ? "-- " : "";
+}
+
+/* Tells how far the work came and what to do. */
+static void tell_stop(const stored_work *work)
+{
+    const char *path = work->file->path;
+    char of[40] = "";
+    if (!work->has_journal) {
+        fprintf(stderr, "ipt: %s: the file is damaged: part of it is transposed\n", path);
+        return;
+    }
+    if (work->steps > 0) {
+        snprintf(of, sizeof of, " of %zu", work->steps);
+    }
+    fprintf(stderr, "ipt: %s: stopped after step %llu%s: 'ipt transpose --resume %s%s' goes on\n", path,
+            (unsigned long long)work->journal.ready, of, before_name(path), path);
 }
 
 /* Does the steps that are left, and tells what to do if they could not be done. */
@@ -1776,33 +1933,41 @@ static int do_steps(stored_work *work)
     } else if (stop_asked == 0) {
         fail_ipt(path);
     }
-    if (result != IPT_ERROR_INCOMPLETE) {
-        fprintf(stderr, "ipt: %s: the file is as it was\n", path);
-        if (work->has_journal) {
-            journal_close(&work->journal, true);
-            work->has_journal = false;
-        }
-    } else if (work->has_journal) {
-        fprintf(stderr, "ipt: %s: stopped after step %llu of %zu: 'ipt transpose --resume %s' goes on\n", path,
-                (unsigned long long)work->journal.ready, work->steps, path);
+    /* What goes on had changed the file before. */
+    if (result != IPT_ERROR_INCOMPLETE && work->first_step == 0) {
+        leave_as_it_was(work);
     } else {
-        fprintf(stderr, "ipt: %s: the file is damaged: part of it is transposed\n", path);
+        tell_stop(work);
     }
     return stop_asked != 0 ? EXIT_SIGNAL + (int)stop_asked : EXIT_FAILURE;
 }
 
-/* Puts the new header, which makes it the transposed matrix, in its place, and ends the journal. */
-static int finish_file(stored_work *work)
+/* Puts the new header, without a mark, in its place. Returns 0 or an error number, as move_bytes. */
+static int write_header_after(const matrix_file *file)
 {
-    matrix_file *file = work->file;
-    size_t begin = 0, end = file->data_offset; /* of what differs: a few digits */
+    size_t begin = 0, end = file->data_offset; /* of what differs: a few digits, and the mark */
     while (begin < end && file->before[begin] == file->after[begin]) {
         begin++;
     }
     while (begin < end && file->before[end - 1] == file->after[end - 1]) {
         end--;
     }
-    int error = move_bytes(file, file->after + begin, begin, end - begin, true);
+    return move_bytes(file, file->after + begin, begin, end - begin, true);
+}
+
+/* Makes the file the transposed matrix, takes its marks away, and ends the journal: in this order, so that a kill in
+ * between leaves what --resume can end. */
+static int finish_file(stored_work *work)
+{
+    matrix_file *file = work->file;
+    char message[JOURNAL_MESSAGE_SIZE];
+    if (work->has_journal && !work->journal.ended && !journal_end(&work->journal, file->descriptor, message)) {
+        return fail("%s: its journal: %s", file->path, message);
+    }
+    int error = write_header_after(file);
+    if (error == 0 && !stopped_clear_attribute(file->descriptor)) {
+        error = errno;
+    }
     if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
         error = errno;
     }
@@ -1819,32 +1984,198 @@ static int finish_file(stored_work *work)
     return closed == 0 ? 0 : fail("%s: closing it failed, so it may be damaged: %s", file->path, strerror(errno));
 }
 
+/* Makes the journal, which has to be there before the file gets its marks. */
+static int begin_journal(stored_work *work)
+{
+    const matrix_file *file = work->file;
+    char message[JOURNAL_MESSAGE_SIZE];
+    journal_job job = describe_job(work);
+    if (work->desc.expression != NULL && (strcmp(job.expression, work->desc.expression) != 0 ||
+                                          strcmp(job.expression_type, work->desc.expression_type) != 0)) {
+        return fail("%s: the expression is too long for the journal: --no-journal goes without", file->path);
+    }
+    if (!journal_create(&work->journal, work->stopped.own_journal, &job, file->before, file->after, work->sync,
+                        message)) {
+        return fail("%s: %s", file->path, message);
+    }
+    work->has_journal = true;
+    return 0;
+}
+
 /* Transposes the data of a file whose header has been read. */
-static int begin_work(const arguments *given, stored_work *work, const char *journal_path)
+static int begin_work(const arguments *given, stored_work *work)
 {
     matrix_file *file = work->file;
-    char message[JOURNAL_MESSAGE_SIZE];
     ipt_context *context;
     arguments wanted = *given;
     wanted.shape = file->shape;
     wanted.batch = file->batch;
     wanted.move = move_in_file(given, file);
+    wanted.expression = file->expression;
+    wanted.expression_type = file->expression_type;
     work->desc = describe_plan(&wanted);
+    work->mark = stopped_new_mark(work->stopped.inode, work->stopped.device);
     int code = make_context(given, file->path, &context);
     if (code == 0) {
         code = make_stored_plan(given, context, work);
     }
+    if (code == 0) {
+        work->marks = (given->raw ? 0 : MARK_HEADER) |
+                      (stopped_keeps_attribute(file->descriptor, work->stopped.own_journal) ? MARK_ATTRIBUTE : 0);
+    }
     if (code == 0 && !given->no_journal) {
-        journal_job job = describe_job(work);
-        if (work->desc.expression != NULL && (strcmp(job.expression, work->desc.expression) != 0 ||
-                                              strcmp(job.expression_type, work->desc.expression_type) != 0)) {
-            code = fail("%s: the expression is too long for the journal: --no-journal goes without", file->path);
-        } else if (!journal_create(&work->journal, journal_path, &job, file->before, file->after, given->sync,
-                                   message)) {
-            code = fail("%s: %s", file->path, message);
-        } else {
-            work->has_journal = true;
+        code = begin_journal(work);
+    }
+    if (code == 0) {
+        code = mark_file(work);
+        if (code != 0) {
+            leave_as_it_was(work);
         }
+    }
+    if (code == 0) {
+        code = do_steps(work);
+    }
+    ipt_plan_destroy(work->plan);
+    ipt_context_destroy(context);
+    return code;
+}
+
+/* Tells that no journal is found for --resume, or for a file that has a mark. */
+static int fail_without_journal(const stored_work *work, bool marked)
+{
+    const stopped_file *found = &work->stopped;
+    const char *path = work->file->path;
+    const char *attributed =
+        marked && !found->header_marked ? ". If its content has been replaced since, copy it: a copy has no mark" : "";
+    if (marked && found->without_journal) {
+        return fail("%s: it is half transposed, and lost: it was stopped without a journal%s", path, attributed);
+    }
+    if (marked) {
+        return fail("%s: it is half transposed, and no journal of it is found, neither %s nor another one beside it. "
+                    "Move the journal there, or go on with the original if this is a copy%s",
+                    path, found->noted_journal[0] != '\0' ? found->noted_journal : found->own_journal, attributed);
+    }
+    if (found->attribute == ATTRIBUTE_NONE || found->has_header) {
+        return fail("%s: there is no journal of it, and it has no mark of a transposition that was stopped", path);
+    }
+    return fail("%s: there is no journal of it, neither %s nor another one beside it. This file system keeps no marks, "
+                "so that it is unknown whether the file is half transposed",
+                path, found->own_journal);
+}
+
+/* Tells that something else lies where the journal would. */
+static int fail_with_other(const stored_work *work)
+{
+    const stopped_file *found = &work->stopped;
+    const char *path = work->file->path;
+    char message[JOURNAL_MESSAGE_SIZE];
+    journal other;
+    if (!journal_open(&other, found->own_journal, false, message)) {
+        return fail("%s: the place of its journal is taken: %s: remove it", path, message);
+    }
+    const char *name = other.head->job.file;
+    int code = fail("%s: %s is the journal of another file%s%s, which was moved away or replaced. Go on with that one "
+                    "by 'ipt transpose --resume', or remove the journal if that one is gone",
+                    path, found->own_journal, *name != '\0' ? ", once " : "", name);
+    journal_close(&other, false);
+    return code;
+}
+
+/* Tells that a journal is older than its file. */
+static int fail_stale(const stored_work *work, const char *place)
+{
+    return fail("%s: it has no mark of the transposition that %s tells of: that one has ended, or the file has been "
+                "replaced. Remove the journal if you know that the file is whole",
+                work->file->path, place);
+}
+
+/* Tells what a file's journal says, to those who did not ask for --resume. */
+static int fail_with_journal(const stored_work *work)
+{
+    const char *path = work->file->path, *place = work->stopped.journal, *dashes = before_name(path);
+    char message[JOURNAL_MESSAGE_SIZE];
+    journal left;
+    if (!journal_open(&left, place, false, message)) {
+        return fail("%s: its transposition was stopped in the middle, but %s", path, message);
+    }
+    left_state state = stopped_judge(&work->stopped, &left);
+    journal_close(&left, false);
+    switch (state) {
+    case LEFT_NOT_BEGUN:
+        return fail("%s: its transposition was stopped before it changed anything, as %s tells: 'ipt transpose "
+                    "--resume %s%s' goes on with it, or remove the journal",
+                    path, place, dashes, path);
+    case LEFT_ENDED:
+        return fail("%s: its transposition has ended, but %s is left: 'ipt transpose --resume %s%s' removes it", path,
+                    place, dashes, path);
+    case LEFT_STALE:
+        return fail_stale(work, place);
+    default:
+        return fail("%s: its transposition was stopped in the middle, as %s tells: 'ipt transpose --resume %s%s' goes "
+                    "on with it",
+                    path, place, dashes, path);
+    }
+}
+
+/* Whether each byte of the header is one of before, after and, at its beginning, the mark. */
+static bool header_fits(const matrix_file *file, const journal *opened)
+{
+    for (size_t i = 0; i < file->data_offset; i++) {
+        unsigned char byte = (unsigned char)file->before[i];
+        bool mark = i < NPY_MAGIC_SIZE && byte == (unsigned char)NPY_MARK[i];
+        if (!mark && byte != opened->before[i] && byte != opened->after[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Checks that an open journal is this file's, and reads the file's header. */
+static int check_journal(stored_work *work, const char *place)
+{
+    matrix_file *file = work->file;
+    const journal_job *job = &work->journal.head->job;
+    file->data_offset = (size_t)job->data_offset;
+    if (job->ipt_version != IPT_VERSION) {
+        return fail("%s: %s is of ipt %d.%d.%d, which has to go on itself", file->path, place,
+                    (int)(job->ipt_version / 10000), (int)(job->ipt_version / 100 % 100),
+                    (int)(job->ipt_version % 100));
+    }
+    if (work->stopped.journal[0] == '\0' || job->file_size != file->size || file->data_offset > file->size) {
+        return fail("%s: %s is the journal of another file%s%s: a copy cannot go on in its place", file->path, place,
+                    job->file[0] != '\0' ? ", once " : "", job->file);
+    }
+    int code = read_beginning(file, &file->before);
+    if (code == 0 && !header_fits(file, &work->journal)) {
+        code = fail("%s: %s is the journal of another file, with another header", file->path, place);
+    }
+    if (code == 0 && stopped_judge(&work->stopped, &work->journal) == LEFT_STALE) {
+        code = fail_stale(work, place);
+    }
+    return code;
+}
+
+/* Does the rest of the steps that an open journal tells of. */
+static int resume_steps(const arguments *given, stored_work *work, const char *place)
+{
+    const matrix_file *file = work->file;
+    const journal_job *job = &work->journal.head->job;
+    ipt_context *context = NULL;
+    work->desc.max_host_memory = (size_t)job->host_memory;
+    work->desc.move = (ipt_move)job->move;
+    if (job->expression[0] != '\0') {
+        work->desc.expression = job->expression;
+        work->desc.expression_type = job->expression_type;
+    }
+    int code = make_context(given, file->path, &context);
+    if (code == 0 && ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
+        code = fail_ipt(file->path);
+    }
+    if (code == 0 && ipt_plan_storage_memory(work->plan) != job->memory_bytes) {
+        code = fail("%s: %s is of another version of ipt, which has to go on itself", file->path, place);
+    }
+    if (code == 0 && stopped_judge(&work->stopped, &work->journal) == LEFT_NOT_BEGUN) {
+        code = mark_file(work);
     }
     if (code == 0) {
         code = do_steps(work);
@@ -1855,32 +2186,25 @@ static int begin_work(const arguments *given, stored_work *work, const char *jou
 }
 
 /* Goes on with what a journal tells of. */
-static int resume_work(const arguments *given, stored_work *work, const char *journal_path)
+static int resume_work(const arguments *given, stored_work *work)
 {
     matrix_file *file = work->file;
+    const stopped_file *found = &work->stopped;
     char message[JOURNAL_MESSAGE_SIZE];
-    ipt_context *context = NULL;
-    if (!journal_open(&work->journal, journal_path, given->sync, message)) {
+    const char *place = found->journal[0] != '\0' ? found->journal : found->own_journal;
+    if (found->journal[0] == '\0' && !found->other) {
+        return fail_without_journal(work, found->header_marked || found->attribute == ATTRIBUTE_SET);
+    }
+    if (!journal_open(&work->journal, place, given->sync, message)) {
         return fail("%s: %s", file->path, message);
     }
     const journal_job *job = &work->journal.head->job;
     work->has_journal = true;
-    file->data_offset = (size_t)job->data_offset;
-    if (job->ipt_version != IPT_VERSION) {
-        return fail("%s: %s is of ipt %d.%d.%d, which has to go on itself", file->path, journal_path,
-                    (int)(job->ipt_version / 10000), (int)(job->ipt_version / 100 % 100),
-                    (int)(job->ipt_version % 100));
-    }
-    if (job->inode != file->inode || job->file_size != file->size || file->data_offset > file->size) {
-        return fail("%s: %s is the journal of another file", file->path, journal_path);
-    }
-    int code = read_beginning(file, &file->before);
+    work->mark = job->mark;
+    work->marks = job->marks;
+    int code = check_journal(work, place);
     if (code != 0) {
         return code;
-    }
-    if (memcmp(file->before, work->journal.before, file->data_offset) != 0 &&
-        memcmp(file->before, work->journal.after, file->data_offset) != 0) {
-        return fail("%s: %s is the journal of another file, with another header", file->path, journal_path);
     }
     file->after = malloc(file->data_offset + 1);
     if (file->after == NULL) {
@@ -1891,62 +2215,101 @@ static int resume_work(const arguments *given, stored_work *work, const char *jo
     file->shape.cols = work->desc.cols = (size_t)job->cols;
     file->shape.elem_size = work->desc.elem_size = (size_t)job->elem_size;
     file->batch = work->desc.batch = (size_t)job->batch;
-    work->desc.move = (ipt_move)job->move;
-    work->desc.max_host_memory = (size_t)job->host_memory;
-    if (job->expression[0] != '\0') {
-        work->desc.expression = job->expression;
-        work->desc.expression_type = job->expression_type;
+    return work->journal.ended ? 0 : resume_steps(given, work, place);
+}
+
+/* Finds out whether the file's transposition was stopped, and refuses it then unless that goes on. */
+static int look_at_marks(const arguments *given, stored_work *work)
+{
+    matrix_file *file = work->file;
+    stopped_file *found = &work->stopped;
+    char start[NPY_START_SIZE], message[JOURNAL_MESSAGE_SIZE];
+    size_t available = file->size < sizeof start ? file->size : sizeof start;
+    int error = move_bytes(file, start, 0, available, false);
+    if (error != 0) {
+        return fail("%s: reading failed: %s", file->path, move_error(error));
     }
-    code = make_context(given, file->path, &context);
-    if (code == 0 && ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
-        code = fail_ipt(file->path);
+    if (!stopped_look(file->path, file->descriptor, start, available, found, message)) {
+        return fail("%s: %s", file->path, message);
     }
-    if (code == 0 && ipt_plan_storage_memory(work->plan) != job->memory_bytes) {
-        code = fail("%s: %s is of another version of ipt, which has to go on itself", file->path, journal_path);
+    if (given->resume) {
+        return 0;
     }
+    bool marked = given->raw ? found->attribute == ATTRIBUTE_SET : found->header_marked;
+    return found->journal[0] != '\0' ? fail_with_journal(work)
+           : marked                  ? fail_without_journal(work, true)
+           : found->other            ? fail_with_other(work)
+                                     : 0;
+}
+
+/* Finds out what an expression gets for its x. */
+static int choose_expression(const arguments *given, matrix_file *file)
+{
+    char message[NPY_MESSAGE_SIZE];
+    const npy_header *header = &file->header;
+    file->expression = given->expression;
+    file->expression_type = given->expression_type;
+    if (given->raw || given->expression == NULL) {
+        return 0;
+    }
+    if (!npy_expression_type(header, given->expression_type, &file->expression_type, message)) {
+        return fail("%s: %s", file->path, message);
+    }
+    if (file->batch > 0 && file->shape.elem_size != header->item_size) { /* what is moved together */
+        return fail("%s: --expression takes Fortran order with two dimensions only, and it has %zu: store it in C "
+                    "order (numpy.ascontiguousarray)",
+                    file->path, header->dimension_count);
+    }
+    if (header->kind == 'b' || header->kind == '?') { /* a truth value has to become one */
+        size_t capacity = strlen(given->expression) + sizeof "(() != 0)";
+        file->wrapped = malloc(capacity);
+        if (file->wrapped == NULL) {
+            return fail("%s: out of memory", file->path);
+        }
+        snprintf(file->wrapped, capacity, "((%s) != 0)", given->expression);
+        file->expression = file->wrapped;
+    }
+    return 0;
+}
+
+/* Reads and checks what there is to transpose, and transposes it. *data_moves: the data, not only the header. */
+static int start_work(const arguments *given, stored_work *work, bool *data_moves)
+{
+    matrix_file *file = work->file;
+    int code = given->raw ? measure_raw(given, file) : read_npy_header(file);
     if (code == 0) {
-        code = do_steps(work);
+        code = choose_expression(given, file);
     }
-    ipt_plan_destroy(work->plan);
-    ipt_context_destroy(context);
-    return code;
+    if (code != 0) {
+        return code;
+    }
+    file->after = malloc(file->data_offset + 1);
+    if (file->after == NULL) {
+        return fail("%s: out of memory", file->path);
+    }
+    if (file->data_offset > 0) {
+        memcpy(file->after, file->before, file->data_offset);
+        if (transposes(given->move)) {
+            npy_swap_last_two(file->after + file->text.begin, &file->header);
+        }
+    }
+    *data_moves = file->batch > 0 && ((file->shape.rows > 1 && file->shape.cols > 1) ||
+                                      given->move != IPT_MOVE_TRANSPOSE || given->expression != NULL);
+    return *data_moves ? begin_work(given, work) : 0;
 }
 
 /* The work on an open file, up to the last byte written. */
 static int transpose_file(const arguments *given, stored_work *work)
 {
     matrix_file *file = work->file;
-    char message[JOURNAL_MESSAGE_SIZE], journal_path[sizeof work->journal.path];
     double start = seconds_now();
     bool data_moves = true;
     int code = open_file(file);
-    if (code == 0 && !journal_name(journal_path, sizeof journal_path, file->path, message)) {
-        code = fail("%s: %s", file->path, message);
+    if (code == 0) {
+        code = look_at_marks(given, work);
     }
-    if (code == 0 && given->resume) {
-        code = resume_work(given, work, journal_path);
-    } else if (code == 0) {
-        if (access(journal_path, F_OK) == 0) {
-            return fail("%s: its transposition was stopped in the middle, as %s tells: 'ipt transpose --resume %s' "
-                        "goes on with it",
-                        file->path, journal_path, file->path);
-        }
-        code = given->raw ? measure_raw(given, file) : read_npy_header(file);
-        if (code == 0) {
-            file->after = malloc(file->data_offset + 1);
-            if (file->after == NULL) {
-                return fail("%s: out of memory", file->path);
-            }
-            if (file->data_offset > 0) {
-                memcpy(file->after, file->before, file->data_offset);
-                if (transposes(given->move)) {
-                    npy_swap_last_two(file->after + file->text.begin, &file->header);
-                }
-            }
-            data_moves = file->batch > 0 && ((file->shape.rows > 1 && file->shape.cols > 1) ||
-                                             given->move != IPT_MOVE_TRANSPOSE || given->expression != NULL);
-            code = data_moves ? begin_work(given, work, journal_path) : 0;
-        }
+    if (code == 0) {
+        code = given->resume ? resume_work(given, work) : start_work(given, work, &data_moves);
     }
     if (code == 0) {
         code = finish_file(work);
@@ -1996,6 +2359,7 @@ static int run_transpose(const arguments *given)
     }
     free(file.before);
     free(file.after);
+    free(file.wrapped);
     if (file.descriptor >= 0) {
         close(file.descriptor); /* after a failure: nothing that this could report is worse */
     }
@@ -2162,8 +2526,10 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
         return fail("%s: %zu times, it is too large for this machine", name, desc.batch);
     }
     ipt_plan *plan;
-    bool good = ipt_plan_create(work->context, &desc, &plan) == IPT_SUCCESS ||
-                bench_fail(message, "%s", ipt_context_error(work->context));
+    bool good = ipt_plan_create(work->context, &desc, &plan) == IPT_SUCCESS;
+    if (!good) {
+        translate(ipt_context_error(NULL), message, sizeof message);
+    }
     good = good && bench_measure(&work->device, plan, result, message) &&
            (!given->blas || bench_measure_blas(&work->blas, result, message));
     ipt_plan_destroy(plan);
@@ -2279,8 +2645,30 @@ static int run(char **words)
     return code;
 }
 
+/* Occupies the standard streams that are closed: a file opened later would get their numbers, and messages would be
+ * written into it. Output still fails as on a closed stream; messages vanish. */
+static bool occupy_standard_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) {
+            continue;
+        }
+        int descriptor = open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+        if (descriptor < 0) {
+            descriptor = open("/", O_RDONLY); /* cannot be written to either */
+        }
+        if (descriptor != stream) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int count, char **words)
 {
+    if (!occupy_standard_streams()) {
+        return EXIT_FAILURE; /* without a safe place for a message */
+    }
     program_name = count > 0 ? words[0] : "ipt";
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
     int code = run(count > 0 ? words + 1 : words);

@@ -20,18 +20,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "text.h"
+
 enum {
     JOURNAL_PAGE = 4096,
     JOURNAL_TEXT_SIZE = 1024,
-    JOURNAL_MESSAGE_SIZE = 300,
+    JOURNAL_MESSAGE_SIZE = 1000,
     JOURNAL_ENTRY_STEP = 512 /* a sector each, so that one that was cut short leaves the other */
 };
 #define JOURNAL_MAGIC "ipt journal 2\n\0" /* the version with it */
+#define JOURNAL_MAGIC_ANY 12              /* bytes of it that all versions share */
 #define JOURNAL_SUFFIX ".ipt-journal"
 
 /* The numbers of the head. X(name) */
 #define JOURNAL_NUMBER_LIST(X)                                                                                         \
-    X(inode)                                                                                                           \
+    X(inode) /* the first number in every version */                                                                   \
+    X(device)                                                                                                          \
+    X(mark)  /* the number that the file's marks hold: see stopped.h */                                                \
+    X(marks) /* which the file has got */                                                                              \
     X(file_size)                                                                                                       \
     X(data_offset) /* bytes of each of the two headers that follow */                                                  \
     X(rows)                                                                                                            \
@@ -49,6 +55,7 @@ typedef struct journal_job {
     JOURNAL_NUMBER_LIST(JOURNAL_NUMBER)
 #undef JOURNAL_NUMBER
     char expression[JOURNAL_TEXT_SIZE], expression_type[JOURNAL_TEXT_SIZE]; /* "": none */
+    char file[JOURNAL_TEXT_SIZE]; /* its real path when the work began, for messages; "": it was too long */
 } journal_job;
 
 typedef struct journal_head {
@@ -60,6 +67,7 @@ typedef struct journal_head {
 /* How far it is: one of two, the other one is the state before. */
 typedef struct journal_entry {
     uint64_t ready;              /* steps */
+    uint64_t ended;              /* 1: all steps are written */
     uint64_t offset, bytes, sum; /* of the last one's content in memory */
     uint64_t check;              /* sum of all before */
 } journal_entry;
@@ -75,7 +83,7 @@ typedef struct journal {
     unsigned char *state;
     unsigned char *memory;
     uint64_t ready;
-    bool sync;
+    bool ended, sync;
 } journal;
 
 /* Fletcher's sums, by words of 64 bits in four lanes, which is as fast as memory. Against damage, not against an enemy,
@@ -185,6 +193,7 @@ static bool journal_create(journal *made, const char *path, const journal_job *j
                            const void *after, bool sync, char *message)
 {
     char draft[sizeof made->path + 8];
+    text_name name;
     size_t head_bytes = sizeof(journal_head) + 2 * (size_t)job->data_offset + sizeof(uint64_t);
     memset(made, 0, sizeof *made);
     snprintf(made->path, sizeof made->path, "%s", path);
@@ -193,7 +202,8 @@ static bool journal_create(journal *made, const char *path, const journal_job *j
     made->mapped_bytes = journal_round_up(head_bytes) + JOURNAL_PAGE + job->memory_bytes;
     made->descriptor = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (made->descriptor < 0) {
-        return journal_fail(message, "its journal %s cannot be made: %s", draft, strerror(errno));
+        int error = errno;
+        return journal_fail(message, "its journal %s cannot be made: %s", text_shorten(draft, &name), strerror(error));
     }
     int error = posix_fallocate(made->descriptor, 0, (off_t)made->mapped_bytes);
     if (error == 0) {
@@ -233,24 +243,26 @@ static bool journal_check(journal *found, char *message)
 {
     const journal_head *head = (const journal_head *)(const void *)found->mapped;
     size_t bytes = found->mapped_bytes;
+    text_name name;
+    const char *path = text_shorten(found->path, &name);
     uint64_t sum;
-    if (memcmp(head->magic, JOURNAL_MAGIC, 12) != 0) {
-        return journal_fail(message, "%s is not a journal", found->path);
+    if (memcmp(head->magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) != 0) {
+        return journal_fail(message, "%s is not a journal", path);
     }
     if (memcmp(head->magic, JOURNAL_MAGIC, sizeof head->magic) != 0) {
-        return journal_fail(message, "%s is a journal of another version of ipt's", found->path);
+        return journal_fail(message, "%s is a journal of another version of ipt's, which has to go on itself", path);
     }
     if (head->head_bytes > bytes || head->head_bytes < sizeof *head + sizeof sum || head->job.data_offset > bytes / 2 ||
         head->head_bytes != sizeof *head + 2 * head->job.data_offset + sizeof sum) {
-        return journal_fail(message, "%s is damaged: its head is", found->path);
+        return journal_fail(message, "%s is damaged: its head is", path);
     }
     memcpy(&sum, found->mapped + head->head_bytes - sizeof sum, sizeof sum);
     if (sum != journal_sum(found->mapped, head->head_bytes - sizeof sum)) {
-        return journal_fail(message, "%s is damaged: its head is", found->path);
+        return journal_fail(message, "%s is damaged: its head is", path);
     }
     if (head->job.memory_bytes > bytes ||
         bytes != journal_round_up(head->head_bytes) + JOURNAL_PAGE + head->job.memory_bytes) {
-        return journal_fail(message, "%s is damaged: it has %zu bytes", found->path, bytes);
+        return journal_fail(message, "%s is damaged: it has %zu bytes", path, bytes);
     }
     return true;
 }
@@ -260,6 +272,8 @@ static bool journal_read_state(journal *found, char *message)
 {
     uint64_t memory_bytes = found->head->job.memory_bytes;
     journal_entry last = {0};
+    text_name name;
+    const char *path = text_shorten(found->path, &name);
     bool any = false;
     for (int i = 0; i < 2; i++) {
         journal_entry entry;
@@ -271,13 +285,14 @@ static bool journal_read_state(journal *found, char *message)
         }
     }
     if (!any || last.offset > memory_bytes || last.bytes > memory_bytes - last.offset) {
-        return journal_fail(message, "%s is damaged: its state is", found->path);
+        return journal_fail(message, "%s is damaged: its state is", path);
     }
     if (last.ready > 0 && last.sum != journal_sum(found->memory + last.offset, last.bytes)) {
-        return journal_fail(message, "%s is damaged: the content of step %llu is", found->path,
+        return journal_fail(message, "%s is damaged: the content of step %llu is", path,
                             (unsigned long long)last.ready);
     }
     found->ready = last.ready;
+    found->ended = last.ended == 1;
     return true;
 }
 
@@ -285,26 +300,26 @@ static bool journal_read_state(journal *found, char *message)
 static bool journal_open(journal *found, const char *path, bool sync, char *message)
 {
     struct stat status;
+    text_name name;
     memset(found, 0, sizeof *found);
     snprintf(found->path, sizeof found->path, "%s", path);
     found->sync = sync;
     found->descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (found->descriptor < 0 || fstat(found->descriptor, &status) != 0) {
-        journal_fail(message, errno == ENOENT ? "there is no journal %s: nothing is left to be done" : "%s: %s", path,
-                     strerror(errno));
+        journal_fail(message, "its journal %s: %s", text_shorten(path, &name), strerror(errno));
         journal_close(found, false);
         return false;
     }
     bool good = S_ISREG(status.st_mode) && (uintmax_t)status.st_size >= sizeof(journal_head) + 2 * JOURNAL_PAGE &&
                 (uintmax_t)status.st_size <= SIZE_MAX;
     if (!good) {
-        journal_fail(message, "%s is not a journal, or damaged: it is too short", path);
+        journal_fail(message, "%s is not a journal, or damaged: it is too short", text_shorten(path, &name));
     } else {
         found->mapped_bytes = (size_t)status.st_size;
         void *mapped = mmap(NULL, found->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, found->descriptor, 0);
         found->mapped = mapped == MAP_FAILED ? NULL : mapped;
         good = found->mapped != NULL ? journal_check(found, message)
-                                     : journal_fail(message, "%s: %s", path, strerror(errno));
+                                     : journal_fail(message, "%s: %s", text_shorten(path, &name), strerror(errno));
     }
     if (good) {
         journal_lay_out(found);
@@ -316,24 +331,38 @@ static bool journal_open(journal *found, const char *path, bool sync, char *mess
     return good;
 }
 
-/* Notes that `ready` steps are, the last of which has its content of `bytes` bytes in the journal's memory. `file` is
- * what the step before has been written to. */
-static bool journal_note(journal *its, int file, uint64_t ready, const void *content, size_t bytes, char *message)
+/* Puts an entry behind the one before. `file` is what all steps up to that one have been written to. */
+static bool journal_add_entry(journal *its, int file, const journal_entry *entry, char *message)
 {
-    journal_entry entry = {ready, (uint64_t)((const unsigned char *)content - its->memory), bytes, 0, 0};
-    entry.sum = journal_sum(content, bytes);
     /* All of the memory, because what earlier steps have left there is needed, too. */
     if (its->sync && (msync(its->mapped, its->mapped_bytes, MS_SYNC) != 0 || fdatasync(its->descriptor) != 0 ||
                       fdatasync(file) != 0)) {
         return journal_fail(message, "flushing to the disk failed: %s", strerror(errno));
     }
-    journal_write_entry(its, &entry);
+    journal_write_entry(its, entry);
     size_t begin = (size_t)(its->state - its->mapped), within = begin % (size_t)sysconf(_SC_PAGESIZE);
     if (its->sync && msync(its->state - within, within + JOURNAL_PAGE, MS_SYNC) != 0) {
         return journal_fail(message, "flushing the journal failed: %s", strerror(errno));
     }
-    its->ready = ready;
+    its->ready = entry->ready;
+    its->ended = entry->ended == 1;
     return true;
+}
+
+/* Notes that `ready` steps are, the last of which has its content of `bytes` bytes in the journal's memory. */
+static bool journal_note(journal *its, int file, uint64_t ready, const void *content, size_t bytes, char *message)
+{
+    journal_entry entry = {ready, 0, (uint64_t)((const unsigned char *)content - its->memory), bytes, 0, 0};
+    entry.sum = journal_sum(content, bytes);
+    return journal_add_entry(its, file, &entry, message);
+}
+
+/* Notes that all steps are written, so that a journal that stays by accident tells that its work has ended. */
+static bool journal_end(journal *its, int file, char *message)
+{
+    journal_entry entry = {its->ready + 1, 1, 0, 0, 0, 0};
+    entry.sum = journal_sum(its->memory, 0);
+    return journal_add_entry(its, file, &entry, message);
 }
 
 #endif /* IPT_GEN_JOURNAL_H_INCLUDED */

@@ -13,6 +13,7 @@
 
 enum {
     NPY_START_SIZE = 12,      /* bytes that hold magic, version and header length in every version */
+    NPY_MAX_TEXT = 1 << 24,   /* bytes of a header that is read */
     NPY_MAX_DIMENSIONS = 64,  /* as NumPy itself */
     NPY_MAX_NESTING = 64,     /* of structured types: bounds the recursion */
     NPY_MESSAGE_SIZE = 200,   /* the longest sentence */
@@ -26,6 +27,7 @@ typedef struct npy_span {
 
 typedef struct npy_header {
     size_t item_size;
+    char kind, order; /* of the type, as NumPy's letters; a structured one's kind is '[' */
     bool fortran_order;
     size_t dimension_count;
     size_t shape[NPY_MAX_DIMENSIONS];
@@ -35,7 +37,8 @@ typedef struct npy_header {
 typedef struct npy_parser {
     const char *text;
     size_t length, position;
-    char *message; /* NPY_MESSAGE_SIZE bytes; the first failure's sentence */
+    char *message;    /* NPY_MESSAGE_SIZE bytes; the first failure's sentence */
+    char kind, order; /* of the type that was read last */
 } npy_parser;
 
 /* All functions below return false on failure, with the sentence in message. */
@@ -240,11 +243,14 @@ static bool npy_simple_type(npy_parser *parser, size_t *size)
     if (!npy_string(parser, &type)) {
         return false;
     }
-    npy_parser inner = {parser->text, type.begin + type.length, type.begin, parser->message};
+    npy_parser inner = {parser->text, type.begin + type.length, type.begin, parser->message, 0, 0};
+    parser->order = '|';
     if (npy_peek(&inner) != '\0' && strchr("<>|=", npy_peek(&inner)) != NULL) {
+        parser->order = npy_peek(&inner);
         inner.position++;
     }
     char kind = npy_peek(&inner);
+    parser->kind = kind;
     inner.position += kind != '\0';
     if (kind == 'O') {
         return npy_refuse_type(parser, type, "holds Python objects, which cannot be moved as bytes");
@@ -359,6 +365,7 @@ static bool npy_type(npy_parser *parser, unsigned nesting, size_t *size)
         }
         *size += field_size;
     }
+    parser->kind = '[';
     return true;
 }
 
@@ -375,10 +382,20 @@ static bool npy_boolean(npy_parser *parser, bool *value)
     return true;
 }
 
+#define NPY_MAGIC "\x93NUMPY"
+#define NPY_MARK "\x93IPT->" /* in its place while the data is being moved, so that nobody reads it meanwhile */
+enum { NPY_MAGIC_SIZE = 6 };
+
+/* Whether the first bytes of a file are the mark. */
+static bool npy_is_marked(const void *start, size_t available)
+{
+    return available >= NPY_MAGIC_SIZE && memcmp(start, NPY_MARK, NPY_MAGIC_SIZE) == 0;
+}
+
 /* Finds the header's text from the first bytes of a file: NPY_START_SIZE of them, or all if there are fewer. */
 static bool npy_find_text(const unsigned char *start, size_t available, npy_span *text, char *message)
 {
-    if (available < 6 || memcmp(start, "\x93NUMPY", 6) != 0) {
+    if (available < NPY_MAGIC_SIZE || memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) != 0) {
         return npy_fail(message, "not a NumPy file: it does not begin with NumPy's magic bytes");
     }
     if (available < 8) {
@@ -402,7 +419,7 @@ static bool npy_find_text(const unsigned char *start, size_t available, npy_span
 /* Understands the header's text. */
 static bool npy_parse(const char *text, size_t length, npy_header *header, char *message)
 {
-    npy_parser parser = {text, length, 0, message};
+    npy_parser parser = {text, length, 0, message, 0, 0};
     bool has_type = false, has_order = false, has_shape = false;
     if (!npy_accept(&parser, '{')) {
         return npy_fail(message, "its header is not a Python dict");
@@ -434,6 +451,8 @@ static bool npy_parse(const char *text, size_t length, npy_header *header, char 
             return false;
         }
     }
+    header->kind = parser.kind;
+    header->order = parser.order;
     npy_skip_spaces(&parser);
     if (!npy_at_end(&parser)) {
         return npy_fail(message, "its header is malformed: something follows the dict at byte %zu", parser.position);
@@ -442,6 +461,68 @@ static bool npy_parse(const char *text, size_t length, npy_header *header, char 
         return npy_fail(message, "its header lacks '%s'", !has_type ? "descr" : !has_order ? "fortran_order" : "shape");
     }
     return true;
+}
+
+/* Whether numbers of several bytes are in this machine's order. */
+static bool npy_is_native(const npy_header *header)
+{
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return header->item_size == 1 || strchr("<>", header->order) == NULL || (header->order == '<') == (first == 1);
+}
+
+/* The OpenCL C type of the elements; NULL: it has none. */
+static const char *npy_opencl_type(const npy_header *header)
+{
+    static const struct {
+        char kind;
+        size_t size;
+        const char *name;
+    } types[] = {{'b', 1, "uchar"},  {'?', 1, "uchar"}, {'i', 1, "char"},  {'u', 1, "uchar"}, {'i', 2, "short"},
+                 {'u', 2, "ushort"}, {'i', 4, "int"},   {'u', 4, "uint"},  {'i', 8, "long"},  {'u', 8, "ulong"},
+                 {'f', 2, "half"},   {'f', 4, "float"}, {'f', 8, "double"}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (types[i].kind == header->kind && types[i].size == header->item_size) {
+            return types[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* The type of x for an expression: the header's, or `wanted` (NULL: not given) where that does not contradict it. */
+static bool npy_expression_type(const npy_header *header, const char *wanted, const char **type, char *message)
+{
+    size_t size = header->item_size;
+    const char *pair = header->kind != 'c' ? NULL : size == 8 ? "float2" : size == 16 ? "double2" : NULL;
+    const char *own = npy_opencl_type(header);
+    *type = wanted;
+    if (header->kind == '[') {
+        return npy_fail(message, "--expression takes numbers, and its elements are structures");
+    }
+    if (!npy_is_native(header)) {
+        return npy_fail(message,
+                        "--expression takes numbers in this machine's byte order, and its type '%c%c%zu' has "
+                        "the other one",
+                        header->order, header->kind, size);
+    }
+    if (header->kind == 'V' && wanted != NULL) { /* bytes of no type */
+        return true;
+    }
+    if (pair != NULL) {
+        return (wanted != NULL && strcmp(wanted, pair) == 0) ||
+               npy_fail(message, "OpenCL C has no complex numbers: --type %s makes x the pair of their parts", pair);
+    }
+    if (own == NULL) {
+        return npy_fail(message,
+                        "--expression takes numbers that OpenCL C has a type for, and its type is '%c', of "
+                        "%zu bytes",
+                        header->kind, size);
+    }
+    *type = own;
+    return wanted == NULL || strcmp(wanted, own) == 0 ||
+           npy_fail(message, "--type '%.40s' contradicts its header, whose type is '%c%zu' (OpenCL C: %s)", wanted,
+                    header->kind, size, own);
 }
 
 /* The bytes of data that follow the header. */

@@ -22,7 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 600, TEXT_SIZE = 1 << 16, RUN_SECONDS = 120 };
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "gen/stopped.h"
+#pragma GCC diagnostic pop
+
+enum { PATH_SIZE = 600, TEXT_SIZE = 1 << 16, RUN_SECONDS = 120, HEADER_SIZE = 128 };
 
 static char directory[PATH_SIZE - 40], file_path[PATH_SIZE - 20], journal_path[PATH_SIZE], log_path[PATH_SIZE];
 
@@ -30,19 +35,27 @@ static char directory[PATH_SIZE - 40], file_path[PATH_SIZE - 20], journal_path[P
 /* Files and runs of the tool */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static int remove_directory(void **state)
+static int with_headers; /* the next matrices in files have one */
+
+static int remove_folder(const char *name)
 {
-    (void)state;
-    DIR *folder = opendir(directory);
+    DIR *folder = opendir(name);
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
-        char path[PATH_SIZE + 300];
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (unlink(path) != 0)
-            rmdir(path);
+        char path[2 * PATH_SIZE + 300];
+        snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
+        if (unlink(path) != 0 && entry->d_name[0] != '.')
+            remove_folder(path);
     }
     if (folder)
         closedir(folder);
-    return rmdir(directory);
+    return rmdir(name);
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    with_headers = 0;
+    return remove_folder(directory);
 }
 
 static int make_directory(void **state)
@@ -136,12 +149,12 @@ static void expect_no_journal(void)
     assert_int_equal(access(journal_path, F_OK), -1);
 }
 
-/* A matrix in a file without a header. */
+/* A matrix in a file, without a header or with one. before and after: all of the file. */
 typedef struct matrix {
     ipt_plan_desc desc;
     size_t bytes;
     unsigned char *before, *after;
-    char raw[80];
+    char raw[80]; /* an option that tells its shape, if it has no header */
 } matrix;
 
 static void write_file(const char *path, const void *bytes, size_t count)
@@ -152,16 +165,35 @@ static void write_file(const char *path, const void *bytes, size_t count)
     assert_int_equal(fclose(file), 0);
 }
 
+static void make_header(unsigned char *header, size_t rows, size_t cols, const ipt_plan_desc *desc)
+{
+    char text[HEADER_SIZE];
+    int length = snprintf(text, sizeof text, "{'descr': '|V%zu', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }",
+                          desc->elem_size, desc->batch, rows, cols);
+    memcpy(header, "\x93NUMPY\1\0", 8);
+    header[8] = HEADER_SIZE - 10;
+    header[9] = 0;
+    memset(header + 10, ' ', HEADER_SIZE - 10);
+    memcpy(header + 10, text, (size_t)length);
+    header[HEADER_SIZE - 1] = '\n';
+}
+
 static matrix make_matrix(size_t rows, size_t cols, size_t elem_size, size_t batch)
 {
+    const size_t offset = with_headers ? HEADER_SIZE : 0;
     matrix made = {.desc = {.rows = rows, .cols = cols, .elem_size = elem_size, .batch = batch}};
-    made.bytes = rows * cols * elem_size * batch;
+    made.bytes = offset + rows * cols * elem_size * batch;
     made.before = malloc(made.bytes);
     made.after = malloc(made.bytes);
     assert_true(made.before && made.after);
-    test_fill(made.before, made.bytes);
-    test_reference(made.after, made.before, &made.desc);
+    test_fill(made.before + offset, made.bytes - offset);
+    test_reference(made.after + offset, made.before + offset, &made.desc);
     snprintf(made.raw, sizeof made.raw, "--raw=%zux%zu:%zu", rows, cols, elem_size);
+    if (with_headers) {
+        make_header(made.before, rows, cols, &made.desc);
+        make_header(made.after, cols, rows, &made.desc);
+        snprintf(made.raw, sizeof made.raw, "--verbose");
+    }
     write_file(file_path, made.before, made.bytes);
     return made;
 }
@@ -218,6 +250,21 @@ static int wait_for_journal(run *its)
     return 0;
 }
 
+/* Waits until the file is written to, or the process has ended. */
+static void wait_for_change(run *its)
+{
+    struct stat before, now;
+    assert_int_equal(stat(file_path, &before), 0);
+    for (int i = 0; i < RUN_SECONDS * 2000; ++i) {
+        siginfo_t info = {0};
+        assert_int_equal(stat(file_path, &now), 0);
+        if (now.st_mtim.tv_sec != before.st_mtim.tv_sec || now.st_mtim.tv_nsec != before.st_mtim.tv_nsec ||
+            waitid(P_PID, (id_t)its->process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid)
+            return;
+        sleep_for(0.0005);
+    }
+}
+
 /* Leaves a file whose transposition was stopped by a signal in the middle, and its journal. */
 static matrix stopped_in_the_middle(int signal_number)
 {
@@ -233,6 +280,7 @@ static matrix stopped_in_the_middle(int signal_number)
         if (access(journal_path, F_OK) == 0 && !file_holds(made.before, made.bytes))
             return made;
         unlink(journal_path);
+        unlink(file_path); /* with its mark */
         end_matrix(&made);
     }
     fail_msg("it could not be stopped in the middle: %s", last.errors);
@@ -263,6 +311,7 @@ static void tool_files_killed(void **state)
             rows = cols;
             cols = swapped;
         }
+        with_headers = test_random() % 2;
         matrix its = make_matrix(rows, cols, size, batch);
         const char *const sync = test_random() % 5 ? "--verbose" : "--sync";
         const char *const first[] = {its.raw, sync, memory_option((1 << 18) + its.bytes / 3), "--", file_path, NULL};
@@ -302,6 +351,7 @@ static void tool_files_killed(void **state)
         ++right;
         end_matrix(&its);
     }
+    with_headers = 0;
     print_message("%zu files, %zu kills, %zu of them in the middle: %zu right files\n", files, kills, resumed, right);
     assert_int_equal(right, files);
 }
@@ -469,7 +519,7 @@ static void tool_files_bad_files(void **state)
     transpose(1, large.raw, file_path, "--memory=1M"); /* and none for the matrix */
     expect_said("--memory");
     transpose(1, large.raw, file_path, memory_option(9000));
-    expect_said("max_host_memory");
+    expect_said("--memory = 9000");
     assert_true(file_holds(large.before, large.bytes));
     end_matrix(&large);
 
@@ -501,8 +551,289 @@ static void tool_files_that_shrink(void **state)
                 assert_true(strstr(last.errors, "size has changed") ||
                             (!longer && strstr(last.errors, "became shorter")));
             unlink(journal_path);
+            unlink(file_path);
             end_matrix(&its);
         }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Other names, copies, and what crashes and backups leave */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static const char *in_directory(const char *name)
+{
+    static char paths[4][PATH_SIZE];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+/* Whether files here keep attributes. */
+static int has_attributes(void)
+{
+    int descriptor = open(in_directory("attributes"), O_RDWR | O_CREAT, 0600);
+    assert_true(descriptor >= 0);
+    int kept = stopped_keeps_attribute(descriptor, journal_path);
+    close(descriptor);
+    return kept;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    unsigned char bytes[1 << 16];
+    FILE *source = fopen(from, "rb"), *target = fopen(to, "wb");
+    assert_true(source && target);
+    for (size_t count; (count = fread(bytes, 1, sizeof bytes, source)) > 0;)
+        assert_int_equal(fwrite(bytes, 1, count, target), count);
+    fclose(source);
+    assert_int_equal(fclose(target), 0);
+}
+
+/* A file under this name is not transposed anew, and its transposition goes on. */
+static void expect_goes_on(const char *name, const matrix *its, int line)
+{
+    const char *const anew[] = {its->raw, name, NULL}, *const resume[] = {"--resume", name, NULL};
+    last = start(anew);
+    finish(&last);
+    if (!WIFEXITED(last.status) || WEXITSTATUS(last.status) != 1 || !strstr(last.errors, "--resume"))
+        fail_msg("line %d: %s: status %d: %s", line, name, last.status, last.errors);
+    last = start(resume);
+    finish(&last);
+    if (last.status != 0)
+        fail_msg("line %d: %s: %s", line, name, last.errors);
+    if (access(file_path, F_OK) != 0)
+        assert_int_equal(link(name, file_path), 0);
+    if (!file_holds(its->after, its->bytes))
+        fail_msg("line %d: %s: wrong", line, name);
+    expect_no_journal();
+}
+
+static void tool_files_other_names(void **state)
+{
+    (void)state;
+    for (with_headers = 0; with_headers < 2; ++with_headers) {
+        static const char *const names[] = {"elsewhere/link", "elsewhere/hard", "hard", "elsewhere/moved", "moved"};
+        mkdir(in_directory("elsewhere"), 0700);
+        for (size_t i = 0; i < TEST_COUNT(names); ++i) {
+            matrix its = stopped_in_the_middle(SIGKILL);
+            const int leaves_folder = i == 1 || i == 3;
+            const char *const name = in_directory(names[i]);
+            unsigned char magic[6];
+            FILE *file = fopen(file_path, "rb");
+            assert_true(file && fread(magic, 1, sizeof magic, file) == sizeof magic);
+            fclose(file);
+            if (with_headers)
+                assert_true(memcmp(magic, "\x93NUMPY", sizeof magic) != 0); /* no reader takes it for whole */
+            assert_int_equal(i == 0   ? symlink(file_path, name)
+                             : i <= 2 ? link(file_path, name)
+                                      : rename(file_path, name),
+                             0);
+            if (leaves_folder && !with_headers && !has_attributes())
+                print_message("%s is left out: no attributes here\n", names[i]);
+            else
+                expect_goes_on(name, &its, __LINE__);
+            unlink(name);
+            unlink(journal_path);
+            end_matrix(&its);
+        }
+        for (int both = 0; both < 2; ++both) { /* through the link first, then by the real name; both moved */
+            matrix its = stopped_in_the_middle(SIGKILL);
+            char moved[PATH_SIZE];
+            snprintf(moved, sizeof moved, "%s/elsewhere/moved", directory);
+            if (both) {
+                char moved_journal[PATH_SIZE + 20];
+                snprintf(moved_journal, sizeof moved_journal, "%s.ipt-journal", moved);
+                assert_int_equal(rename(file_path, moved), 0);
+                assert_int_equal(rename(journal_path, moved_journal), 0);
+            } else {
+                assert_int_equal(rename(journal_path, in_directory("another-name.ipt-journal")), 0);
+            }
+            expect_goes_on(both ? moved : file_path, &its, __LINE__);
+            unlink(moved);
+            end_matrix(&its);
+        }
+    }
+}
+
+/* A transposition through a link has its journal beside the file. */
+static void tool_files_through_links(void **state)
+{
+    (void)state;
+    matrix its = make_matrix(3001, 2003, 4, 1);
+    const char *const link_path = in_directory("elsewhere-link");
+    assert_int_equal(symlink("matrix", link_path), 0);
+    const char *const words[] = {its.raw, memory_option(1 << 20), link_path, NULL};
+    last = start(words);
+    assert_true(wait_for_journal(&last));
+    kill(last.process, SIGKILL);
+    finish(&last);
+    assert_int_equal(access(journal_path, F_OK), 0);
+    expect_goes_on(file_path, &its, __LINE__);
+    end_matrix(&its);
+}
+
+static void tool_files_copies(void **state)
+{
+    (void)state;
+    with_headers = 1;
+    matrix its = stopped_in_the_middle(SIGKILL);
+    const char *const copy = in_directory("copy");
+    copy_file(file_path, copy);
+    transpose(1, copy);
+    expect_said("half transposed");
+    transpose(1, "--resume", copy);
+    expect_said("half transposed");
+    copy_file(journal_path, in_directory("copy.ipt-journal"));
+    transpose(1, "--resume", copy);
+    expect_said("another file");
+    expect_goes_on(file_path, &its, __LINE__); /* none of which has harmed the original */
+    write_file(file_path, its.before, its.bytes);
+    assert_int_equal(rename(in_directory("copy.ipt-journal"), journal_path), 0);
+    assert_int_equal(rename(file_path, in_directory("away")), 0);
+    write_file(file_path, its.before, its.bytes); /* another one in its place */
+    transpose(1, file_path);
+    expect_said("is the journal of another file");
+    expect_said("remove the journal");
+    assert_true(file_holds(its.before, its.bytes));
+    unlink(journal_path);
+    transpose(0, file_path);
+    assert_true(file_holds(its.after, its.bytes));
+    end_matrix(&its);
+}
+
+/* Opens the journal in its place. */
+static journal open_journal(void)
+{
+    journal opened;
+    char message[JOURNAL_MESSAGE_SIZE];
+    if (!journal_open(&opened, journal_path, false, message))
+        fail_msg("%s", message);
+    return opened;
+}
+
+/* The file is refused in these words, with --resume and without, and stays. */
+static void expect_both_refused(const matrix *its, const unsigned char *content, const char *words)
+{
+    transpose(1, its->raw, file_path);
+    expect_said(words);
+    transpose(1, "--resume", file_path);
+    expect_said(words);
+    assert_true(file_holds(content, its->bytes));
+}
+
+/* What a kill between the last step and the journal's end leaves, and what an old journal says. */
+static void tool_files_left_journals(void **state)
+{
+    (void)state;
+    char message[JOURNAL_MESSAGE_SIZE];
+    for (with_headers = 0; with_headers < 2; ++with_headers) {
+        matrix its = stopped_in_the_middle(SIGKILL);
+        const int attributes = has_attributes();
+        const char *const kept = in_directory("kept");
+        copy_file(journal_path, kept);
+        transpose(0, "--resume", file_path);
+        transpose(1, "--resume", file_path);
+        expect_said("there is no journal of it");
+        if (with_headers || attributes)
+            expect_said("no mark");
+
+        copy_file(kept, journal_path); /* from a backup, after the work has ended */
+        if (with_headers || attributes)
+            expect_both_refused(&its, its.after, "no mark of the transposition");
+
+        copy_file(kept, journal_path); /* killed before the journal was removed */
+        journal left = open_journal();
+        assert_true(journal_end(&left, left.descriptor, message));
+        journal_close(&left, false);
+        transpose(1, its.raw, file_path);
+        expect_said("has ended");
+        transpose(0, "--resume", file_path);
+        assert_true(file_holds(its.after, its.bytes));
+        expect_no_journal();
+
+        copy_file(kept, journal_path); /* killed before the marks were */
+        left = open_journal();
+        assert_true(journal_end(&left, left.descriptor, message));
+        int descriptor = open(file_path, O_RDWR);
+        assert_true(descriptor >= 0);
+        if (attributes)
+            assert_true(stopped_set_attribute(descriptor, left.head->job.mark, journal_path));
+        if (with_headers) {
+            assert_int_equal(pwrite(descriptor, its.before, HEADER_SIZE, 0), HEADER_SIZE);
+            assert_int_equal(pwrite(descriptor, NPY_MARK, NPY_MAGIC_SIZE, 0), NPY_MAGIC_SIZE);
+        }
+        journal_close(&left, false);
+        transpose(1, its.raw, file_path);
+        transpose(0, "--resume", file_path);
+        assert_true(file_holds(its.after, its.bytes));
+        expect_no_journal();
+
+        assert_int_equal(pwrite(descriptor, its.before, its.bytes, 0), (ssize_t)its.bytes); /* killed before any step */
+        close(descriptor);
+        copy_file(kept, journal_path);
+        left = open_journal();
+        const journal_entry nothing = {0};
+        memset(left.state, 0, JOURNAL_PAGE);
+        journal_write_entry(&left, &nothing);
+        journal_close(&left, false);
+        if (with_headers || attributes) {
+            transpose(1, its.raw, file_path);
+            expect_said("before it changed anything");
+        }
+        transpose(0, "--resume", file_path);
+        assert_true(file_holds(its.after, its.bytes));
+        expect_no_journal();
+        write_file(file_path, its.before, its.bytes); /* and no mark is left */
+        transpose(0, its.raw, file_path);
+        assert_true(file_holds(its.after, its.bytes));
+        end_matrix(&its);
+    }
+}
+
+/* A file that lost its journal is refused; so is one that was stopped without. A copy with new content is not. */
+static void tool_files_lost_journals(void **state)
+{
+    (void)state;
+    for (with_headers = 0; with_headers < 2; ++with_headers) {
+        matrix its = stopped_in_the_middle(SIGKILL);
+        if (!with_headers && !has_attributes()) {
+            unlink(journal_path);
+            end_matrix(&its);
+            continue;
+        }
+        unlink(journal_path);
+        transpose(1, its.raw, file_path);
+        expect_said("half transposed");
+        transpose(1, "--resume", file_path);
+        expect_said("half transposed");
+        unlink(file_path);
+        end_matrix(&its);
+
+        for (int tries = 0, lost = 0; !lost; ++tries) {
+            assert_true(tries < 50);
+            its = make_matrix(3001, 2003, 4, 1);
+            const char *const words[] = {its.raw, memory_option(1 << 20), "--no-journal", file_path, NULL};
+            last = start(words);
+            wait_for_change(&last);
+            sleep_for(0.0001 * (double)test_random_between(0, 100));
+            kill(last.process, SIGKILL);
+            finish(&last);
+            lost = !file_holds(its.before, its.bytes) && !file_holds(its.after, its.bytes);
+            if (lost) {
+                transpose(1, its.raw, file_path);
+                expect_said("half transposed");
+                write_file(file_path, its.before, its.bytes);
+                const char *const copy = in_directory("copy");
+                copy_file(file_path, copy);
+                assert_int_equal(rename(copy, file_path), 0);
+                transpose(0, its.raw, file_path);
+                assert_true(file_holds(its.after, its.bytes));
+            }
+            unlink(file_path);
+            end_matrix(&its);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -575,8 +906,10 @@ static void tool_files_progress(void **state)
 #define FILES_CASE(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 const struct CMUnitTest test_files[] = {
-    FILES_CASE(tool_files_killed),          FILES_CASE(tool_files_interrupted), FILES_CASE(tool_files_without_journal),
-    FILES_CASE(tool_files_bad_journals),    FILES_CASE(tool_files_bad_files),   FILES_CASE(tool_files_that_shrink),
-    FILES_CASE(tool_files_resident_memory), FILES_CASE(tool_files_progress),
+    FILES_CASE(tool_files_killed),        FILES_CASE(tool_files_interrupted),   FILES_CASE(tool_files_without_journal),
+    FILES_CASE(tool_files_bad_journals),  FILES_CASE(tool_files_bad_files),     FILES_CASE(tool_files_that_shrink),
+    FILES_CASE(tool_files_other_names),   FILES_CASE(tool_files_through_links), FILES_CASE(tool_files_copies),
+    FILES_CASE(tool_files_left_journals), FILES_CASE(tool_files_lost_journals), FILES_CASE(tool_files_resident_memory),
+    FILES_CASE(tool_files_progress),
 };
 const size_t test_files_count = TEST_COUNT(test_files);

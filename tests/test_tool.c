@@ -2,7 +2,7 @@
  * transpose it refuses with one sentence that names the file, and leaves every byte as it was; a wrong command line
  * exits with 2, any other failure with 1. What it stores - programs, headers, wisdom - is whole or not there. */
 
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* POSIX 2008 with XSI, and memmem */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,6 +46,9 @@ static outcome last; /* of the latest run */
 /* The most bytes that the next run may have in a file that it writes; 0: no limit. */
 static rlim_t next_file_limit;
 
+/* Which of the standard streams the next run finds closed: a bit for each. */
+static unsigned next_closed;
+
 static void read_stream(FILE *stream, char *text)
 {
     rewind(stream);
@@ -70,6 +73,11 @@ static void run_words(const char *output_path, const char *const *words)
         }
         dup2(fileno(output), STDOUT_FILENO);
         dup2(fileno(errors), STDERR_FILENO);
+        for (int stream = 0; stream < 3; stream++) {
+            if ((next_closed >> stream & 1) != 0) {
+                close(stream);
+            }
+        }
         alarm(RUN_SECONDS);
         execvp(words[0], (char *const *)words);
         _exit(127);
@@ -143,6 +151,7 @@ static int remove_directory(void **state)
 {
     (void)state;
     next_file_limit = 0;
+    next_closed = 0;
     return nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -351,6 +360,72 @@ static void test_numpy_moves(void **state)
     if (python == NULL)
         test_skip("no Python with NumPy");
     const char *path = write_script("moves.py", moves_script, sizeof moves_script / sizeof moves_script[0]);
+    const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
+    run_words(NULL, words);
+    expect_code(0, __LINE__);
+}
+
+/* Called with the tool and a directory: an expression's x has the type of the header, and what is none is refused. */
+static const char *const types_script[] = {
+    "import os, subprocess, sys, numpy as np\n"
+    "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'typed.npy')\n"
+    "def run(a, *words):\n"
+    "  np.save(path, a)\n"
+    "  old = open(path, 'rb').read()\n"
+    "  done = subprocess.run([tool, 'transpose', path, *words], capture_output=True, text=True)\n"
+    "  assert done.returncode == 0 or open(path, 'rb').read() == old, words\n"
+    "  return done.returncode, done.stderr\n"
+    "native, foreign = '<>' if sys.byteorder == 'little' else '><'\n",
+    "for name in 'i1', 'u1', 'i2', 'u2', 'i4', 'u4', 'i8', 'u8', 'f4', 'f8', 'f2':\n"
+    "  for order in 'CF':\n"
+    "    for shape in (5, 7), (2, 3, 4):\n"
+    "      for move in ['transpose' if order == 'C' else 'flip-vertical']:\n"
+    "        a = np.asarray(np.arange(np.prod(shape)).reshape(shape), native + name, order=order)\n"
+    "        if name[0] in 'if': a = np.asarray(a - a.dtype.type(9), a.dtype, order=order)\n"
+    "        if name[0] == 'u': a[..., 0] = -3 % 2 ** (8 * a.itemsize)\n"
+    "        code, errors = run(a, '--expression', 'x / 2', '--move', move)\n"
+    "        merged = order == 'F' and len(shape) > 2 and shape[0] > 1\n"
+    "        if merged: assert code == 1 and 'Fortran' in errors, errors\n"
+    "        elif code != 0: assert name in ('f2', 'f8'), errors\n" /* some devices lack these */
+    "        else:\n"
+    "          wanted = a / a.dtype.type(2) if name[0] == 'f' else np.sign(a) * (abs(a) // 2) if name[0] == 'i' else a "
+    "// 2\n"
+    "          wanted = wanted.astype(a.dtype)\n"
+    "          wanted = np.swapaxes(wanted, -1, -2) if move == 'transpose' else wanted[..., ::-1, :]\n"
+    "          b = np.load(path)\n"
+    "          assert b.dtype == a.dtype and np.array_equal(b, wanted), (name, order, shape, move)\n",
+    "a = np.arange(35).reshape(5, 7) % 3 == 0\n"
+    "code, errors = run(a, '--expression', 'x ? 0 : 5')\n"
+    "assert code == 0 and np.array_equal(np.load(path), ~a.T) and open(path, 'rb').read()[-35:] == (~a.T).tobytes()\n"
+    "a = np.arange(35).reshape(5, 7) * (1 + 2j)\n"
+    "assert 'float2' in run(a.astype('c8'), '--expression', 'x * 2')[1]\n"
+    "assert run(a.astype('c8'), '--expression', 'x * 2', '--type', 'float2')[0] == 0\n"
+    "assert np.array_equal(np.load(path), a.T * 2)\n",
+    "a = np.arange(12).reshape(3, 4)\n"
+    "for d, word, *more in (foreign + 'i4', 'byte order'), (foreign + 'f8', 'byte order'), (native + 'i4', 'int', "
+    "'--type', 'float'),\\\n"
+    "    (native + 'f4', 'contradicts', '--type', 'int'), (native + 'f4', 'contradicts', '--type', 'float4'), ('S4', "
+    "\"'S'\"),\\\n"
+    "    ('U1', \"'U'\"), ('M8[s]', \"'M'\"), ('m8[s]', \"'m'\"), ('V4', \"'V'\"), ([('x', 'f4')], 'structures'),\\\n"
+    "    (foreign + 'c8', 'byte order', '--type', 'float2'), ('c16', 'double2', '--type', 'double'):\n"
+    "  code, errors = run(np.zeros((3, 4), d), '--expression', 'x', *more)\n"
+    "  assert code == 1 and word in errors, (d, more, errors)\n"
+    "if np.dtype(np.longdouble).itemsize > 8:\n"
+    "  code, errors = run(a.astype(np.longdouble), '--expression', 'x')\n"
+    "  assert code == 1 and \"'f'\" in errors, errors\n"
+    "assert run(a.astype(native + 'i4'), '--expression', 'x', '--type', 'int')[0] == 0\n"
+    "assert run(np.zeros((3, 4), 'V4'), '--expression', 'x + 1', '--type', 'uint')[0] == 0\n"
+    "assert run(np.zeros((0, 4), foreign + 'i4'), '--expression', 'x')[0] == 1\n",
+};
+
+static void tool_expression_types(void **state)
+{
+    (void)state;
+    const char *python = python_with_numpy();
+    if (python == NULL) {
+        test_skip("no Python with NumPy");
+    }
+    const char *path = write_script("expression_types.py", types_script, sizeof types_script / sizeof types_script[0]);
     const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
     run_words(NULL, words);
     expect_code(0, __LINE__);
@@ -692,6 +767,10 @@ static void test_usage_errors(void **state)
         {"bench", "--shapes", "a", "--elem-size", "12", "--blas"},
         {"bench", "3x4:4", "--blas=1"},
         {"plan", "3x4:4", "--blas"},
+        {"plan", "3x4:8", "--expression", "x"},
+        {"plan", "3x4:4", "--type", "float"},
+        {"transpose", "a", "--raw", "3x4:2", "--expression", "x"},
+        {"transpose", "a", "--type", "float"},
         {"plan", "3x4:4", "--csv", "a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -764,13 +843,13 @@ static void test_plan(void **state)
     run_tool(0, "plan", "1000x777:4", "--sequence", "two-pass", "--batch=3");
     expect_word(last.output, "3 matrices, sequence two-pass");
     run_tool(1, "plan", "1000x777:4", "--sequence", "1", "--workspace", "1000");
-    expect_word(last.errors, "max_workspace");
+    expect_word(last.errors, "--workspace");
     run_tool(0, "plan", "600x700:4", "--sequence", "3.2", "--tile-m", "20", "--tile-n", "35");
     expect_word(last.output, "3.2");
     expect_word(last.output, "20");
     expect_word(last.output, "35");
     run_tool(1, "plan", "600x700:4", "--sequence", "3.2", "--tile-m", "7", "--tile-n", "35");
-    expect_word(last.errors, "tile_m");
+    expect_word(last.errors, "--tile-m");
     run_tool(0, "plan", "1000x777:4", "--measure", "--no-cooperative");
     expect_word(last.output, "1000 x 777 elements of 4 bytes");
 }
@@ -899,7 +978,7 @@ static void test_bench(void **state)
     run_tool(0, "bench", "300x200:4", "--sequence=2.1", "--tile-m", "20", "--measure", "--no-cooperative");
     run_tool(1, "bench", "300x200:4", "--sequence=2.1", "--tile-m", "7");
     expect_word(last.errors, "300x200:4: ");
-    expect_word(last.errors, "tile_m");
+    expect_word(last.errors, "--tile-m");
     run_tool(1, "bench", "300x200:4", "--device", "nosuchdevice");
     expect_word(last.errors, "nosuchdevice");
     run_tool(1, "bench", "300x200:4", "--csv", in_directory("none/results.csv"));
@@ -2237,6 +2316,201 @@ static void tool_startup_failures(void **state)
     }
 }
 
+/* Messages speak of the command line: its options, no limit where there is none, and the reason behind a long name. */
+static void tool_messages(void **state)
+{
+    (void)state;
+    static char name[6000];
+    memset(name, 'n', sizeof name - 1);
+    static const struct {
+        int code;
+        const char *words[6], *said, *unsaid;
+    } cases[] = {
+        {1, {"plan", "5000x7003:4", "--workspace", "10"}, "--workspace allows 10 bytes", "max_workspace"},
+        {1, {"plan", "3000x2000:4", "--flag-spread", "3"}, "--flag-spread is 3", "flag_spread"},
+        {1, {"plan", "30x20:4", "--type=int;", "--expression=x"}, "--type is 'int;'", "expression_type"},
+        {1, {"plan", "30x20:5", "--type=int", "--expression=x"}, "the elements' size is 5", "elem_size"},
+        {1, {"plan", "30x20:4", "--pad", "--no-cooperative"}, "--pad is given", "IPT_"},
+        {1, {"plan", "30x20:4", "--device=nosuch"}, "--device asks for", "device_name"},
+        {1, {"plan", "101x70:4", "--sequence=3.1", "--tile-m=7"}, "--tile-m = 7", "tile_m"},
+        {2, {"plan", "30x20:4", "--tile-m", "x"}, "takes a number from 0 up", "18446744073709551615"},
+        {1,
+         {"bench", "--random=1", "--sides=1..2", "--bytes=100..18446744073709551615"},
+         "100 or more bytes",
+         "1844674"},
+        {1, {"bench", "--shapes", name}, "File name too long", "nosuch"},
+        {1, {"plan", "30x20:4", "--wisdom", name}, "File name too long", "nosuch"},
+        {1, {"transpose", name}, "File name too long", "nosuch"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *words[8] = {tool_path()};
+        memcpy(words + 1, cases[i].words, sizeof cases[i].words);
+        run_words(NULL, words);
+        expect_code(cases[i].code, (int)i);
+        expect_word(last.errors, cases[i].said);
+        if (strstr(last.errors, cases[i].unsaid) != NULL) {
+            fail_msg("'%s' is in: %s", cases[i].unsaid, last.errors);
+        }
+    }
+}
+
+/* Texts without an end, folders and pipes: a sentence, and no waiting. */
+static void tool_texts_bounded(void **state)
+{
+    (void)state;
+    static const char *const readers[][3] = {{"bench", "--shapes"},
+                                             {"tune", "--shapes"},
+                                             {"plan", "--wisdom", "30x20:4"},
+                                             {"tune", "--wisdom", "30x20:4"},
+                                             {"plan", "--profile", "30x20:4"}};
+    const char *pipe_path = in_directory("pipe"), *sparse = in_directory("sparse"), *lines = in_directory("lines");
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    write_content(sparse, "", 0);
+    assert_int_equal(truncate(sparse, (off_t)1 << 38), 0);
+    FILE *stream = fopen(lines, "w");
+    assert_non_null(stream);
+    for (int i = 0; i < 1000001; i++) {
+        fputs("#\n", stream);
+    }
+    assert_int_equal(fclose(stream), 0);
+    const struct {
+        const char *path, *word;
+    } cases[] = {{"/dev/zero", "it has more than"},
+                 {sparse, "it has more than"},
+                 {directory, "it is a directory"},
+                 {pipe_path, ""},
+                 {lines, ""}};
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        for (size_t j = 0; j < sizeof cases / sizeof cases[0]; j++) {
+            if (access(cases[j].path, R_OK) == 0) {
+                run_tool(1, readers[i][0], readers[i][1], cases[j].path, readers[i][2]);
+                expect_one_line(last.errors);
+                expect_word(last.errors, cases[j].path);
+                expect_word(last.errors, cases[j].word);
+            }
+        }
+    }
+    run_tool(1, "bench", "--shapes", lines);
+    expect_word(last.errors, "more than 1000000 lines");
+
+    static unsigned char start[12] = {0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 0, 0, 0, 0x40}; /* a header of 1 GiB */
+    const char *path = in_directory("header.npy");
+    write_content(path, start, sizeof start);
+    assert_int_equal(truncate(path, (off_t)1 << 31), 0);
+    run_tool(1, "transpose", path);
+    expect_word(last.errors, "its header has 1073741824 bytes");
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Closed standard streams */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+enum { CLOSED_OUTPUT = 1 << STDOUT_FILENO, ALL_CLOSED = 7 };
+
+/* Fails if a file of the test's directory holds a message or output of the tool. */
+static void expect_no_message_in_files(int line)
+{
+    static const char *const messages[] = {"ipt: ", "Try 'ipt", "elements of"};
+    const listing files = list_folder(directory);
+    for (size_t i = 0; i < files.count; i++) {
+        const char *path = path_within(directory, files.names[i]);
+        struct stat status;
+        assert_int_equal(stat(path, &status), 0);
+        if (!S_ISREG(status.st_mode)) {
+            continue;
+        }
+        content read = read_content(path);
+        for (size_t j = 0; j < sizeof messages / sizeof messages[0]; j++) {
+            if (memmem(read.bytes, read.size, messages[j], strlen(messages[j])) != NULL) {
+                fail_msg("line %d: '%s' was written into %s", line, messages[j], path);
+            }
+        }
+        free(read.bytes);
+    }
+}
+
+/* Transposes a file in every way that prints something. */
+static void expect_file_safe(unsigned closed)
+{
+    enum { ROWS = 5, COLS = 12, SIZE = ROWS * COLS * ELEMENT };
+    const int code_of_output = (closed & CLOSED_OUTPUT) != 0 ? 1 : 0;
+    const char *text = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 12), }        \n";
+    static const char *const printing[][2] = {
+        {"--verbose", NULL}, {"--no-journal", NULL}, {"--verbose", "--no-journal"}, {NULL}};
+    static const char *const refused[][2] = {{"--raw", "7x11:4"},
+                                             {"--nosuchoption"},
+                                             {"--device", "nosuchdevice"},
+                                             {"--expression", "nonsense("},
+                                             {"--resume"}};
+    for (size_t i = 0; i < sizeof printing / sizeof printing[0]; i++) {
+        const char *path = in_directory("matrix.npy");
+        const size_t offset = write_npy(path, 1, text, strlen(text), SIZE);
+        const content before = read_content(path);
+        const char *const words[] = {tool_path(), "transpose", path, printing[i][0], printing[i][1], NULL};
+        run_words(NULL, words);
+        const bool prints = i == 0 || i == 2;
+        expect_code(prints ? code_of_output : 0, (int)(i * 10 + closed));
+        const content now = read_content(path);
+        assert_memory_equal(now.bytes + 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (12, 5), }", 59);
+        expect_transposed(before, now, offset, 1, ROWS, COLS);
+        free(before.bytes);
+        free(now.bytes);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const char *path = in_directory("matrix.npy");
+        write_npy(path, 1, text, strlen(text), SIZE);
+        const content before = read_content(path);
+        const char *const words[] = {tool_path(), "transpose", path, refused[i][0], refused[i][1], NULL};
+        run_words(NULL, words);
+        assert_true(last.code == 1 || last.code == 2);
+        const content now = read_content(path);
+        assert_true(now.size == before.size && memcmp(now.bytes, before.bytes, now.size) == 0);
+        free(before.bytes);
+        free(now.bytes);
+    }
+}
+
+/* Every command, with every combination of streams: files hold what belongs there, and only output that is lost is a
+ * failure. */
+static void tool_closed_streams(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[8];
+        int code; /* with all streams open */
+        bool prints;
+    } cases[] = {
+        {{"devices"}, 0, true},
+        {{"devices", "--profile"}, 0, true},
+        {{"plan", "37x23:4"}, 0, true},
+        {{"source", "37x23:4"}, 0, true},
+        {{"source", "1x23:4"}, 0, false},
+        {{"help"}, 0, true},
+        {{"--version"}, 0, true},
+        {{"nosuchcommand"}, 2, false},
+        {{"plan", "37x23:4", "--wisdom", "@nofile"}, 1, false},
+        {{"precompile", "37x23:4", "--verbose", "-o", "@programs", "--embed", "@programs.h"}, 0, true},
+        {{"tune", "37x23:4", "--verbose", "-o", "@wisdom"}, 0, false},
+        {{"bench", "37x23:4", "--repeat=1", "--rounds=1", "--csv", "@csv"}, 0, true},
+    };
+    for (unsigned closed = 1; closed <= ALL_CLOSED; closed++) {
+        next_closed = closed;
+        expect_file_safe(closed);
+        expect_no_message_in_files(__LINE__);
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            const char *words[10] = {tool_path()};
+            for (size_t j = 0; j < 8 && cases[i].words[j] != NULL; j++) {
+                const char *word = cases[i].words[j];
+                words[j + 1] = word[0] == '@' ? in_directory(word + 1) : word;
+            }
+            run_words(NULL, words);
+            const bool lost = cases[i].prints && (closed & CLOSED_OUTPUT) != 0;
+            expect_code(lost ? 1 : cases[i].code, (int)(closed * 100 + i));
+            expect_no_message_in_files((int)(closed * 100 + i));
+        }
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Wrong command lines of these commands */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -2349,6 +2623,7 @@ static void tool_usage_errors(void **state)
 const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(test_numpy_moves),
     IN_DIRECTORY(test_numpy_files),
+    IN_DIRECTORY(tool_expression_types),
     IN_DIRECTORY(test_file_by_hand),
     IN_DIRECTORY(test_raw),
     IN_DIRECTORY(test_bad_headers),
@@ -2388,6 +2663,9 @@ const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(tool_wisdom_refused),
     IN_DIRECTORY(tool_startup),
     IN_DIRECTORY(tool_startup_failures),
+    IN_DIRECTORY(tool_texts_bounded),
+    IN_DIRECTORY(tool_messages),
+    IN_DIRECTORY(tool_closed_streams),
     IN_DIRECTORY(tool_usage_errors),
 };
 const size_t test_tool_count = sizeof test_tool / sizeof test_tool[0];

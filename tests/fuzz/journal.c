@@ -58,6 +58,7 @@ enum {
     PLACE_FOLDER = 0x20,
     PLACE_NOTHING = 0x30,
     MOST_STEPS = 3,
+    ENDED = 0x40,       /* it tells that all steps are written */
     LEAST_MEMORY = 4096 /* plans have more; journals of less than half of that are not opened */
 };
 
@@ -66,6 +67,7 @@ typedef struct original {
     journal_job job;
     unsigned char header[2][256]; /* before and after */
     unsigned steps;
+    bool ended;
     unsigned char contents[MOST_STEPS + 1][256]; /* of each step, which lies at its number * 64 of the memory */
     size_t content_bytes;
 } original;
@@ -74,6 +76,10 @@ static void make_original(original *made, fuzz_input *input)
 {
     memset(made, 0, sizeof *made);
     made->job.inode = 17;
+    made->job.device = 3;
+    made->job.mark = 0x1234567890abcdef;
+    made->job.marks = 3;
+    snprintf(made->job.file, sizeof made->job.file, "/a/file");
     made->job.file_size = 1000;
     made->job.data_offset = fuzz_take(input, 1);
     made->job.rows = 25;
@@ -106,6 +112,8 @@ static void make_journal(const original *from, const char *path, bool sync)
         memcpy(content, from->contents[step], from->content_bytes);
         FUZZ_EXPECT(journal_note(&made, made.descriptor, step, content, from->content_bytes, message));
     }
+    if (from->ended)
+        FUZZ_EXPECT(journal_end(&made, made.descriptor, message));
     journal_close(&made, false);
 }
 
@@ -178,12 +186,13 @@ static void expect_whole(const journal *found)
 
 static void expect_truth(const journal *found, const original *from, bool damaged)
 {
-    const uint64_t ready = found->ready;
+    const uint64_t ready = found->ready, last = from->steps + (from->ended ? 1 : 0);
     FUZZ_EXPECT(memcmp(&found->head->job, &from->job, sizeof from->job) == 0);
     FUZZ_EXPECT(memcmp(found->before, from->header[0], from->job.data_offset) == 0);
     FUZZ_EXPECT(memcmp(found->after, from->header[1], from->job.data_offset) == 0);
-    FUZZ_EXPECT(ready == from->steps || (damaged && ready + 1 == from->steps));
-    if (ready > 0)
+    FUZZ_EXPECT(ready == last || (damaged && ready + 1 == last));
+    FUZZ_EXPECT(found->ended == (from->ended && ready == last));
+    if (ready > 0 && !found->ended)
         FUZZ_EXPECT(memcmp(found->memory + ready * 64, from->contents[ready], from->content_bytes) == 0);
 }
 
@@ -215,6 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     journal found;
     bool damaged;
     make_original(&from, &input);
+    from.ended = (mode & ENDED) != 0;
     fuzz_path(file, "file");
     FUZZ_EXPECT(journal_name(path, sizeof path, file, message));
     make_journal(&from, path, sync);
@@ -294,7 +304,8 @@ static void make_corpus(void)
                                link[] = {PLACE_LINK, 80, 0, 2, 100, 0, 0},
                                folder[] = {PLACE_FOLDER, 80, 0, 2, 100, 0, 0},
                                nothing[] = {PLACE_NOTHING, 80, 0, 2, 100, 0, 0},
-                               version[] = {FIX_HEAD, 80, 0, 2, 100, 0, 0, 12, 0, 1, '2'};
+                               version[] = {FIX_HEAD, 80, 0, 2, 100, 0, 0, 12, 0, 1, '3'},
+                               ended[] = {ENDED, 80, 0, 2, 100, 0, 0};
     const size_t state = journal_round_up(sizeof(journal_head) + 2 * 80 + 8);
     fuzz_seed("whole", whole, sizeof whole);
     fuzz_seed("no_steps", no_steps, sizeof no_steps);
@@ -306,13 +317,14 @@ static void make_corpus(void)
     fuzz_seed("folder", folder, sizeof folder);
     fuzz_seed("nothing", nothing, sizeof nothing);
     fuzz_seed("version", version, sizeof version);
+    fuzz_seed("ended", ended, sizeof ended);
     seed_numbers("head_bytes", offsetof(journal_head, head_bytes), 1, FIX_HEAD);
     seed_numbers("data_offset", offsetof(journal_head, job.data_offset), 1, FIX_HEAD);
     seed_numbers("memory_bytes", offsetof(journal_head, job.memory_bytes), 1, FIX_HEAD);
     seed_numbers("rows", offsetof(journal_head, job.rows), 1, 0);
-    seed_numbers("entry", state, 5, 0);
-    seed_numbers("fixed_entry", state, 4, FIX_STATE);
-    seed_numbers("fixed_content", state, 3, FIX_STATE | FIX_CONTENT);
+    seed_numbers("entry", state, 6, 0);
+    seed_numbers("fixed_entry", state, 5, FIX_STATE);
+    seed_numbers("fixed_content", state, 4, FIX_STATE | FIX_CONTENT);
     seed_overflow("overflow_near", state, 100, 0);
     seed_overflow("overflow_far", state, 1 << 20, 0);
 }

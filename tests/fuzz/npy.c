@@ -51,6 +51,11 @@ static void check_header(char *text, size_t length)
         return;
     }
     FUZZ_EXPECT(is_product(&header, size));
+    const char *type = NULL;
+    if (npy_expression_type(&header, NULL, &type, message))
+        FUZZ_EXPECT(type != NULL && header.item_size > 0 && header.item_size <= 8);
+    else
+        expect_sentence(message);
     if (header.dimension_count < 2)
         return;
     char *before = fuzz_copy(text, length, false);
