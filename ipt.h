@@ -8754,9 +8754,10 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             share->buffer = ipt__buffer_make(share->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory",
                                              &plan->refused, &result);
     }
-    bytes = ipt__host_workspace(host, &least);
-    if (!result)
+    if (!result) {
+        bytes = ipt__host_workspace(host, &least);
         result = ipt__host_check_workspace(plan, bytes, least);
+    }
     if (result) {
         ipt__host_close(plan);
         return result;
