@@ -98,7 +98,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
         strstr(strings[0], "#define IPT_SUB_GROUP 2\n") || strstr(strings[0], "#define IPT_SUB_GROUP 3\n");
     const char *const at = strstr(strings[0], mark);
     const size_t capacity = strlen(strings[0]) + sizeof made_sub_groups + sizeof values + 100;
-    char *text;
+    char *text, *pragma;
     const char *handed;
     cl_program program;
     if (told && told->refuses &&
@@ -116,7 +116,8 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
     text = (char *)malloc(capacity);
     snprintf(text, capacity, "#define MADE_SIZE %u\n#define MADE_BROKEN %d\n%s%.*s%s%s", told->size, told->broken,
              made_sub_groups, (int)(at - strings[0]), strings[0], values, at);
-    memcpy(strstr(text, "#pragma OPENCL EXTENSION"), "//", 2); /* the compiler would say that it knows no such thing */
+    for (pragma = text; (pragma = strstr(pragma, "#pragma OPENCL EXTENSION")) != NULL;)
+        memcpy(pragma, "//", 2); /* the compiler knows no such thing */
     handed = text;
     program = clCreateProgramWithSource(context, 1, &handed, NULL, error);
     free(text);
