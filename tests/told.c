@@ -7,7 +7,8 @@
  *   units=4       compute units
  *   alloc=4M      bytes of a buffer
  *   global=64M    bytes of all buffers that exist
- *   align=4096    bits: the origins of sub-buffers and the addresses of CL_MEM_USE_HOST_PTR
+ *   align=4096    bits, of the origins of sub-buffers
+ *   host=16       bytes, of the addresses of CL_MEM_USE_HOST_PTR: others are refused, where true devices copy or crash
  *   type=gpu      or cpu, accelerator
  *   unified=0     whether the device has the host's memory
  *   version=1.2   of OpenCL and OpenCL C: later queries, functions and -cl-std fail
@@ -27,7 +28,7 @@
 
 typedef struct told_values {
     cl_ulong local, most_local, alloc, global;
-    size_t groups;
+    size_t groups, host;
     cl_uint units, align, version; /* version: 12 is 1.2 */
     cl_device_type type;
     int has_unified, refuses_launch, in_order;
@@ -90,6 +91,8 @@ static void told_read_value(const char *name, const char *value)
         told.global = told_size(value);
     else if (!strcmp(name, "groups"))
         told.groups = (size_t)told_size(value);
+    else if (!strcmp(name, "host"))
+        told.host = (size_t)told_size(value);
     else if (!strcmp(name, "units"))
         told.units = (cl_uint)told_size(value);
     else if (!strcmp(name, "align"))
@@ -110,7 +113,7 @@ static void told_read_value(const char *name, const char *value)
     else if (!strcmp(name, "extensions"))
         told_read_extensions(value);
     else
-        told_die("IPT_TOLD has a name that is none of local static groups units alloc global align type unified "
+        told_die("IPT_TOLD has a name that is none of local static groups units alloc global align host type unified "
                  "version extensions order refuses");
 }
 
@@ -372,7 +375,7 @@ cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
     TOLD_TRUE(clCreateBuffer)
     if (told.alloc && bytes > told.alloc)
         return told_refuse(CL_INVALID_BUFFER_SIZE, error);
-    if (told.align && (flags & CL_MEM_USE_HOST_PTR) && host && (size_t)host % (told.align > 8 ? told.align / 8 : 1))
+    if (told.host && (flags & CL_MEM_USE_HOST_PTR) && (size_t)host % told.host)
         return told_refuse(CL_INVALID_HOST_PTR, error);
     taken = (cl_ulong *)malloc(sizeof *taken);
     if (!taken)
