@@ -12,7 +12,7 @@ KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
-        test_faults test_device_classes test_stress test_host_matrices test_blocks fake_cl test_refusals test_out_of_place test_trust \
+        test_faults test_told test_device_classes test_stress test_host_matrices test_blocks fake_cl test_refusals test_out_of_place test_trust \
         test_misuse test_threads test_limits test_cut test_workspace test_cache test_wisdom test_offline test_files test_tool
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE = test main test_host test_shapes test_seeds test_cut test_cache

@@ -24,6 +24,7 @@
 #define TEST_FILE_LIST(X)                                                                                              \
     X(maths)                                                                                                           \
     X(heuristics)                                                                                                      \
+    X(told)                                                                                                            \
     X(faults)                                                                                                          \
     X(plan)                                                                                                            \
     X(bad_input)                                                                                                       \
