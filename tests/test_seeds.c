@@ -76,6 +76,13 @@ static int transposes_or_names(ipt_context *context, const ipt_plan_desc *desc, 
     return 0;
 }
 
+/* Most of the seeds' kernels need as many: where there are fewer, ipt refuses them. */
+static void skip_on_small_groups(void)
+{
+    if (test_group_limit() < 32)
+        test_skip("work-groups have fewer than 32 work-items");
+}
+
 /* A tile is at most the matrix, and what ipt leaves to the implementation at most a kilobyte. */
 static int needs_more_local_memory(const ipt_plan_desc *desc)
 {
@@ -128,7 +135,7 @@ static void try_variant(ipt_variant variant, ipt_sequence sequence, size_t shape
         desc.batch = test_random_between(0, 1) ? 1 : 3;
         set_sequence(&desc, sequence, shapes[shape].tile_m, shapes[shape].tile_n);
         *(is_100 ? &desc.variant_100 : &desc.variant_010) = variant;
-        const int may_fail = needs_more_local_memory(&desc) ||
+        const int may_fail = needs_more_local_memory(&desc) || test_group_limit() < 256 ||
                              (sequence == IPT_SEQUENCE_4_3 && is_100 &&
                               (variants[variant].family == FAMILY_P_IPT || variants[variant].registers));
         if (!transposes_or_names(test_context, &desc, may_fail, variants[variant].name) || e || shape >= FULL_SHAPES)
@@ -180,7 +187,8 @@ static void seeds_batches(void **state)
                 desc.variant_010 = (ipt_variant)v;
                 desc.sequence = swap ? IPT_SEQUENCE_SQUARE : IPT_SEQUENCE_AUTO;
                 /* Large ones do not fit every device's local memory. */
-                if (!transposes_or_names(test_context, &desc, desc.rows * desc.cols * desc.elem_size > 16000,
+                if (!transposes_or_names(test_context, &desc,
+                                         desc.rows * desc.cols * desc.elem_size > 16000 || test_group_limit() < 256,
                                          variants[v].name))
                     continue;
                 ipt_plan *plan = test_make_plan(test_context, &desc);
@@ -245,6 +253,7 @@ static void try_grid(ipt_variant variant, size_t a, size_t b, size_t instances, 
 static void seeds_cycles(void **state)
 {
     (void)state;
+    skip_on_small_groups();
     static const size_t grids[][2] = {
         {31, 1},  {1, 32},  {5, 6},   {4, 8},   {2, 16},  {3, 11},  {11, 3},  {2, 17},  {7, 9},   {3, 21},  {8, 8},
         {2, 32},  {16, 4},  {5, 13},  {13, 5},  {6, 11},  {2, 2},   {3, 3},   {31, 31}, {31, 33}, {11, 93}, {32, 32},
@@ -267,6 +276,7 @@ static void seeds_cycles(void **state)
 static void seeds_flag_spread(void **state)
 {
     (void)state;
+    skip_on_small_groups();
     static const ipt_variant layouts[] = {IPT_VARIANT_PTTWAC_010, IPT_VARIANT_PTTWAC_010_PADDED,
                                           IPT_VARIANT_PTTWAC_010_REMAPPED, IPT_VARIANT_PTTWAC_100_SIMD};
     static const size_t grids[][2] = {{4, 8}, {3, 11}, {7, 9}, {2, 32}, {5, 13}, {31, 33}, {32, 32}, {25, 41}};
@@ -296,7 +306,9 @@ static void try_tile_in_little(ipt_variant variant, size_t m, size_t n, size_t e
     ipt_plan_desc desc = {.rows = 3 * m, .cols = n, .elem_size = elem_size, .flag_spread = flag_spread};
     desc.variant_010 = variant;
     set_sequence(&desc, IPT_SEQUENCE_2_1, m, 0);
-    if (transposes_or_names(test_small_context, &desc, most > 512, variants[variant].name) && least > 1024) {
+    if (transposes_or_names(test_small_context, &desc, most > 512 || test_group_limit() < 256,
+                            variants[variant].name) &&
+        least > 1024) {
         print_seed_fields(&desc);
         print_error("served with too little local memory\n");
         fail();
@@ -322,7 +334,7 @@ static void seeds_little_local_memory(void **state)
         for (size_t m = 2; m <= 600; m *= 3) {
             ipt_plan_desc desc = {.rows = 9 * m, .cols = 11, .elem_size = 4, .variant_100 = (ipt_variant)v};
             set_sequence(&desc, IPT_SEQUENCE_2_1, m, 0);
-            transposes_or_names(test_small_context, &desc, m * 4 > 512, variants[v].name);
+            transposes_or_names(test_small_context, &desc, m * 4 > 512 || test_group_limit() < 256, variants[v].name);
         }
 }
 
@@ -369,6 +381,7 @@ static void check_program(const ipt_plan *plan, ipt_variant variant, size_t flag
 static void seeds_in_the_plan(void **state)
 {
     (void)state;
+    skip_on_small_groups();
     char *sources[2][IPT__VARIANT_COUNT] = {{NULL}};
     for (int is_100 = 0; is_100 < 2; ++is_100)
         for (int v = IPT_VARIANT_AUTO + 1; v < IPT__VARIANT_COUNT; ++v) {
@@ -523,6 +536,7 @@ static void seeds_layouts(void **state)
     static const size_t counts[][3] = {{960, 7, 32}, {64, 3, 8}, {12000, 4, 60}, {5, 5, 5}, {1, 9, 1}, {40, 1, 8}};
     test_job job = {0};
     (void)state;
+    skip_on_small_groups();
     for (size_t f = 0; f < TEST_COUNT(layouts); ++f)
         for (size_t t = 0; t < TEST_COUNT(layouts); ++t)
             for (size_t i = 0; i < TEST_COUNT(counts); ++i) {
@@ -850,6 +864,7 @@ static void seeds_padding_by_tiles(void **state)
 static void seeds_combined(void **state)
 {
     (void)state;
+    skip_on_small_groups();
     test_job job = {.size = 0};
     size_t pad_rows, pad_cols;
     for (int v = IPT_VARIANT_AUTO + 1; v < IPT__VARIANT_COUNT; ++v) {
@@ -989,6 +1004,7 @@ static void seeds_bad_input(void **state)
 static void seeds_repeated(void **state)
 {
     (void)state;
+    skip_on_small_groups();
     const int is_fast = device_is_fast(test_cl_context, test_device);
     ipt_plan_desc there = {.rows = is_fast ? 3000 : 120, .cols = is_fast ? 2400 : 96, .elem_size = 4};
     set_sequence(&there, IPT_SEQUENCE_3_1, is_fast ? 50 : 10, is_fast ? 40 : 8);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The library's tests on the devices of tests/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program
 # and the stand-in. quick: the sample's patterns only. Prints a line for each device: the tests that passed, were skipped
-# with their reasons, and failed. Fails if a test failed, or a run ended without its summary. PATTERN: other tests than
-# '-tool_*'. SECONDS: of a run at most. The logs are in build/told.
+# with their reasons, and failed. Fails if a test failed, or a run ended without its summary. PATTERNS: other tests than
+# '-tool_*'. SECONDS_A_RUN: of one at most. The logs are in build/told.
 set -u
 tests=$1 library=$(realpath "$2")
 shift 2
@@ -124,7 +124,7 @@ try() {
 
 wanted=" $* "
 while IFS='|' read -r name told environment sample _; do
-    name=$(echo $name) told=$(echo $told) patterns=${PATTERN:--tool_*}
+    name=$(echo $name) told=$(echo $told) patterns=${PATTERNS:--tool_*}
     case $name in '' | '#'*) continue ;; esac
     if [ "$wanted" != "  " ]; then
         case $wanted in *" $name "*) ;; *) continue ;; esac
