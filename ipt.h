@@ -141,7 +141,8 @@
  * promising lengths on the device; it needs a temporary matrix, or measure_buffer, meanwhile. IPT_CACHE_ONLY never
  * compiles: the programs must be in the context already, from an earlier plan. IPT_NO_COOPERATIVE forbids kernels in
  * which work-groups wait for one another: panels go in waves then. How many work-groups run at a time is measured by the
- * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells; where that fails, such
+ * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells; where it finds fewer than
+ * compute units, the next three plans measure again, because the device may have been busy. Where that fails, such
  * kernels are not used as long as the context lives.
  *
  * >>cache
@@ -2066,6 +2067,7 @@ enum {
     IPT__CACHE_LIMIT = 1 << 28, /* bytes */
     IPT__WAIT_POLLS = 1 << 20,  /* about a second */
     IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
+    IPT__COUNTS = 4,            /* of work-groups that run at the same time, while they look too few */
     IPT__FINISH_BYTES = 65536,  /* of the buffer that kernels without work are given */
     IPT__NO_CHUNKS = 1,         /* for chunk_bytes */
     IPT__CONTROL_WORDS = 4,     /* before the counters, as in panel.cl */
@@ -2323,6 +2325,7 @@ typedef struct ipt__program {
     char *expression;    /* what params points to; NULL: nothing */
     /* Found out by running the program, 0: not yet or none. Guarded by probe_lock. */
     size_t resident; /* panel: work-groups that run at the same time */
+    int counts;      /* how often they were counted */
     size_t lanes;    /* chains: work-items of one of the device's sub-groups; 1: they do not do what they should */
 } ipt__program;
 
@@ -4093,13 +4096,15 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
 }
 
 /* Counts the work-groups of a panel program that run at the same time, unless that is known. Fewer than one to a
- * compute unit: other work may have had the device when they were counted. */
+ * compute unit: other work may have had the device when they were counted, so some later plans count again. */
 static void ipt__find_residency(ipt_context *context, ipt__program *program)
 {
     const ipt__limits *const limits = &context->limits;
     size_t counted;
-    if (program->resident && (program->resident >= limits->compute_units || limits->resident_groups))
+    if (program->resident &&
+        (program->resident >= limits->compute_units || limits->resident_groups || program->counts >= IPT__COUNTS))
         return;
+    ++program->counts;
     counted = context->context ? ipt__count_resident(context, program) : limits->resident_groups;
     if (counted && limits->resident_groups)
         counted = limits->resident_groups;

@@ -21,6 +21,7 @@ typedef struct told_device {
 } told_device;
 
 static const told_device *told; /* NULL: the truth */
+static cl_uint told_units;      /* compute units, where a device is told; 0: the truth */
 
 static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
                                                size_t *needed)
@@ -37,6 +38,9 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     } else if (told && name == CL_DEVICE_VERSION && told->version) {
         answer = told->version;
         answer_bytes = strlen(told->version) + 1;
+    } else if (told && told_units && name == CL_DEVICE_MAX_COMPUTE_UNITS) {
+        answer = &told_units;
+        answer_bytes = sizeof told_units;
     } else if (told && name == 0x4108) { /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
         answer = told->sizes;
         answer_bytes = sizeof told->sizes;
@@ -379,6 +383,43 @@ static void device_classes_small_matrices(void **state)
     told = NULL;
 }
 
+static void hear_count(const char *message, void *user)
+{
+    *(int *)user += strstr(message, "run at the same time") != NULL;
+}
+
+/* Where fewer work-groups run at a time than there are compute units, another count may find more, but not every plan
+ * counts. */
+static void device_classes_counts(void **state)
+{
+    static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
+    ipt_context_desc context_desc = {0};
+    ipt_context *context;
+    int counts = 0, i;
+    (void)state;
+    context_desc.context = test_cl_context;
+    context_desc.device = test_device;
+    context_desc.max_local_memory = (size_t)48 << 10;
+    context_desc.logger.log = hear_count;
+    context_desc.logger.user = &counts;
+    told = &device;
+    told_units = 64;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (i = 0; i < 12; ++i) {
+        ipt_plan_desc desc = {0};
+        ipt_plan *plan;
+        desc.rows = 300 + (size_t)i;
+        desc.cols = 200;
+        desc.elem_size = 4;
+        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+    told = NULL;
+    told_units = 0;
+    assert_in_range(counts, 1, 4 * 2); /* of the two programs that these shapes may have */
+}
+
 /* Rotations and expressions with a GPU's kernels: packs, large tiles, panels together, narrow ones and what one
  * work-group leaves to another, which is all of them here. */
 static void device_classes_moves(void **state)
@@ -434,8 +475,9 @@ static void device_classes_moves(void **state)
 }
 
 const struct CMUnitTest test_device_classes[] = {
-    TEST_CASE(device_classes_sub_groups),     TEST_CASE(device_classes_no_sub_groups),
-    TEST_CASE(device_classes_memory_model),   TEST_CASE(device_classes_refused_memory),
-    TEST_CASE(device_classes_small_matrices), TEST_CASE(device_classes_moves),
+    TEST_CASE(device_classes_sub_groups),   TEST_CASE(device_classes_no_sub_groups),
+    TEST_CASE(device_classes_memory_model), TEST_CASE(device_classes_refused_memory),
+    TEST_CASE(device_classes_counts),       TEST_CASE(device_classes_small_matrices),
+    TEST_CASE(device_classes_moves),
 };
 const size_t test_device_classes_count = TEST_COUNT(test_device_classes);
