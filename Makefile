@@ -26,7 +26,7 @@ FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl exampl
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 \
-                g++-mingw-w64-x86-64 oclgrind python3-venv
+                g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \

@@ -58,7 +58,7 @@ trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
 install() { # PACKAGE...
     echo "Installing through apt: $*"
-    $as_root apt-get install -y --no-install-recommends "$@" >"$log" 2>&1 || { tail -n 20 "$log"; return 1; }
+    $as_root apt-get install -y --no-remove --no-install-recommends "$@" >"$log" 2>&1
 }
 
 # Lists that were never fetched know no package.
@@ -66,7 +66,7 @@ if [ -n "$needed" ] || ! is_offered libc6; then
     $as_root apt-get update >"$log" 2>&1 || { tail -n 20 "$log"; [ -z "$needed" ] || exit 1; }
 fi
 # shellcheck disable=SC2086
-[ -z "$needed" ] || install $needed || { echo "apt could not install:$needed"; exit 1; }
+[ -z "$needed" ] || install $needed || { tail -n 20 "$log"; echo "apt could not install:$needed"; exit 1; }
 offered= absent=
 for package in $wished; do
     case $package in *-N)
@@ -78,5 +78,9 @@ for package in $wished; do
     is_offered "$package" && offered="$offered $package" || absent="$absent $package"
 done
 # shellcheck disable=SC2086
-[ -z "$offered" ] || install $offered || echo "Not installed, and some tests want it:$offered"
+if [ -n "$offered" ] && ! install $offered; then
+    for package in $offered; do # one may be in the way of the others
+        is_installed "$package" || install "$package" || echo "Not installed, and some tests want it: $package"
+    done
+fi
 [ -z "$absent" ] || echo "Not in this distribution, and some tests want it:$absent"

@@ -11,9 +11,9 @@ compile
 "$folder/narrow"
 echo "int main(void) { return sizeof(void *) != 4; }" > "$folder/pointers.c"
 if ! gcc -m32 -include stdio.h -o "$folder/pointers" "$folder/pointers.c" -lpthread 2> "$folder/pointers.log"; then
-    echo "narrow: skipped for 32 bits: gcc -m32 makes no programs here (gcc-multilib would): $(head -n 1 "$folder/pointers.log")"
+    sh tests/skipped.sh note "narrow, 32 bits" "gcc -m32 makes no programs here, gcc-multilib would"
 elif ! "$folder/pointers"; then
-    echo "narrow: skipped for 32 bits: such programs do not run here"
+    sh tests/skipped.sh note "narrow, 32 bits" "such programs do not run here"
 else
     # The headers of OpenCL are the same for every host; others of that folder are not.
     compile -m32

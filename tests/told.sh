@@ -86,6 +86,7 @@ add_up() {
         ++failed
         bad = bad " " (running ? running : file) "(" (code == 124 ? "too slow" : "ended with " code) ")"
     }
+    { sub(/\] ipt: /, "] ") } # cmocka 1.1.7 names the group
     FNR == 1 { end_file(); file = FILENAME; ended = ran = bad_here = 0; code = -1; running = "" }
     /^\[ RUN      \]/ { running = $4 }
     /^\[  REASON  \]/ && !ended { sub(/^\[  REASON  \] /, ""); ++reasons[$0] }
