@@ -105,7 +105,12 @@ void test_choose_again(char *before);
 /* What the device reports: bytes of local memory, work-items of a work-group, its OpenCL (12 is 1.2). */
 size_t test_local_memory(void);
 size_t test_group_limit(void);
+
 unsigned test_version(void);
+
+/* Leaves a test of kernels that need so many. */
+#define test_need_group_of_32()                                                                                        \
+    ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))
 
 /* A batch in a buffer, with guard bytes around it. The functions that return int return 0 after printing what went
  * wrong, and can be called from any thread. */

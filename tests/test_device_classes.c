@@ -138,13 +138,6 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
 #undef clCreateProgramWithSource
 #include "test.h"
 
-/* The kernels for GPUs are not for those that have smaller ones. */
-static void skip_on_small_groups(void)
-{
-    if (test_group_limit() < 32)
-        test_skip("work-groups have fewer than 32 work-items");
-}
-
 /* Whether the plan has a program of a kernel whose text says so. */
 static int source_says(const ipt_plan *plan, const char *kernel, const char *what)
 {
@@ -222,7 +215,7 @@ static void device_classes_sub_groups(void **state)
                              intel_16 = {intel, NULL, {8, 16}, 16, 0, ~(cl_ulong)0, 0},
                              intel_8 = {intel_any, NULL, {8, 16}, 8, 0, ~(cl_ulong)0, 0};
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     if (test_version() >= 20) { /* Khronos' are of that version */
         check_chains(&khr_32, 2, 32, 4);
         check_chains(&khr_16, 2, 16, 1);
@@ -245,7 +238,7 @@ static void device_classes_no_sub_groups(void **state)
                              khr_loses_votes = {khr, NULL, {0}, 32, 2, ~(cl_ulong)0, 0},
                              intel_loses_votes = {intel, NULL, {8, 16}, 8, 2, ~(cl_ulong)0, 0};
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     check_chains(&none, 0, 32, 1);
     check_chains(&other, 0, 32, 1);
     check_chains(&refused, 0, 32, 1);
@@ -344,7 +337,7 @@ static void device_classes_small_matrices(void **state)
                         sizes[] = {1, 2, 3, 4, 8, 12, 16, 20}, batches[] = {1, 3, 1000};
     size_t refused, side, size, batch, gap;
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     for (refused = 0; refused < 2; ++refused) {
         ipt_context_desc context_desc = {0};
         ipt_context *context;
@@ -397,6 +390,7 @@ static void device_classes_counts(void **state)
     ipt_context *context;
     int counts = 0, i;
     (void)state;
+    test_need_group_of_32();
     context_desc.context = test_cl_context;
     context_desc.device = test_device;
     context_desc.max_local_memory = (size_t)48 << 10;
@@ -436,7 +430,7 @@ static void device_classes_moves(void **state)
     test_job job = {.size = 0};
     size_t s, move, i;
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     context_desc.context = test_cl_context;
     context_desc.device = test_device;
     context_desc.max_local_memory = (size_t)48 << 10; /* as a GPU's: what is to be swapped does not fit a work-group */

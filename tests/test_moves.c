@@ -235,7 +235,9 @@ static void moves_bad_input(void **state)
         ipt_plan *plan = NULL;
         desc.expression = broken[i][0];
         desc.expression_type = broken[i][1];
-        test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_BUILD, "map.cl", NULL);
+        const ipt_result result = ipt_plan_create(test_context, &desc, &plan);
+        if (result != IPT_ERROR_UNSUPPORTED || strcmp(broken[i][1], "double")) /* the device may lack doubles */
+            test_expect_error(result, IPT_ERROR_BUILD, "map.cl", NULL);
         assert_null(plan);
         desc.expression = desc.expression_type = NULL;
         test_transposes(test_context, &desc);

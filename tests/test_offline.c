@@ -424,8 +424,10 @@ static void choose_llvm_again(char *before)
 /* A version that is named is taken, and its packages are named where it is not there. */
 static void offline_names_missing_programs(void **state)
 {
-    static const char *const packages[] = {" clang-97 llvm-97", " clang-97 llvm-spirv-97", " clang-97",
-                                           " clang-97 llvm-97 lld-97"};
+    static const char *const packages[][4] = {{" clang-97", " llvm-97"},
+                                              {" clang-97", " llvm-spirv-97"},
+                                              {" clang-97"},
+                                              {" clang-97", " llvm-97", " lld-97"}};
     char message[OFFLINE_MESSAGE_SIZE], *before = choose_llvm("97");
     offline_target targets[TEST_COUNT(target_names)];
     (void)state;
@@ -438,8 +440,10 @@ static void offline_names_missing_programs(void **state)
         size_t bytes;
         assert_false(offline_available(&targets[i], message));
         assert_int_equal(strncmp(message, "not installed: clang-97", 23), 0);
-        if (strstr(message, packages[i]) == NULL) {
-            fail_msg("%s: %s", target_names[i], message);
+        for (size_t k = 0; packages[i][k] != NULL; k++) {
+            if (strstr(strchr(message, ';'), packages[i][k]) == NULL) {
+                fail_msg("%s: %s", target_names[i], message);
+            }
         }
         assert_false(offline_compile(&targets[i], hand_written, "-cl-std=CL1.2", &code, &bytes, message));
         assert_non_null(strstr(message, "apt-get install clang-97"));

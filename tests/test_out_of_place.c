@@ -85,6 +85,7 @@ static void out_of_place_on_gpus(void **state)
                   {40, 50, 255, 1}, {33, 29, 256, 2}, {1000, 17, 4, 1}, {17, 1000, 4, 5}};
     size_t i, j;
     (void)state;
+    test_need_group_of_32();
     for (j = 0; j < 2; ++j) {
         ipt_context *const context = make_context(j ? 8192 : 0);
         for (i = 0; i < TEST_COUNT(shapes); ++i) {

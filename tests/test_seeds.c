@@ -76,13 +76,6 @@ static int transposes_or_names(ipt_context *context, const ipt_plan_desc *desc, 
     return 0;
 }
 
-/* Most of the seeds' kernels need as many: where there are fewer, ipt refuses them. */
-static void skip_on_small_groups(void)
-{
-    if (test_group_limit() < 32)
-        test_skip("work-groups have fewer than 32 work-items");
-}
-
 /* A tile is at most the matrix, and what ipt leaves to the implementation at most a kilobyte. */
 static int needs_more_local_memory(const ipt_plan_desc *desc)
 {
@@ -253,7 +246,7 @@ static void try_grid(ipt_variant variant, size_t a, size_t b, size_t instances, 
 static void seeds_cycles(void **state)
 {
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     static const size_t grids[][2] = {
         {31, 1},  {1, 32},  {5, 6},   {4, 8},   {2, 16},  {3, 11},  {11, 3},  {2, 17},  {7, 9},   {3, 21},  {8, 8},
         {2, 32},  {16, 4},  {5, 13},  {13, 5},  {6, 11},  {2, 2},   {3, 3},   {31, 31}, {31, 33}, {11, 93}, {32, 32},
@@ -276,7 +269,7 @@ static void seeds_cycles(void **state)
 static void seeds_flag_spread(void **state)
 {
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     static const ipt_variant layouts[] = {IPT_VARIANT_PTTWAC_010, IPT_VARIANT_PTTWAC_010_PADDED,
                                           IPT_VARIANT_PTTWAC_010_REMAPPED, IPT_VARIANT_PTTWAC_100_SIMD};
     static const size_t grids[][2] = {{4, 8}, {3, 11}, {7, 9}, {2, 32}, {5, 13}, {31, 33}, {32, 32}, {25, 41}};
@@ -381,7 +374,7 @@ static void check_program(const ipt_plan *plan, ipt_variant variant, size_t flag
 static void seeds_in_the_plan(void **state)
 {
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     char *sources[2][IPT__VARIANT_COUNT] = {{NULL}};
     for (int is_100 = 0; is_100 < 2; ++is_100)
         for (int v = IPT_VARIANT_AUTO + 1; v < IPT__VARIANT_COUNT; ++v) {
@@ -536,7 +529,7 @@ static void seeds_layouts(void **state)
     static const size_t counts[][3] = {{960, 7, 32}, {64, 3, 8}, {12000, 4, 60}, {5, 5, 5}, {1, 9, 1}, {40, 1, 8}};
     test_job job = {0};
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     for (size_t f = 0; f < TEST_COUNT(layouts); ++f)
         for (size_t t = 0; t < TEST_COUNT(layouts); ++t)
             for (size_t i = 0; i < TEST_COUNT(counts); ++i) {
@@ -864,7 +857,7 @@ static void seeds_padding_by_tiles(void **state)
 static void seeds_combined(void **state)
 {
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     test_job job = {.size = 0};
     size_t pad_rows, pad_cols;
     for (int v = IPT_VARIANT_AUTO + 1; v < IPT__VARIANT_COUNT; ++v) {
@@ -1004,7 +997,7 @@ static void seeds_bad_input(void **state)
 static void seeds_repeated(void **state)
 {
     (void)state;
-    skip_on_small_groups();
+    test_need_group_of_32();
     const int is_fast = device_is_fast(test_cl_context, test_device);
     ipt_plan_desc there = {.rows = is_fast ? 3000 : 120, .cols = is_fast ? 2400 : 96, .elem_size = 4};
     set_sequence(&there, IPT_SEQUENCE_3_1, is_fast ? 50 : 10, is_fast ? 40 : 8);

@@ -72,6 +72,7 @@ static void stress_gpu_kernels(void **state)
         {"default limits, little local memory", 0, 0, 1024},
     };
     (void)state;
+    test_need_group_of_32();
     told_type = CL_DEVICE_TYPE_GPU;
     assert_true(try_contexts(limits, TEST_COUNT(limits), 2 * STRESS_CLASS_COUNT, 300000) > 20);
     told_type = 0;
@@ -89,6 +90,7 @@ static void stress_held_panels(void **state)
     /* The longest panel has 67 columns, and the kernel keeps some kilobytes for itself. */
     const size_t local = test_local_memory(), width = local > 26 << 10 ? 280 : local > 7168 ? (local - 7168) / 67 : 0;
     (void)state;
+    test_need_group_of_32();
     if (width < 100)
         test_skip("the device has less than 14 KiB of local memory");
     told_type = CL_DEVICE_TYPE_GPU;
@@ -136,6 +138,7 @@ static void stress_no_cooperative(void **state)
     ipt_context *context;
     ipt_plan *plan;
     (void)state;
+    test_need_group_of_32();
     told_type = CL_DEVICE_TYPE_GPU;
     context_desc.resident_groups = 1000;
     context_desc.max_local_memory = 16384;

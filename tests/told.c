@@ -619,6 +619,14 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
     return told_answer(&size, sizeof size, bytes, value, needed);
 }
 
+cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    TOLD_TRUE(clSetKernelArg)
+    if (!value && told.most_local && bytes > told.most_local) /* not all drivers count it as the kernel's */
+        return CL_OUT_OF_RESOURCES;
+    return true_clSetKernelArg(kernel, index, bytes, value);
+}
+
 /* What the device says to a launch before the true one sees it. */
 static cl_int told_check_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *global,
                                 const size_t *local)
