@@ -10869,7 +10869,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     IPT_LOCK_ACQUIRE(&plan->host_lock);
     plan->refused = 0;
     if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "max_device_memory is %lu, and the device cannot work on data at %p",
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                  "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
                   (unsigned long)plan->desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
     } else if (!plan->pieces)

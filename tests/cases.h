@@ -403,6 +403,13 @@ static void is_refused(worker *me, const slot *its, ipt_result result, const cha
         failure(me, its, *text ? text : "an error without a text");
 }
 
+/* The same for a matrix in host memory. Where the device cannot work at the address, the matrix needs device memory. */
+static void is_refused_at(worker *me, const slot *its, ipt_result result, const char *text, const void *data)
+{
+    const int elsewhere = its->recipe.desc.max_device_memory && (uintptr_t)data % 16 && strstr(text, "work on data at");
+    is_refused(me, its, elsewhere && result == IPT_ERROR_OUT_OF_MEMORY ? IPT_ERROR_UNSUPPORTED : result, text);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* What has to come out */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -837,7 +844,7 @@ static void run_host(worker *me, slot *its)
     ended = ending && round == 1 && (result == IPT_ERROR_CANCELLED || result == IPT_ERROR_INCOMPLETE);
     me->cancelled += (unsigned long)ended;
     if (result && !ended)
-        is_refused(me, its, result, ipt_context_error(NULL));
+        is_refused_at(me, its, result, ipt_context_error(NULL), (unsigned char *)taken + offset);
     verify(me, its, (unsigned char *)taken, result ? me->before : me->expected, offset, result != IPT_ERROR_INCOMPLETE);
     if (pinned)
         ipt_host_free(its->place->context, taken);
@@ -891,7 +898,7 @@ static void run_async(worker *me, slot *its)
     ended = ending && (told.result == IPT_ERROR_CANCELLED || told.result == IPT_ERROR_INCOMPLETE);
     me->cancelled += (unsigned long)ended;
     if (told.result && !ended)
-        is_refused(me, its, told.result, told.text);
+        is_refused_at(me, its, told.result, told.text, me->work + offset);
     verify(me, its, me->work, told.result ? me->before : me->expected, offset, told.result != IPT_ERROR_INCOMPLETE);
 }
 

@@ -269,7 +269,9 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
              * loaded.
              */
             ulong places[IPT_CHAINS];
+#if IPT_SUB_GROUP == 1 /* PoCL 5.0 stops at an unrolled loop with barriers in it, which shuffles have elsewhere */
 #pragma unroll 8
+#endif
             for (uint c = 0; c < IPT_CHAINS; ++c) {
                 places[c] = (ulong)IPT_SHUFFLE((uint)(address >> 32), c) << 32 | IPT_SHUFFLE((uint)address, c);
                 if ((loading >> c & 1u) != 0)
