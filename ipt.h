@@ -254,9 +254,9 @@
  * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
  *   at a quarter of the copy's speed.
  * - Sub-groups of 8, 16 or 32 work-items are used: by PTX on NVIDIA devices, else by cl_intel_subgroups or
- *   cl_khr_subgroups. Each program that uses the latter transposes two small grids before a plan takes it. Where a byte
- *   differs, work-groups of 32 take the place of sub-groups (PoCL 6.0: two reductions without a barrier between them mix
- *   up their results).
+ *   cl_khr_subgroups. Each program that uses the latter transposes three small grids before a plan takes it. Where a byte
+ *   differs, work-groups of 32 take the place of sub-groups. PoCL's are never used: PoCL makes them of work-groups, and
+ *   versions 5.0 and 6.0 mix up the results of two reductions without a barrier between them.
  * - An execution must not wait for the event of an ipt_plan_execute_host_async of its own plan that is still under way:
  *   each would wait for the other for ever.
  * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event, and
@@ -2530,6 +2530,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     ipt__questions asked = ipt__questions_to(device);
     const cl_device_type type = ipt__device_type(&asked);
     const int rusticl = (type & CL_DEVICE_TYPE_CPU) && ipt__platform_has_name(&asked, "rusticl");
+    const int pocl = ipt__platform_has_name(&asked, "portable computing language");
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
     ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
@@ -2553,6 +2554,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
         limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
     ipt__read_model(device, extensions, major * 10 + minor, limits);
+    if (pocl && limits->sub_group >= 2) /* made of work-groups there, and wrong (seen: 5.0, 6.0) */
+        limits->sub_group = 0;
     limits->compute_units = ipt__max(units, 1);
     limits->largest_group = ipt__max(group, 1);
     limits->group_size = 1;
@@ -4173,10 +4176,11 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
 }
 
 /* Has a program of chains transpose a rows x cols grid of super-elements of `units` units, and compares every byte with
- * what should be there. A device's sub-groups may be sound one by one and wrong together: PoCL 6.0 mixes up the results
- * of two reductions that no barrier separates. */
+ * what should be there. `groups` work-groups share the flags. 1: all are right; -1: there is no memory to try it. A
+ * device's sub-groups may be sound one by one and wrong together: PoCL 6.0 mixes up the results of two reductions that
+ * no barrier separates. */
 static int ipt__chains_are_right(ipt_context *context, const ipt__program *program, size_t rows, size_t cols,
-                                 size_t units)
+                                 size_t units, size_t groups)
 {
     const ipt__params *const params = &program->params;
     const size_t slot_bytes = units * params->unit_bytes, begin = 16 + params->unit_bytes,
@@ -4184,7 +4188,7 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     const size_t flags = ipt__round_up(begin + bytes + 16, 16) / 4, flag_words = ipt__ceil_divide(rows * cols, 32);
     cl_uint *const before = (cl_uint *)ipt__allocate(&context->allocator, (flags + flag_words) * 4),
                    *const words = (cl_uint *)ipt__allocate(&context->allocator, (flags + flag_words) * 4);
-    int right = before && words;
+    int right = 1;
     ipt__chains_arguments a;
     size_t i;
     memset(&a, 0, sizeof a);
@@ -4194,19 +4198,22 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     a.flags_base = flags;
     a.slots = rows * cols;
     a.words = a.total_words = flag_words;
-    a.words_each = 2;
+    a.words_each = ipt__ceil_divide(flag_words, groups);
     a.rows = rows;
     a.cols = cols;
     a.row_stride = a.super_units = units;
     a.piece_units = (cl_uint)units;
     ipt__divider(cols, params->index_bits, &a.cols_magic, &a.cols_shift);
-    for (i = 0; right && i < flags + flag_words; ++i)
+    if (!before || !words)
+        right = -1;
+    for (i = 0; right > 0 && i < flags + flag_words; ++i)
         before[i] = words[i] = i < flags ? (cl_uint)i * 2654435761u : 0;
-    right = right && ipt__run_probe(context, program, &a, ipt__ceil_divide(flag_words, 2) * params->group_size, words,
-                                    (flags + flag_words) * 4);
-    right = right && !memcmp(words, before, begin) &&
-            !memcmp((char *)words + begin + bytes, (char *)before + begin + bytes, flags * 4 - begin - bytes);
-    for (i = 0; right && i < rows * cols; ++i)
+    if (right > 0)
+        right = ipt__run_probe(context, program, &a, groups * params->group_size, words, (flags + flag_words) * 4);
+    if (right > 0)
+        right = !memcmp(words, before, begin) &&
+                !memcmp((char *)words + begin + bytes, (char *)before + begin + bytes, flags * 4 - begin - bytes);
+    for (i = 0; right > 0 && i < rows * cols; ++i)
         right = !memcmp((char *)words + begin + (i % cols * rows + i / cols) * slot_bytes,
                         (char *)before + begin + i * slot_bytes, slot_bytes);
     ipt__release(&context->allocator, before);
@@ -4214,25 +4221,31 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     return right;
 }
 
-/* Tries a program of chains: looks at the device's sub-groups, then transposes with short and with the longest pieces.
- * Returns the size of the sub-groups; 1 if they do not do what they should; 0 if the program does not run. */
-static size_t ipt__find_lanes(ipt_context *context, const ipt__program *program)
+/* Tries a program of chains: looks at the device's sub-groups, then transposes with short and with the longest pieces,
+ * with more flags to a work-group than its work-items look at in one step. *lanes: the size of the sub-groups; 1 if
+ * they do not do what they should; 0 if the program does not run. */
+static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
 {
     const ipt__params *const params = &program->params;
     const size_t local = params->group_size, global = 4 * local;
     const size_t longest = (16 * (size_t)params->piece_quanta - 31) / params->unit_bytes + 1;
+    const size_t grids[3][4] = {{61, 173, 1, 3}, {211, 37, ipt__min(3, longest), 1}, {7, 11, longest, 2}};
     cl_uint words[2] = {0, 0};
+    int right = 1, i;
     ipt__chains_arguments a;
     memset(&a, 0, sizeof a);
     a.probe = 1;
+    *lanes = 0;
     if (!ipt__run_probe(context, program, &a, global, words, sizeof words))
-        return 0;
+        return IPT_SUCCESS;
+    *lanes = words[0];
     if (words[0] != params->lanes)
-        return words[0];
-    return words[1] == global && ipt__chains_are_right(context, program, 61, 173, 1) &&
-                   ipt__chains_are_right(context, program, 7, 11, longest)
-               ? words[0]
-               : 1;
+        return IPT_SUCCESS;
+    for (i = 0; i < 3 && words[1] == global && right > 0; ++i)
+        right = ipt__chains_are_right(context, program, grids[i][0], grids[i][1], grids[i][2], grids[i][3]);
+    if (words[1] != global || right <= 0)
+        *lanes = right < 0 ? 0 : 1;
+    return right < 0 ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS;
 }
 
 /* Fills in the sub-groups of a program of chains. Only the program itself can tell how large the device makes them: if
@@ -4263,7 +4276,9 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
             result = IPT_SUCCESS;
         }
         if (program && !program->lanes) {
-            program->lanes = context->context ? ipt__find_lanes(context, program) : context->limits.lanes;
+            program->lanes = context->limits.lanes;
+            if (context->context)
+                result = ipt__find_lanes(context, program, &program->lanes);
             ipt__program_store(context, program);
             if (program->lanes == 1)
                 ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
@@ -10805,6 +10820,8 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
     desc.measure_buffer = NULL;
+    if (desc.max_workspace) /* this plan keeps its own */
+        desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
     result = ipt__plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
     if (result) {
         ipt__keep_cause(why);

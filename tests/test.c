@@ -231,6 +231,15 @@ size_t test_group_limit(void)
     return (size_t)device_number(CL_DEVICE_MAX_WORK_GROUP_SIZE);
 }
 
+void test_need_buffers(size_t bytes)
+{
+    cl_ulong once = 0, all = 0;
+    clGetDeviceInfo(test_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof once, &once, NULL);
+    clGetDeviceInfo(test_device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
+    if (once < bytes || all < 2 * (cl_ulong)bytes)
+        test_skip("the device has too little memory for the test's buffers");
+}
+
 unsigned test_version(void)
 {
     char text[256];

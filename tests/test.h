@@ -108,6 +108,10 @@ size_t test_group_limit(void);
 
 unsigned test_version(void);
 
+/* Leaves a test whose buffers have so many bytes, where the device allocates less at once or has less than twice that.
+ */
+void test_need_buffers(size_t bytes);
+
 /* Leaves a test of kernels that need so many. */
 #define test_need_group_of_32()                                                                                        \
     ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))

@@ -246,9 +246,10 @@ static void cut_memory(void **state)
 /* In pinned memory, blocks as soon as there is room for enough of them, and before that panels. */
 static void cut_pinned(void **state)
 {
+    (void)state;
+    test_need_buffers((size_t)48 << 20);
     static const size_t sides[][3] = {{20, 26, 2560}, {47, 41, 1792}, {52, 64, 1024}, {101, 75, 768}, {210, 223, 256}};
     size_t by_blocks = 0, by_panels = 0;
-    (void)state;
     for (size_t s = 0; s < TEST_COUNT(sides); ++s)
         for (size_t part = 1; part <= 6; ++part) {
             ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = sides[s][2]};

@@ -60,6 +60,22 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     return CL_SUCCESS;
 }
 
+/* Another platform than PoCL, whose sub-groups ipt does not take. */
+static cl_int CL_API_CALL told_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t bytes,
+                                                 void *value, size_t *needed)
+{
+    static const char answer[] = "Told";
+    if (!told || name != CL_PLATFORM_NAME)
+        return clGetPlatformInfo(platform, name, bytes, value, needed);
+    if (value && bytes < sizeof answer)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, answer, sizeof answer);
+    if (needed)
+        *needed = sizeof answer;
+    return CL_SUCCESS;
+}
+
 static const char made_sub_groups[] =
     "#define get_sub_group_local_id() ((uint)get_local_id(0))\n"
     "#define get_sub_group_size() ((uint)MADE_SIZE)\n"
@@ -130,11 +146,13 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
 }
 
 #define clGetDeviceInfo told_clGetDeviceInfo
+#define clGetPlatformInfo told_clGetPlatformInfo
 #define clCreateProgramWithSource told_clCreateProgramWithSource
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #undef clGetDeviceInfo
+#undef clGetPlatformInfo
 #undef clCreateProgramWithSource
 #include "test.h"
 

@@ -679,6 +679,7 @@ static void in_all_memory(ipt_context *context, const ipt_plan_desc *desc)
 static void hostm_schemes(void **state)
 {
     (void)state;
+    test_need_buffers((size_t)16 << 20);
     static const size_t shapes[][2] = {{1000, 37}, {37, 1000}, {211, 307}, {23, 40}, {40, 13},
                                        {128, 128}, {1, 777},   {777, 1},   {1, 1},   {3, 100001}};
     static const size_t batches[] = {1, 5, 50, 5};
@@ -772,6 +773,7 @@ static void hostm_expressions(void **state)
 static void hostm_through_pinned(void **state)
 {
     (void)state;
+    test_need_buffers((size_t)24 << 20);
     ipt_plan_desc descs[] = {small_desc(IPT_HOST_OVERLAPPED, 0), small_desc(IPT_HOST_OVERLAPPED, 1),
                              staged_desc(IPT_SEQUENCE_3_1, 1200, 1800, 24, 40)};
     descs[0].rows = 1100;
@@ -1187,6 +1189,7 @@ static void hostm_allocator(void **state)
 static void hostm_device_memory(void **state)
 {
     (void)state;
+    test_need_buffers((size_t)48 << 20);
     static const size_t shapes[][2] = {{2003, 1100}, {1100, 2003}, {3, 700001}, {700001, 3}, {1500, 1500}};
     ipt_context *context = open_context(SEPARATE);
     for (size_t s = 0; s < TEST_COUNT(shapes); ++s)
@@ -1237,6 +1240,7 @@ static size_t status_of(const char *name)
 static void hostm_shared_takes_no_memory(void **state)
 {
     (void)state;
+    test_need_buffers((size_t)260 << 20);
     const ipt_plan_desc desc = {.rows = 8200, .cols = 7900, .elem_size = 4, .host = IPT_HOST_SHARED};
     const size_t count = desc.rows * desc.cols, bytes = count * 4;
     const size_t left = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);

@@ -231,11 +231,12 @@ static const ipt_plan_desc larger[] = {{.rows = 1900, .cols = 1103, .elem_size =
 /* A matrix that the device has the memory for, but takes in no buffer, goes in pieces. */
 static void limits_pieces(void **state)
 {
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
     static const told_device devices[] = {{4 * MIB, 64 * MIB, 0, CL_INVALID_BUFFER_SIZE, 1, 0, 0, NULL},
                                           {4 * MIB, 64 * MIB, 0, CL_MEM_OBJECT_ALLOCATION_FAILURE, 0, 0, 0, NULL},
                                           {3 * MIB, 16 * MIB, 0, CL_OUT_OF_RESOURCES, 1, 1, 0, NULL},
                                           {4 * MIB, 64 * MIB, 0, CL_OUT_OF_HOST_MEMORY, 0, 1, 0, NULL}};
-    (void)state;
     for (size_t d = 0; d < TEST_COUNT(devices); ++d) {
         ipt_context *const context = open_context(&devices[d]);
         for (size_t i = 0; i < TEST_COUNT(larger); ++i) {
@@ -253,9 +254,10 @@ static void limits_pieces(void **state)
 /* A device that takes more than it says gets it all at once. */
 static void limits_more_than_told(void **state)
 {
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
     static const told_device device = {4 * MIB, 64 * MIB, 1, CL_INVALID_BUFFER_SIZE, 0, 0, 0, NULL};
     ipt_context *const context = open_context(&device);
-    (void)state;
     check_desc(context, &larger[0], 0);
     assert_true(largest >= test_span(&larger[0]));
     close_context(context);
@@ -288,10 +290,11 @@ static void limits_forced(void **state)
 /* Plans that are cut from the start, for max_device_memory, the device's memory or a storage. */
 static void limits_cut(void **state)
 {
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
     static const told_device wide = {2 * MIB, 64 * MIB, 0, CL_INVALID_BUFFER_SIZE, 0, 0, 1, NULL},
                              little = {2 * MIB, 6 * MIB, 0, CL_INVALID_BUFFER_SIZE, 1, 0, 0, NULL};
     ipt_context *context = open_context(&wide);
-    (void)state;
     for (size_t i = 0; i < TEST_COUNT(larger); ++i) {
         ipt_plan_desc desc = larger[i];
         desc.max_device_memory = test_span(&desc) / 4 * 3;
@@ -311,11 +314,12 @@ static void limits_cut(void **state)
 /* Blocks are held in as much memory as a buffer may have. */
 static void limits_blocks(void **state)
 {
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
     static const told_device device = {12 * MIB, 64 * MIB, 0, CL_INVALID_BUFFER_SIZE, 0, 0, 1, NULL};
     static const ipt_plan_desc desc = {.rows = 3300, .cols = 3300, .elem_size = 4, .max_device_memory = 32 * MIB};
     ipt_context *const context = open_context(&device);
     ipt_plan *plan;
-    (void)state;
     if (ipt_plan_create(context, &desc, &plan))
         fail_msg("%s", ipt_context_error(NULL));
     assert_true(plan->blocks.bus_bytes && refused);
@@ -392,12 +396,13 @@ static void check_execution(ipt_plan *plan, const ipt_plan_desc *desc)
 /* Plans whose workspace is larger than an allocation are made with a smaller one. */
 static void limits_workspace(void **state)
 {
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
     static const told_device device = {MIB, 64 * MIB, 0, CL_INVALID_BUFFER_SIZE, 0, 0, 0, NULL},
                              bare = {4096, 64 * MIB, 0, CL_INVALID_BUFFER_SIZE, 0, 0, 0, NULL};
     ipt_plan_desc desc = {.rows = 3001, .cols = 1009, .elem_size = 4, .max_workspace = 32 * MIB, .batch = 3};
     ipt_context *context = open_context(&device);
     ipt_plan *plan;
-    (void)state;
     if (ipt_plan_create(context, &desc, &plan))
         fail_msg("%s", ipt_context_error(NULL));
     assert_in_range(ipt_plan_workspace(plan), 1, MIB);

@@ -45,6 +45,13 @@ static void told_groups(void **state)
     clReleaseKernel(kernel);
 }
 
+static cl_ulong reported_local_memory(cl_kernel kernel)
+{
+    cl_ulong bytes = 0;
+    clGetKernelWorkGroupInfo(kernel, test_device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    return bytes;
+}
+
 static void told_local_memory(void **state)
 {
     (void)state;
@@ -63,6 +70,8 @@ static void told_local_memory(void **state)
              "barrier(CLK_LOCAL_MEM_FENCE); out[0] = words[out[1]]; }",
              bytes / 4 + 1);
     kernel = make_kernel(text);
+    if (kernel && !reported_local_memory(kernel)) /* which the stand-in goes by */
+        test_skip("this OpenCL does not report the local memory of kernels");
     if (is_told("refuses=launch")) {
         cl_mem out = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, 8, NULL, NULL);
         assert_true(kernel && out);

@@ -239,9 +239,10 @@ static size_t try_desc(ipt_context *context, const ipt_plan_desc *desc, const ch
 
 static void workspace_random(void **state)
 {
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
     size_t bad = 0, executed[WAY_COUNT] = {0}, refused[WAY_COUNT] = {0};
     ipt_context *contexts[2];
-    (void)state;
     for (int i = 0; i < 2; ++i) { /* the second one holds little in local memory */
         ipt_context_desc desc = {.context = test_cl_context, .device = test_device};
         desc.max_local_memory = i ? 1024 : 0;
@@ -283,9 +284,10 @@ static void workspace_random(void **state)
 /* Parts that nobody has asked for are not made where they would take too much. */
 static void workspace_unasked_parts(void **state)
 {
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
     ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .max_local_memory = 1024};
     ipt_context *context;
-    (void)state;
     assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
     size_t refused = 0;
     for (int i = 0; i < 24; ++i) {

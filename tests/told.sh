@@ -1,8 +1,8 @@
 #!/bin/sh
 # The library's tests on the devices of tests/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program
 # and the stand-in. quick: the sample's patterns only. Prints a line for each device: the tests that passed, were skipped
-# with their reasons, and failed. Fails if a test failed, or a run ended without its summary. PATTERNS: other tests than
-# '-tool_*'. SECONDS_A_RUN: of one at most. The logs are in build/told.
+# with their reasons, and failed. Fails if a test failed, or a run ended without its summary. PATTERNS: other tests than all
+# of the library's that use the device. SECONDS_A_RUN: of a pattern at most. The logs are in build/told.
 set -u
 tests=$1 library=$(realpath "$2")
 shift 2
@@ -10,6 +10,8 @@ quick=0
 [ "${1:-}" != quick ] || { quick=1; shift; }
 list=$(dirname "$0")/told.list
 out=build/told failed=0 count=0
+PATTERNS=${PATTERNS:-"told* shapes* seeds* moves* sequences* plan* host_* execution* faults* bad_input* device_classes* stress*
+    hostm* blocks* refusals* out_* limits* cut* workspace* cache* wisdom*"}
 mkdir -p "$out" || exit 2
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -125,7 +127,7 @@ try() {
 
 wanted=" $* "
 while IFS='|' read -r name told environment sample _; do
-    name=$(echo $name) told=$(echo $told) patterns=${PATTERNS:--tool_*}
+    name=$(echo $name) told=$(echo $told) patterns=$PATTERNS
     case $name in '' | '#'*) continue ;; esac
     if [ "$wanted" != "  " ]; then
         case $wanted in *" $name "*) ;; *) continue ;; esac
