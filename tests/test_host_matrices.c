@@ -1118,7 +1118,8 @@ static void hostm_faults_of_builds(void **state)
             arm(n, 0, failing[f]);
             result = ipt_plan_execute_host(plan, p.data);
             disarm();
-            assert_int_equal(result == IPT_SUCCESS, failed_call < 0);
+            /* A GPU may do without a program that takes much local memory. */
+            assert_true((result == IPT_SUCCESS) == (failed_call < 0) || (!result && !context->limits.cpu));
             assert_true(result ? is_before(&p) : is_after(&p));
             assert_true(executes(plan, &p));
             give_back(&p);

@@ -385,9 +385,6 @@ cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
         free(taken);
         return told_refuse(CL_MEM_OBJECT_ALLOCATION_FAILURE, error);
     }
-    /* A device of its own memory copies, so that addresses mean nothing to its kernels. */
-    if (told.has_unified && !told.unified && (flags & CL_MEM_USE_HOST_PTR))
-        flags = (flags & ~(cl_mem_flags)CL_MEM_USE_HOST_PTR) | CL_MEM_COPY_HOST_PTR;
     buffer = true_clCreateBuffer(context, flags, bytes, host, error);
     if (!buffer || clSetMemObjectDestructorCallback(buffer, told_forget, taken))
         told_forget(NULL, taken);
