@@ -179,7 +179,7 @@ run_tests() {
 try() {
     name=$1
     if ! fetch $name; then
-        echo "$name: missing: $reason"
+        sh tests/skipped.sh note "$name" "$reason"
         missing=$((missing + 1))
         return
     fi
@@ -192,7 +192,7 @@ try() {
         echo "$name: FAILED: the first look at it ended with $code, see $out/$name.probe.log"
         failed=1
     elif [ ! -s "$out/$name.probe" ]; then
-        echo "$name: missing: $library does not load: $(LD_LIBRARY_PATH=$libraries ldd "$library" 2>&1 | grep 'not found' | tr -s '\n\t' ' ')"
+        sh tests/skipped.sh note "$name" "it does not load:$(LD_LIBRARY_PATH=$libraries ldd "$library" 2>&1 | grep 'not found' | tr -s '\n\t' ' ')"
         missing=$((missing + 1))
     fi
     works=0
