@@ -93,6 +93,26 @@ static int usage_error(const char *format, ...)
     return EXIT_USAGE;
 }
 
+/* An OpenCL implementation that gives up ends the process: PoCL does without a linker. */
+static void explain_abort(int number)
+{
+    static const char text[] = "ipt: the OpenCL implementation has ended this process: its own message stands above. "
+                               "PoCL needs the linker ld on PATH\n";
+    signal(number, SIG_DFL);
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written; /* there is nobody left to tell */
+    raise(number);
+}
+
+/* ipt's logger. ipt tells of a program that it has built before that runs; LLVM within PoCL has set a handler of its
+ * own while it built. */
+static void watch_for_aborts(const char *message, void *user)
+{
+    (void)message;
+    (void)user;
+    signal(SIGABRT, explain_abort);
+}
+
 /* Seconds since some fixed moment. */
 static double seconds_now(void)
 {
@@ -776,6 +796,7 @@ static int make_context(const arguments *given, const char *about, ipt_context *
     desc.device_name = given->device;
     desc.cache_dir = given->cache;
     desc.profile = profile;
+    desc.logger.log = watch_for_aborts;
     if (code == 0 && ipt_context_create(&desc, context) != IPT_SUCCESS) {
         code = fail_ipt(profile != NULL ? given->profile : about);
     }

@@ -2004,6 +2004,32 @@ static void tool_precompile_targets(void **state)
     }
 }
 
+/* PoCL ends the process where it finds no linker: the tool says what that means, and the file is as it was. */
+static void tool_without_linker(void **state)
+{
+    (void)state;
+    enum { ROWS = 60, COLS = 70 };
+    static unsigned char before[ROWS * COLS * 4];
+    char path[PATH_SIZE * 2], file[PATH_SIZE], programs[PATH_SIZE + 32], own[PATH_SIZE + 32];
+    assert_non_null(realpath(tool_path(), path));
+    test_fill(before, sizeof before);
+    snprintf(file, sizeof file, "%s", in_directory("m.raw"));
+    write_content(file, before, sizeof before);
+    snprintf(programs, sizeof programs, "POCL_CACHE_DIR=%s", in_directory("pocl"));
+    snprintf(own, sizeof own, "IPT_CACHE_DIR=%s", in_directory("ipt"));
+    const char *const words[] = {"env",   "PATH=/nonexistent", programs, own, path, "transpose",
+                                 "--raw", "60x70:4",           file,     NULL};
+    run_words(NULL, words);
+    if (last.code == 0)
+        test_skip("this OpenCL needs no linker");
+    content after = read_content(file);
+    assert_int_equal(after.size, sizeof before);
+    assert_memory_equal(after.bytes, before, sizeof before);
+    free(after.bytes);
+    expect_word(last.errors, "ipt: the OpenCL implementation has ended this process");
+    expect_word(last.errors, "needs the linker ld on PATH");
+}
+
 static void tool_precompile_without_clang(void **state)
 {
     (void)state;
@@ -2656,6 +2682,7 @@ const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(tool_precompile_failures),
     IN_DIRECTORY(tool_precompile_targets),
     IN_DIRECTORY(tool_precompile_without_clang),
+    IN_DIRECTORY(tool_without_linker),
     IN_DIRECTORY(tool_tune),
     IN_DIRECTORY(tool_tune_adds),
     IN_DIRECTORY(tool_tune_failures),
