@@ -205,8 +205,9 @@
  * say, with max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and
  * sorted in a third pass. It goes in steps. Before a step writes its first byte, ipt calls `ready` with the step's
  * number and with the one piece of ipt_storage.memory that is new. Who keeps that memory, or the pieces at their places,
- * and the number of the last step, can go on from there whatever has happened since. `ipt transpose` keeps the memory in
- * a mapped file, and so survives kills.
+ * and the number of the last step, can go on from there whatever has happened since. ipt_plan_storage_needs tells which
+ * pieces count then. `ipt transpose` keeps the memory in a mapped file, with a sum of each piece, and so survives kills
+ * and refuses a damaged journal.
  *
  * >>moves
  * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
@@ -700,6 +701,14 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
 
 /* Bytes of ipt_storage.memory. 0 for plans that are not for storages. */
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan);
+
+/* Steps of an execution: ipt_storage.ready is called for the steps 0 to this - 1. 0 for plans that are not for
+ * storages. */
+IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan);
+
+/* Whether the piece of memory that ready has reported for `step` must be there, as it was, to go on with `resume`: 1 or
+ * 0. So who keeps a sum of each piece can check, before going on, all that counts. */
+IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume);
 
 /* A plan for host matrices that are spread over the devices of several contexts, which share one cl_context: each has
  * a share of the parts. It executes host matrices only, in its first context's name. Errors: as ipt_plan_create. */
@@ -10034,6 +10043,13 @@ static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
                : 1;
 }
 
+/* Whether what a step of a phase reports is needed until its matrix is done, not only until the next step. */
+static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
+{
+    const size_t reports = ipt__phase_reports(cut, phase);
+    return phase == IPT__PHASE_LIFT || step % reports + 1 < reports;
+}
+
 /* Turns of all matrices; with `reports`, steps. */
 static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
@@ -10548,6 +10564,33 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
 {
     return plan && plan->desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+}
+
+IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
+{
+    return plan && plan->desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
+}
+
+IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
+{
+    const size_t steps = ipt_plan_storage_steps(plan);
+    size_t each, within;
+    int turn;
+    if (step >= resume || resume > steps)
+        return 0;
+    each = plan->cut.matrices ? steps : steps / plan->desc.batch;
+    within = step % each;
+    if (step + 1 == resume || step / each != (resume - 1) / each)
+        return step + 1 == resume;
+    for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
+        size_t count;
+        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
+        count *= ipt__phase_reports(&plan->cut, phase);
+        if (within < count)
+            return ipt__phase_keeps(&plan->cut, phase, within);
+        within -= count;
+    }
+    return 0;
 }
 
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)

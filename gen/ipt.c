@@ -1773,7 +1773,7 @@ static int stored_ready(size_t step, size_t steps, const void *content, size_t b
     if (fstat(work->file->descriptor, &status) != 0 || (uintmax_t)status.st_size != work->file->size) {
         return stored_failed(work, "its size has changed", "somebody else writes to it");
     }
-    if (work->has_journal && !journal_note(&work->journal, work->file->descriptor, step + 1, content, bytes, message)) {
+    if (work->has_journal && !journal_note(&work->journal, work->file->descriptor, step, content, bytes, message)) {
         return stored_failed(work, "its journal", message);
     }
     show_work(work, step);
@@ -1849,6 +1849,7 @@ static journal_job describe_job(const stored_work *work)
     job.move = (uint64_t)desc->move;
     job.host_memory = desc->max_host_memory;
     job.memory_bytes = ipt_plan_storage_memory(work->plan);
+    job.steps = ipt_plan_storage_steps(work->plan);
     job.ipt_version = IPT_VERSION;
     if (desc->expression != NULL) {
         snprintf(job.expression, sizeof job.expression, "%s", desc->expression);
@@ -2176,6 +2177,19 @@ static int check_journal(stored_work *work, const char *place)
     return code;
 }
 
+/* Checks everything in an open journal that is needed to go on. */
+static int check_pieces(const stored_work *work)
+{
+    const journal *its = &work->journal;
+    char message[JOURNAL_MESSAGE_SIZE];
+    for (size_t step = 0; step < its->ready; step++) {
+        if (ipt_plan_storage_needs(work->plan, step, (size_t)its->ready) && !journal_check_piece(its, step, message)) {
+            return fail("%s: %s", work->file->path, message);
+        }
+    }
+    return 0;
+}
+
 /* Does the rest of the steps that an open journal tells of. */
 static int resume_steps(const arguments *given, stored_work *work, const char *place)
 {
@@ -2192,8 +2206,12 @@ static int resume_steps(const arguments *given, stored_work *work, const char *p
     if (code == 0 && ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
         code = fail_ipt(file->path);
     }
-    if (code == 0 && ipt_plan_storage_memory(work->plan) != job->memory_bytes) {
+    if (code == 0 && (ipt_plan_storage_memory(work->plan) != job->memory_bytes ||
+                      ipt_plan_storage_steps(work->plan) != job->steps)) {
         code = fail("%s: %s is of another version of ipt, which has to go on itself", file->path, place);
+    }
+    if (code == 0) {
+        code = check_pieces(work);
     }
     if (code == 0 && stopped_judge(&work->stopped, &work->journal) == LEFT_NOT_BEGUN) {
         code = mark_file(work);

@@ -3,8 +3,9 @@
  * about the work, or a sentence why not; nothing of the file is overwritten before the journal holds what replaces it.
  *
  * The journal is a file beside the other one, mapped into memory: a head, which never changes, a page with the state,
- * and the memory in which steps are prepared. What is prepared there is in the journal thereby, and outlives the
- * process; with `sync` it is flushed to the disk at each step, and outlives the machine. */
+ * a table of what each step has prepared, with its sum, and the memory in which steps are prepared. What is prepared
+ * there is in the journal thereby, and outlives the process; with `sync` it is flushed to the disk at each step, and
+ * outlives the machine. */
 #ifndef IPT_GEN_JOURNAL_H_INCLUDED
 #define IPT_GEN_JOURNAL_H_INCLUDED
 
@@ -28,7 +29,7 @@ enum {
     JOURNAL_MESSAGE_SIZE = 1000,
     JOURNAL_ENTRY_STEP = 512 /* a sector each, so that one that was cut short leaves the other */
 };
-#define JOURNAL_MAGIC "ipt journal 2\n\0" /* the version with it */
+#define JOURNAL_MAGIC "ipt journal 3\n\0" /* the version with it */
 #define JOURNAL_MAGIC_ANY 12              /* bytes of it that all versions share */
 #define JOURNAL_SUFFIX ".ipt-journal"
 
@@ -46,7 +47,8 @@ enum {
     X(batch)                                                                                                           \
     X(move)                                                                                                            \
     X(host_memory)  /* of the plan */                                                                                  \
-    X(memory_bytes) /* that follow the state */                                                                        \
+    X(memory_bytes) /* that follow the table */                                                                        \
+    X(steps)        /* of the plan: entries of the table */                                                            \
     X(ipt_version)
 
 /* What is done to the file. The journal's head begins with it, behind the magic. */
@@ -66,11 +68,17 @@ typedef struct journal_head {
 
 /* How far it is: one of two, the other one is the state before. */
 typedef struct journal_entry {
-    uint64_t ready;              /* steps */
-    uint64_t ended;              /* 1: all steps are written */
-    uint64_t offset, bytes, sum; /* of the last one's content in memory */
-    uint64_t check;              /* sum of all before */
+    uint64_t ready; /* steps */
+    uint64_t ended; /* 1: all steps are written */
+    uint64_t piece; /* sum of the last one's piece */
+    uint64_t check; /* sum of all before */
 } journal_entry;
+
+/* What a step has prepared in memory. */
+typedef struct journal_piece {
+    uint64_t offset, bytes;
+    uint64_t sum; /* of its content */
+} journal_piece;
 
 typedef struct journal {
     char path[4096];
@@ -81,6 +89,7 @@ typedef struct journal {
     unsigned char *before,
         *after; /* the file's header, as it was and as it will be: head->job.data_offset bytes each */
     unsigned char *state;
+    journal_piece *pieces; /* head->job.steps */
     unsigned char *memory;
     uint64_t ready;
     bool ended, sync;
@@ -137,13 +146,19 @@ static size_t journal_round_up(size_t bytes)
     return (bytes + JOURNAL_PAGE - 1) / JOURNAL_PAGE * JOURNAL_PAGE;
 }
 
+static size_t journal_table_bytes(uint64_t steps)
+{
+    return journal_round_up((size_t)steps * sizeof(journal_piece));
+}
+
 static void journal_lay_out(journal *its)
 {
     its->head = (journal_head *)(void *)its->mapped;
     its->before = its->mapped + sizeof *its->head;
     its->after = its->before + its->head->job.data_offset;
     its->state = its->mapped + journal_round_up(its->head->head_bytes);
-    its->memory = its->state + JOURNAL_PAGE;
+    its->pieces = (journal_piece *)(void *)(its->state + JOURNAL_PAGE);
+    its->memory = its->state + JOURNAL_PAGE + journal_table_bytes(its->head->job.steps);
 }
 
 /* Unmaps and closes; `done`: nobody needs it any more. */
@@ -199,7 +214,8 @@ static bool journal_create(journal *made, const char *path, const journal_job *j
     snprintf(made->path, sizeof made->path, "%s", path);
     snprintf(draft, sizeof draft, "%s.new", path);
     made->sync = sync;
-    made->mapped_bytes = journal_round_up(head_bytes) + JOURNAL_PAGE + job->memory_bytes;
+    made->mapped_bytes =
+        journal_round_up(head_bytes) + JOURNAL_PAGE + journal_table_bytes(job->steps) + job->memory_bytes;
     made->descriptor = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (made->descriptor < 0) {
         int error = errno;
@@ -260,17 +276,33 @@ static bool journal_check(journal *found, char *message)
     if (sum != journal_sum(found->mapped, head->head_bytes - sizeof sum)) {
         return journal_fail(message, "%s is damaged: its head is", path);
     }
-    if (head->job.memory_bytes > bytes ||
-        bytes != journal_round_up(head->head_bytes) + JOURNAL_PAGE + head->job.memory_bytes) {
+    if (head->job.memory_bytes > bytes || head->job.steps > bytes / sizeof(journal_piece) ||
+        bytes != journal_round_up(head->head_bytes) + JOURNAL_PAGE + journal_table_bytes(head->job.steps) +
+                     head->job.memory_bytes) {
         return journal_fail(message, "%s is damaged: it has %zu bytes", path, bytes);
     }
     return true;
 }
 
-/* The state, if what it speaks of is there. */
+/* Whether a step's piece is as it was when the step was ready. */
+static bool journal_check_piece(const journal *its, uint64_t step, char *message)
+{
+    const journal_piece *piece = &its->pieces[step];
+    uint64_t memory_bytes = its->head->job.memory_bytes;
+    text_name name;
+    if (piece->offset > memory_bytes || piece->bytes > memory_bytes - piece->offset ||
+        piece->sum != journal_sum(its->memory + piece->offset, (size_t)piece->bytes)) {
+        return journal_fail(message, "%s is damaged: the content of step %llu is", text_shorten(its->path, &name),
+                            (unsigned long long)step + 1);
+    }
+    return true;
+}
+
+/* The state, if what it speaks of is there. Of the pieces it checks the last one: which others count, the plan knows.
+ */
 static bool journal_read_state(journal *found, char *message)
 {
-    uint64_t memory_bytes = found->head->job.memory_bytes;
+    uint64_t steps = found->head->job.steps;
     journal_entry last = {0};
     text_name name;
     const char *path = text_shorten(found->path, &name);
@@ -284,16 +316,18 @@ static bool journal_read_state(journal *found, char *message)
             any = true;
         }
     }
-    if (!any || last.offset > memory_bytes || last.bytes > memory_bytes - last.offset) {
+    if (!any || last.ready > steps + (last.ended == 1)) {
         return journal_fail(message, "%s is damaged: its state is", path);
-    }
-    if (last.ready > 0 && last.sum != journal_sum(found->memory + last.offset, last.bytes)) {
-        return journal_fail(message, "%s is damaged: the content of step %llu is", path,
-                            (unsigned long long)last.ready);
     }
     found->ready = last.ready;
     found->ended = last.ended == 1;
-    return true;
+    if (last.ready == 0 || found->ended) {
+        return true;
+    }
+    if (last.piece != journal_sum(&found->pieces[last.ready - 1], sizeof(journal_piece))) {
+        return journal_fail(message, "%s is damaged: its table is", path);
+    }
+    return journal_check_piece(found, last.ready - 1, message);
 }
 
 /* Opens what journal_create has made. */
@@ -349,19 +383,24 @@ static bool journal_add_entry(journal *its, int file, const journal_entry *entry
     return true;
 }
 
-/* Notes that `ready` steps are, the last of which has its content of `bytes` bytes in the journal's memory. */
-static bool journal_note(journal *its, int file, uint64_t ready, const void *content, size_t bytes, char *message)
+/* Notes that a step is ready, which has prepared `bytes` bytes at content in the journal's memory. */
+static bool journal_note(journal *its, int file, uint64_t step, const void *content, size_t bytes, char *message)
 {
-    journal_entry entry = {ready, 0, (uint64_t)((const unsigned char *)content - its->memory), bytes, 0, 0};
-    entry.sum = journal_sum(content, bytes);
+    journal_piece piece = {(uint64_t)((const unsigned char *)content - its->memory), bytes, 0};
+    journal_entry entry = {step + 1, 0, 0, 0};
+    if (step >= its->head->job.steps) {
+        return journal_fail(message, "it has no room for step %llu", (unsigned long long)step + 1);
+    }
+    piece.sum = journal_sum(content, bytes);
+    entry.piece = journal_sum(&piece, sizeof piece);
+    its->pieces[step] = piece;
     return journal_add_entry(its, file, &entry, message);
 }
 
 /* Notes that all steps are written, so that a journal that stays by accident tells that its work has ended. */
 static bool journal_end(journal *its, int file, char *message)
 {
-    journal_entry entry = {its->ready + 1, 1, 0, 0, 0, 0};
-    entry.sum = journal_sum(its->memory, 0);
+    journal_entry entry = {its->ready + 1, 1, 0, 0};
     return journal_add_entry(its, file, &entry, message);
 }
 

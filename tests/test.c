@@ -71,6 +71,24 @@ int test_group_teardown(void **state)
     return 0;
 }
 
+size_t test_less_local_memory(size_t bytes)
+{
+    cl_ulong reported = 0;
+    assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof reported, &reported, NULL),
+                     CL_SUCCESS);
+    return reported > bytes ? bytes : 0;
+}
+
+ipt_context *test_make_context(size_t local_memory)
+{
+    const ipt_context_desc desc = {
+        .context = test_cl_context, .device = test_device, .max_local_memory = test_less_local_memory(local_memory)};
+    ipt_context *context = NULL;
+    if (ipt_context_create(&desc, &context) != IPT_SUCCESS)
+        fail_msg("no context: %s", ipt_context_error(NULL));
+    return context;
+}
+
 cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties)
 {
     cl_command_queue_properties able = 0;

@@ -71,6 +71,12 @@ int test_group_teardown(void **state);
 /* On the default device, shared by all tests. The small context has the same cl_context and device, but only 1024 bytes
  * of local memory, so that panels and whole matrices do not fit. */
 extern ipt_context *test_context, *test_small_context;
+
+/* A context desc's max_local_memory by which no work-group has more than that: 0 if the device has no more anyway. */
+size_t test_less_local_memory(size_t bytes);
+
+/* A context of the tests' device whose work-groups have no more local memory than that. */
+ipt_context *test_make_context(size_t local_memory);
 extern cl_context test_cl_context;
 extern cl_device_id test_device;
 extern cl_command_queue test_queue;

@@ -492,7 +492,7 @@ static void bad_input_overlapping_sub_buffers(void **state)
     (void)state;
     cl_uint bits = 0;
     assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL), CL_SUCCESS);
-    size_t unit = bits / 8;
+    size_t unit = bits / 8 < 128 ? 128 : bits / 8; /* PoCL asks for 128, whatever a stand-in tells */
     ipt_plan_desc desc = {.rows = 2 * unit, .cols = 3, .elem_size = 1};
     size_t span = test_span(&desc);
     cl_mem whole = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, 3 * span, NULL, NULL);

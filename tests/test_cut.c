@@ -27,6 +27,7 @@ typedef struct store {
     unsigned char *copy;
     size_t copy_bytes, changed;
     unsigned char *memory, *told; /* the step memory, and another that receives what ready tells; NULL: not kept */
+    size_t (*pieces)[2];          /* where in it each step's piece lies, and its bytes */
     size_t break_at, last_calls;  /* break_at: after its ready, last_calls calls succeed; SIZE_MAX: none */
 } store;
 
@@ -113,7 +114,11 @@ static int store_ready(size_t step, size_t steps, const void *content, size_t by
     its->copy_bytes = bytes;
     if (its->told) {
         assert_int_equal(step, its->ready_count);
-        memcpy(its->told + ((const unsigned char *)content - its->memory), content, bytes);
+        its->pieces = realloc(its->pieces, steps * sizeof *its->pieces);
+        assert_non_null(its->pieces);
+        its->pieces[step][0] = (size_t)((const unsigned char *)content - its->memory);
+        its->pieces[step][1] = bytes;
+        memcpy(its->told + its->pieces[step][0], content, bytes);
     }
     its->ready_count = step + 1;
     if (step == its->break_at) {
@@ -336,6 +341,7 @@ static void cut_storage(void **state)
 static void cut_storage_workspace(void **state)
 {
     static const size_t sides[][2] = {{4001, 2503}, {2503, 4001}, {9973, 1009}, {1009, 9973}};
+    ipt_context *const context = test_make_context((size_t)256 << 10); /* panels that fit need no workspace */
     (void)state;
     for (size_t s = 0; s < TEST_COUNT(sides); ++s) {
         ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = 4};
@@ -343,7 +349,7 @@ static void cut_storage_workspace(void **state)
         const size_t shorter = tall ? desc.cols : desc.rows;
         unsigned long panels, length, rest, to_a_chunk;
         desc.max_host_memory = test_matrix_bytes(&desc) / 4;
-        ipt_plan *plan = test_make_plan(test_context, &desc);
+        ipt_plan *plan = test_make_plan(context, &desc);
         const char *const text = strstr(ipt_plan_describe(plan), "cut into");
         assert_non_null(text);
         assert_int_equal(sscanf(text, "cut into %lu panels of %lu and %lu left over, %lu to a chunk", &panels, &length,
@@ -351,12 +357,13 @@ static void cut_storage_workspace(void **state)
                          4);
         const ipt_plan_desc alone_desc = {
             .rows = tall ? length : shorter, .cols = tall ? shorter : length, .elem_size = 4, .batch = to_a_chunk};
-        ipt_plan *alone = test_make_plan(test_context, &alone_desc);
+        ipt_plan *alone = test_make_plan(context, &alone_desc);
         assert_true(ipt_plan_workspace(alone) > 0);
         assert_int_equal(ipt_plan_workspace(plan), ipt_plan_workspace(alone));
         ipt_plan_destroy(alone);
         ipt_plan_destroy(plan);
     }
+    ipt_context_destroy(context);
 }
 
 /* Random shapes of all proportions, each by one way or the other. */
@@ -520,10 +527,21 @@ static void cut_ended_before_each_step(void **state)
     }
 }
 
-/* Makes what memory holds garbage, but for the pieces that ready has told. */
-static void keep_what_was_told(store *its, size_t bytes)
+/* Makes what memory holds garbage, but for the pieces that ready has told and that the plan says are needed. Those must
+ * be as they were told. */
+static void keep_what_is_needed(store *its, const ipt_plan *plan, size_t bytes)
 {
-    memcpy(its->memory, its->told, bytes);
+    unsigned char *const kept = page_memory(bytes);
+    test_fill(kept, bytes);
+    assert_int_equal(ipt_plan_storage_steps(plan), its->steps);
+    for (size_t step = 0; step < its->ready_count; ++step)
+        if (ipt_plan_storage_needs(plan, step, its->ready_count)) {
+            const size_t *const piece = its->pieces[step];
+            its->changed += memcmp(its->memory + piece[0], its->told + piece[0], piece[1]) != 0;
+            memcpy(kept + piece[0], its->told + piece[0], piece[1]);
+        }
+    memcpy(its->memory, kept, bytes);
+    free(kept);
     its->prepared = NULL; /* it was not told to stay after an end */
     its->broken = 0;
     its->calls_left = -1;
@@ -576,7 +594,7 @@ static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int f
         }
         result = end_behind(its, plan, at);
         *steps = its->steps;
-        keep_what_was_told(its, bytes);
+        keep_what_is_needed(its, plan, bytes);
         if (result && (first || at + 1 == *steps)) {
             ipt_storage storage = store_of(its, its->memory);
             storage.resume = its->ready_count;
@@ -588,6 +606,7 @@ static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int f
             assert_true(!its->stray && !its->changed);
             free(its->memory);
             free(its->told);
+            free(its->pieces);
             end_store(its);
             its = NULL;
         }
@@ -798,6 +817,11 @@ static void cut_bad_arguments(void **state)
     assert_true(store_holds(its, its->before));
     ipt_plan_destroy(plan);
     assert_int_equal(ipt_plan_storage_memory(NULL), 0);
+    assert_int_equal(ipt_plan_storage_steps(NULL), 0);
+    assert_false(ipt_plan_storage_needs(NULL, 0, 1));
+    assert_true(ipt_plan_storage_needs(plan, 0, 1));
+    assert_false(ipt_plan_storage_needs(plan, 0, 0) || ipt_plan_storage_needs(plan, 1, 1));
+    assert_false(ipt_plan_storage_needs(plan, 0, ipt_plan_storage_steps(plan) + 1));
     desc.max_host_memory = 0;
     plan = test_make_plan(test_context, &desc);
     storage = store_of(its, NULL);

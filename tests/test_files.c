@@ -448,10 +448,10 @@ static void tool_files_bad_journals(void **state)
     bad[head_pages + 512] ^= 1;
     write_file(journal_path, bad, bytes);
     expect_refused("is damaged: its state is");
-    memset(bad + 2 * head_pages, 0x5a, bytes - 2 * head_pages); /* the content */
+    memset(bad + 2 * head_pages, 0x5a, bytes - 2 * head_pages); /* what the state speaks of */
     memcpy(bad, good, 2 * head_pages);
     write_file(journal_path, bad, bytes);
-    expect_refused("is damaged: the content");
+    expect_refused("is damaged: its table is");
     static const size_t lengths[] = {0, 1, 100, 4096, 8192, 12288};
     for (size_t i = 0; i < TEST_COUNT(lengths); ++i) {
         write_file(journal_path, good, lengths[i]);
@@ -486,6 +486,49 @@ static void tool_files_bad_journals(void **state)
     free(good);
     free(bad);
     end_matrix(&its);
+}
+
+/* Whatever a journal holds that is needed to go on is checked before anything is written, what earlier steps have left
+ * there included. */
+static void tool_files_damaged_journals(void **state)
+{
+    (void)state;
+    size_t pieces = 0;
+    for (int times = 0; times < 20 && pieces < 8; ++times) {
+        matrix its = stopped_in_the_middle(SIGKILL);
+        char message[JOURNAL_MESSAGE_SIZE];
+        journal left;
+        ipt_plan *plan;
+        assert_true(journal_open(&left, journal_path, false, message));
+        const journal_job *const job = &left.head->job;
+        const ipt_plan_desc desc = {.rows = (size_t)job->rows,
+                                    .cols = (size_t)job->cols,
+                                    .elem_size = (size_t)job->elem_size,
+                                    .max_host_memory = (size_t)job->host_memory};
+        plan = test_make_plan(test_context, &desc);
+        assert_int_equal(ipt_plan_storage_steps(plan), job->steps);
+        for (size_t step = 0; step < left.ready; ++step) {
+            const journal_piece piece = left.pieces[step];
+            if (!ipt_plan_storage_needs(plan, step, (size_t)left.ready))
+                continue;
+            unsigned char *const byte = left.memory + piece.offset + test_random_between(0, (size_t)piece.bytes - 1);
+            char words[100];
+            snprintf(words, sizeof words, "is damaged: the content of step %zu is", step + 1);
+            *byte ^= 0x20;
+            expect_refused(words);
+            *byte ^= 0x20;
+            pieces += step + 1 < left.ready;
+        }
+        left.pieces[left.ready - 1].offset ^= 64; /* where it looks for the last one */
+        expect_refused("is damaged: its table is");
+        left.pieces[left.ready - 1].offset ^= 64;
+        ipt_plan_destroy(plan);
+        journal_close(&left, false);
+        transpose(0, "--resume", file_path);
+        assert_true(file_holds(its.after, its.bytes));
+        end_matrix(&its);
+    }
+    assert_true(pieces >= 8);
 }
 
 static void tool_files_bad_files(void **state)
@@ -906,10 +949,12 @@ static void tool_files_progress(void **state)
 #define FILES_CASE(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 const struct CMUnitTest test_files[] = {
-    FILES_CASE(tool_files_killed),        FILES_CASE(tool_files_interrupted),   FILES_CASE(tool_files_without_journal),
-    FILES_CASE(tool_files_bad_journals),  FILES_CASE(tool_files_bad_files),     FILES_CASE(tool_files_that_shrink),
-    FILES_CASE(tool_files_other_names),   FILES_CASE(tool_files_through_links), FILES_CASE(tool_files_copies),
-    FILES_CASE(tool_files_left_journals), FILES_CASE(tool_files_lost_journals), FILES_CASE(tool_files_resident_memory),
-    FILES_CASE(tool_files_progress),
+    FILES_CASE(tool_files_killed),           FILES_CASE(tool_files_interrupted),
+    FILES_CASE(tool_files_without_journal),  FILES_CASE(tool_files_bad_journals),
+    FILES_CASE(tool_files_damaged_journals), FILES_CASE(tool_files_bad_files),
+    FILES_CASE(tool_files_that_shrink),      FILES_CASE(tool_files_other_names),
+    FILES_CASE(tool_files_through_links),    FILES_CASE(tool_files_copies),
+    FILES_CASE(tool_files_left_journals),    FILES_CASE(tool_files_lost_journals),
+    FILES_CASE(tool_files_resident_memory),  FILES_CASE(tool_files_progress),
 };
 const size_t test_files_count = TEST_COUNT(test_files);

@@ -157,6 +157,7 @@ static ipt_context *open_context(const told_device *device)
     told = device;
     desc.context = test_cl_context;
     desc.device = test_device;
+    desc.max_local_memory = test_less_local_memory((size_t)256 << 10); /* a matrix that fits needs no workspace */
     assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
     largest = refused = 0;
     return context;

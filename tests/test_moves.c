@@ -42,13 +42,13 @@ static void moves_sequences(void **state)
 }
 
 /* A plan's stages, as its description counts them, with that move and that expression. */
-static size_t count_stages(ipt_plan_desc desc, ipt_move move, const char *expression)
+static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move move, const char *expression)
 {
     desc.elem_size = 4;
     desc.move = move;
     desc.expression = expression;
     desc.expression_type = expression ? "float" : NULL;
-    ipt_plan *plan = test_make_plan(test_context, &desc);
+    ipt_plan *plan = test_make_plan(context, &desc);
     size_t count = 0;
     for (const char *line = ipt_plan_describe(plan); (line = strstr(line, "\n  ")); ++line)
         count += line[3] >= '1' && line[3] <= '9' && line[4] == '.';
@@ -62,20 +62,22 @@ static void moves_passes(void **state)
 {
     const ipt_plan_desc small = {.rows = 8, .cols = 5, .batch = 900}, large = {.rows = 1500, .cols = 1301},
                         cycles = {.rows = 40, .cols = 30, .sequence = IPT_SEQUENCE_1};
-    const size_t passes = count_stages(large, IPT_MOVE_TRANSPOSE, NULL);
+    ipt_context *const context = test_make_context((size_t)256 << 10); /* what fits a work-group is not large */
+    const size_t passes = count_stages(context, large, IPT_MOVE_TRANSPOSE, NULL);
     (void)state;
     for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
         const int straight =
             move == IPT_MOVE_ROTATE_180 || move == IPT_MOVE_FLIP_HORIZONTAL || move == IPT_MOVE_FLIP_VERTICAL;
-        assert_int_equal(count_stages(small, (ipt_move)move, NULL), 1);
-        assert_int_equal(count_stages(small, (ipt_move)move, "x * x"), 1);
-        assert_int_equal(count_stages(large, (ipt_move)move, NULL),
+        assert_int_equal(count_stages(context, small, (ipt_move)move, NULL), 1);
+        assert_int_equal(count_stages(context, small, (ipt_move)move, "x * x"), 1);
+        assert_int_equal(count_stages(context, large, (ipt_move)move, NULL),
                          straight ? 1 : passes + (move != IPT_MOVE_TRANSPOSE));
-        assert_int_equal(count_stages(large, (ipt_move)move, "x * x"),
+        assert_int_equal(count_stages(context, large, (ipt_move)move, "x * x"),
                          straight ? 2 : passes + (move != IPT_MOVE_TRANSPOSE));
     }
-    assert_int_equal(count_stages(cycles, IPT_MOVE_TRANSPOSE, "x * x"),
-                     count_stages(cycles, IPT_MOVE_TRANSPOSE, NULL) + 1);
+    assert_int_equal(count_stages(context, cycles, IPT_MOVE_TRANSPOSE, "x * x"),
+                     count_stages(context, cycles, IPT_MOVE_TRANSPOSE, NULL) + 1);
+    ipt_context_destroy(context);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

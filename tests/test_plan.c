@@ -258,8 +258,9 @@ static void plan_builds_once(void **state)
 static void plan_cache_only(void **state)
 {
     (void)state;
+    /* Near one another: where a device's limit lies between two shapes, they take different programs. */
     static const size_t pairs[][2][2] = {
-        {{457, 263}, {461, 257}}, {{50, 50}, {53, 53}}, {{300, 300}, {311, 311}}, {{9, 7}, {11, 8}}};
+        {{457, 263}, {459, 263}}, {{50, 50}, {53, 53}}, {{300, 300}, {311, 311}}, {{9, 7}, {11, 8}}};
     for (size_t p = 0; p < TEST_COUNT(pairs); ++p) {
         int builds = 0;
         ipt_context *context = make_listening_context(&builds);
