@@ -4694,6 +4694,7 @@ struct ipt_plan {
     IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host and parts_refused */
     ipt__host host;
     int parts_refused; /* host is AUTO, and parts would take too much workspace */
+    size_t enough;     /* max_workspace that the last error about it has proposed; 0: there was none */
     ipt__cut cut;
     ipt__blocks blocks;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
@@ -7372,6 +7373,7 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget);
 static ipt_result ipt__out_of_place_get(ipt_plan *plan);
 static void ipt__host_close(ipt_plan *plan);
+static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme);
 static int ipt__plan_is_cut(const ipt_plan *plan);
 static ipt_result ipt__plan_cut(ipt_plan *plan);
 
@@ -7402,6 +7404,7 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
 /* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
 static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
+    char cause[IPT__CAUSE_BYTES];
     ipt__params params;
     ipt__program *program;
     ipt_result result = ipt__check_types(plan->context, "expression_type", plan->desc.expression_type, 1);
@@ -7420,6 +7423,11 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     result =
         ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
     ipt__program_drop(plan->context, program);
+    if (result == IPT_ERROR_BUILD) {
+        ipt__keep_cause(cause);
+        return ipt__fail(result, "expression does not compile for x of expression_type %s: %s",
+                         plan->desc.expression_type, cause);
+    }
     return result;
 }
 
@@ -7428,12 +7436,15 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
-    if (!result && budget && plan->layout.workspace > budget)
+    plan->enough = 0;
+    if (!result && budget && plan->layout.workspace > budget) {
+        plan->enough = plan->layout.minimum_workspace;
         result = ipt__fail(IPT_ERROR_UNSUPPORTED,
                            "%s allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
                            desc->max_workspace ? "max_workspace" : "the default of max_workspace",
                            (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
-                           (unsigned long)desc->elem_size, (unsigned long)plan->layout.minimum_workspace);
+                           (unsigned long)desc->elem_size, (unsigned long)plan->enough);
+    }
     if (!result)
         result = ipt__plan_settle(plan, budget);
     if (!result)
@@ -7478,6 +7489,35 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan
     plan->user = plan;
 }
 
+static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
+{
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
+                     "would do",
+                     (unsigned long)budget, (unsigned long)enough);
+}
+
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan);
+
+/* Refuses a plan by a limit that does for its parts, too, which would else be refused at its first execution. Returns
+ * the error, whose text it may replace. */
+static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
+{
+    ipt_plan_desc desc = refused->desc;
+    char cause[IPT__CAUSE_BYTES];
+    ipt_plan *trial;
+    size_t enough = 0;
+    ipt__keep_cause(cause);
+    desc.host = IPT_HOST_AUTO;
+    desc.max_workspace = refused->enough;
+    if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
+        enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
+        ipt_plan_destroy(trial);
+    }
+    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
+                                    : ipt__fail(error, "%s", cause);
+}
+
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
     if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
@@ -7514,6 +7554,8 @@ static ipt_result ipt__plan_make_as(ipt_context *context, const ipt_plan_desc *d
         result = ipt__plan_find_panel(made);
         if (!result)
             result = ipt__plan_build(made);
+        if (result == IPT_ERROR_UNSUPPORTED && made->enough && desc->host == IPT_HOST_OVERLAPPED)
+            result = ipt__plan_propose_for_parts(made, result);
     }
     if (!result && (desc->flags & IPT_OUT_OF_PLACE))
         result = ipt__check_out_of_place(made);
@@ -8722,15 +8764,13 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 
 /* Refuses parts that take more workspace than the plan may have. Each device needs room for one plan that the next one
  * cannot borrow from, and for the next one; the plan itself may have less than they need, too. */
-static ipt_result ipt__host_check_workspace(const ipt_plan *plan, size_t bytes, size_t least)
+static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
 {
     const size_t budget = ipt__plan_budget(plan);
     if (!budget || plan->layout.workspace + bytes <= budget)
         return IPT_SUCCESS;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
-                     "would do",
-                     (unsigned long)budget, (unsigned long)((plan->split_count ? 2 * plan->split_count : 3) * least));
+    plan->enough = (plan->split_count ? 2 * plan->split_count : 3) * least;
+    return ipt__fail_for_parts(budget, plan->enough);
 }
 
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
