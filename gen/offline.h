@@ -208,6 +208,23 @@ static bool offline_later(const char *options)
     return strcmp(options, "-cl-std=CL1.2") != 0;
 }
 
+/* The version of PTX, as LLVM names the feature: the first that knows the processor, and 7.4 at least, the first that
+ * has all the instructions in the kernels. LLVM from some version on takes no older one for a processor. */
+static const char *offline_ptx_version(const offline_target *target)
+{
+    static const struct {
+        long processor;
+        const char *feature;
+    } versions[] = {{120, "+ptx87"}, {103, "+ptx88"}, {100, "+ptx86"}, {89, "+ptx78"}};
+    long processor = strtol(target->processor + strlen("sm_"), NULL, 10);
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        if (processor >= versions[i].processor) {
+            return versions[i].feature;
+        }
+    }
+    return "+ptx74";
+}
+
 /* clang's command, from k.cl to k.bc. Nothing is optimised there. */
 static void offline_clang_step(const offline_target *target, const char *options, offline_step *step)
 {
@@ -218,13 +235,12 @@ static void offline_clang_step(const offline_target *target, const char *options
     OFFLINE_ADD(step, "-x", "cl", standard, "-O2", "-w", "-fno-caret-diagnostics", "-fno-crash-diagnostics", "-Xclang",
                 "-disable-llvm-passes", "-emit-llvm");
     if (target->kind == OFFLINE_PTX) {
-        /* With nvidiacl as the target, buffers would be no .ptr .global, and launches fault. 7.4 is the first version
-         * of PTX that has all the instructions in the kernels. */
+        /* With nvidiacl as the target, buffers would be no .ptr .global, and launches fault. */
         step->library = OFFLINE_PTX_LIBRARY;
         snprintf(step->processor, sizeof step->processor, "%s", target->processor);
         OFFLINE_ADD(step, "--target=nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", step->processor,
-                    "-Xclang", "-target-feature", "-Xclang", "+ptx74", "-Xclang", "-mlink-builtin-bitcode", "-Xclang",
-                    OFFLINE_PTX_LIBRARY);
+                    "-Xclang", "-target-feature", "-Xclang", offline_ptx_version(target), "-Xclang",
+                    "-mlink-builtin-bitcode", "-Xclang", OFFLINE_PTX_LIBRARY);
     } else if (target->kind == OFFLINE_AMDGCN) {
         step->library = OFFLINE_AMD_LIBRARY;
         snprintf(step->processor, sizeof step->processor, "-mcpu=%s", target->processor);
@@ -263,7 +279,7 @@ static void offline_generate_steps(const offline_target *target, bool reduce, of
         OFFLINE_ADD(generate, "-disable-lsr");
     }
     if (ptx) {
-        OFFLINE_ADD(generate, "-mattr=+ptx74", "o.bc", "-o", "k.ptx");
+        OFFLINE_ADD(generate, "-mattr", offline_ptx_version(target), "o.bc", "-o", "k.ptx");
     } else {
         OFFLINE_ADD(generate, "-filetype=obj", "o.bc", "-o", "k.o");
     }

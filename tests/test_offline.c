@@ -352,6 +352,33 @@ static void offline_compiles_instructions_of_ptx(void **state)
     free(code);
 }
 
+/* Each processor gets a version of PTX that has it, which later clangs insist on. */
+static void offline_chooses_the_version_of_ptx(void **state)
+{
+    static const struct {
+        const char *target, *version;
+    } cases[] = {{"ptx:sm_75", ".version 7.4\n"}, {"ptx:sm_86", ".version 7.4\n"},  {"ptx:sm_89", ".version 7.8\n"},
+                 {"ptx:sm_90", ".version 7.8\n"}, {"ptx:sm_100", ".version 8.6\n"}, {"ptx:sm_103", ".version 8.8\n"},
+                 {"ptx:sm_120", ".version 8.7\n"}};
+    size_t tried = 0;
+    (void)state;
+    need("ptx:sm_80");
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        offline_target target = target_of(cases[i].target);
+        char message[OFFLINE_MESSAGE_SIZE] = "";
+        unsigned char *code;
+        size_t bytes;
+        if (offline_compile(&target, hand_written, "-cl-std=CL1.2", &code, &bytes, message)) {
+            assert_int_equal(count_of(code, cases[i].version), 1);
+            free(code);
+            tried++;
+        } else if (strstr(message, "does not know the processor") == NULL) {
+            fail_msg("%s: %s", cases[i].target, message);
+        }
+    }
+    assert_true(tried >= 2);
+}
+
 static void offline_quotes_the_compiler(void **state)
 {
     (void)state;
@@ -631,6 +658,7 @@ const struct CMUnitTest test_offline[] = {
     OFFLINE_CASE(offline_compiles_later_kernels),
     OFFLINE_CASE(offline_puts_the_group_size_into_ptx),
     OFFLINE_CASE(offline_compiles_instructions_of_ptx),
+    OFFLINE_CASE(offline_chooses_the_version_of_ptx),
     OFFLINE_CASE(offline_quotes_the_compiler),
     OFFLINE_CASE(offline_refuses_undefined_functions),
     OFFLINE_CASE(offline_refuses_ptx_without_kernels),
