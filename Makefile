@@ -59,7 +59,7 @@ test: deps ## all tests: under 10 minutes on two cores
 	@sh tests/skipped.sh list
 
 # Behind the tests, the deep checks, two at a time. What each prints comes when it ends.
-CHECK_PACKAGES = spin clang libclang-rt-dev valgrind clang-tidy cppcheck
+CHECK_PACKAGES = spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user
 check: test ## make test, and the deep checks: under 40 minutes on two cores
 	@sh gen/deps.sh $(CHECK_PACKAGES)
 	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly differential-anew differential-planted check-again check-compile
