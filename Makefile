@@ -20,7 +20,7 @@ SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
 TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h gen/offline.h gen/journal.h gen/npy.h gen/stopped.h gen/text.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = gen/bench.h gen/npy.h gen/text.h $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
+FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
             tests/fuzz/*.c tests/fuzz/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up serves.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
@@ -170,15 +170,18 @@ $(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
 
-gen: $(B)/embed ## make ipt_kernels.h from gen/kernels.def and the .cl files of gen/kernels
+gen: $(B)/embed ## make ipt.h from gen/library, ipt_kernels.h from gen/kernels.def and gen/kernels
+	$(B)/embed library gen/library > $(B)/ipt.h
 	$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h
-	mv $(B)/ipt_kernels.h ipt_kernels.h
+	mv $(B)/ipt.h $(B)/ipt_kernels.h .
 
 single: $(B)/single/ipt.h ## make build/single/ipt.h, the library in one file
 
-check-gen: $(B)/embed ## prove that ipt_kernels.h is current
-	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) | cmp - ipt_kernels.h || \
-	    { echo "ipt_kernels.h is not what gen/ makes: run 'make gen'"; exit 1; }
+check-gen: $(B)/embed ## prove that ipt.h and ipt_kernels.h are current, and that the library's parts keep the rules
+	@$(B)/embed library gen/library > $(B)/ipt.h.new
+	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
+	@for header in ipt.h ipt_kernels.h; do cmp $(B)/$$header.new $$header || \
+	    { echo "$$header is not what gen/ makes: run 'make gen'"; exit 1; }; done
 
 check-format: $(B)/clang-format/done ## prove that clang-format 14 would change nothing
 	@if [ ! -x $(CLANG_FORMAT) ]; then sh tests/skipped.sh note check-format "$$(cat $<)"; \
@@ -190,10 +193,12 @@ check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every
 check-compile-quick: single
 	@sh tests/compile_matrix.sh . quick
 	@sh tests/compile_matrix.sh $(B)/single quick
+	@sh tests/compile_matrix.sh gen/library quick
 
 check-compile: single ## the compile matrix: compilers, standards, modes, both forms of the header
 	@sh tests/compile_matrix.sh .
 	@sh tests/compile_matrix.sh $(B)/single
+	@sh tests/compile_matrix.sh gen/library
 
 format: $(B)/clang-format/done ## apply clang-format
 	$(CLANG_FORMAT) -i $(FORMATTED)

@@ -1,9 +1,11 @@
 #!/bin/sh
 # The compile matrix: ipt.h compiles without a warning wherever it may be included, links from several files, exports
 # its public functions and nothing else, and runs without a device. Prints only what failed, and one closing line.
-# Usage, from the repository root: tests/compile_matrix.sh HEADER_DIR [quick]   (where ipt.h lies: . or build/single)
+# Usage, from the repository root: tests/compile_matrix.sh HEADER_DIR [quick]   (where ipt.h lies: ., build/single, or
+# gen/library with its parts)
 # quick: each compiler with one standard, the single header with one compiler.
-# The single header has the same text, so two of the compilers serve for it, and four have every option of the user's.
+# The single header and the parts have the same text, so two of the compilers serve for them, and four have every option
+# of the user's.
 # A compiler that is not installed is named and left out.
 set -eu
 
@@ -11,6 +13,7 @@ set -eu
     { echo "usage: tests/compile_matrix.sh HEADER_DIR [quick] (with ipt.h in it)"; exit 2; }
 part=${2-full}
 headers=$(cd "$1" && pwd)
+root=$PWD
 tests=$(cd "$(dirname "$0")" && pwd)
 work=$PWD/build/matrix/$(basename "$headers")
 rm -rf "$work"
@@ -18,7 +21,7 @@ mkdir -p "$work/include" "$work/jobs"
 ln -s /usr/include/CL "$work/include/CL" # for mingw, which must not see the rest of /usr/include
 
 a=$tests/matrix_a.c b=$tests/matrix_b.c
-flags="-Wall -Wextra -Wpedantic -Werror -I$headers -I$tests"
+flags="-Wall -Wextra -Wpedantic -Werror -I$headers -I$root -I$tests" # the parts' kernels are in the root
 libraries="-lOpenCL -lpthread"
 missing=
 
@@ -39,8 +42,8 @@ for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2
     "clang -std=c99 -O2" "g++ -x c++ -std=c++11" "g++ -x c++ -std=c++20" "clang++ -x c++ -std=c++11" \
     "clang++ -x c++ -std=c++20"; do
     case $(basename "$headers"):$part:$compiler in
-    single:*:gcc\ -std=c99 | single:full:clang++*20) ;;
-    single:*) continue ;;
+    single:*:gcc\ -std=c99 | single:full:clang++*20 | library:*:gcc\ -std=c99 | library:full:clang++*20) ;;
+    single:* | library:*) continue ;;
     *:full:* | *:quick:gcc\ -std=c99 | *:quick:clang\ -std=c11 | *:quick:g++*20 | *:quick:clang++*11) ;;
     *) continue ;;
     esac
@@ -119,7 +122,7 @@ END
     job "$compiler" symbols <<END
 $build -c $a -o implementation.o
 nm -g --defined-only implementation.o | sed 's/.* //' | sort > exported
-sed -n 's/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' $headers/ipt.h | sort -u > declared
+sed -n 's/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' $root/ipt.h | sort -u > declared
 grep -x ipt_transpose declared
 diff declared exported
 echo '#include "ipt.h"' > interface.c
@@ -151,7 +154,7 @@ command -v $mingw_cpp > /dev/null || ! command -v x86_64-w64-mingw32-gcc > /dev/
 for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c11" "$mingw_cpp -x c++ -std=c++11" \
     "$mingw_cpp -x c++ -std=c++20"; do
     case $(basename "$headers"):$part:$compiler in
-    single:quick:*) continue ;;
+    single:quick:* | library:quick:*) continue ;;
     *:full:* | *:quick:*c99 | *:quick:*++20) ;;
     *) continue ;;
     esac

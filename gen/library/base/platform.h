@@ -1,0 +1,92 @@
+/* Headers, locks, threads and compilers. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ipt_kernels.h"
+
+#if defined(_WIN32)
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+#elif defined(IPT_OPENCL_DYNAMIC)
+#include <dlfcn.h>
+#endif
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
+#if !defined(_WIN32) && !defined(IPT_NO_DISK_CACHE)
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__STRICT_ANSI__) && !defined(__cplusplus)
+int fsync(int file); /* which strict C hides */
+#endif
+#endif
+
+/* A lock, that an embedder may replace: define all of these before the implementation. */
+#ifndef IPT_LOCK_TYPE
+#if defined(_WIN32)
+#define IPT_LOCK_TYPE SRWLOCK
+#define IPT_LOCK_STATIC SRWLOCK_INIT
+#define IPT_LOCK_INIT(lock) InitializeSRWLock(lock)
+#define IPT_LOCK_DESTROY(lock) ((void)(lock))
+#define IPT_LOCK_ACQUIRE(lock) AcquireSRWLockExclusive(lock)
+#define IPT_LOCK_RELEASE(lock) ReleaseSRWLockExclusive(lock)
+#else
+#include <pthread.h>
+#define IPT_LOCK_TYPE pthread_mutex_t
+#define IPT_LOCK_STATIC PTHREAD_MUTEX_INITIALIZER
+#define IPT_LOCK_INIT(lock) pthread_mutex_init(lock, NULL)
+#define IPT_LOCK_DESTROY(lock) pthread_mutex_destroy(lock)
+#define IPT_LOCK_ACQUIRE(lock) pthread_mutex_lock(lock)
+#define IPT_LOCK_RELEASE(lock) pthread_mutex_unlock(lock)
+#endif
+#endif
+
+/* Threads, for host matrices. */
+#ifndef IPT_NO_THREADS
+#if defined(_WIN32)
+typedef HANDLE ipt__thread;
+#define IPT__THREAD_RESULT DWORD WINAPI
+#define IPT__THREAD_RETURN 0
+#define IPT__THREAD_START(thread, main, argument) ((*(thread) = CreateThread(NULL, 0, main, argument, 0, NULL)) != NULL)
+#define IPT__THREAD_JOIN(thread) (WaitForSingleObject(thread, INFINITE), CloseHandle(thread))
+#define IPT__THREAD_DETACH(thread) CloseHandle(thread)
+#else
+#include <pthread.h>
+typedef pthread_t ipt__thread;
+#define IPT__THREAD_RESULT void *
+#define IPT__THREAD_RETURN NULL
+#define IPT__THREAD_START(thread, main, argument) (!pthread_create(thread, NULL, main, argument))
+#define IPT__THREAD_JOIN(thread) pthread_join(thread, NULL)
+#define IPT__THREAD_DETACH(thread) pthread_detach(thread)
+#endif
+#endif
+
+#if defined(__cplusplus)
+#define IPT__THREAD_LOCAL thread_local
+#elif defined(_MSC_VER)
+#define IPT__THREAD_LOCAL __declspec(thread)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_THREADS__)
+#define IPT__THREAD_LOCAL _Thread_local
+#else
+#define IPT__THREAD_LOCAL __thread
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: the only one that OpenCL 1.2 has   \
+                                                            */
+#else
+#define IPT__PRINTF(text, first)
+#endif

@@ -1,0 +1,80 @@
+/* Measuring. */
+
+/* Nanoseconds that the device takes for one execution, by its own clock; 0 if it has none. */
+static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanoseconds)
+{
+    const cl_command_queue queue = plan->context->queue;
+    cl_ulong begin = 0, end = 0;
+    cl_event before = NULL, after = NULL;
+    cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &before);
+    ipt_result result = error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error)
+                              : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &after);
+    if (!result)
+        result = ipt__wait_for(after);
+    if (!result &&
+        (ipt__cl.clGetEventProfilingInfo(before, CL_PROFILING_COMMAND_END, sizeof begin, &begin, NULL) ||
+         ipt__cl.clGetEventProfilingInfo(after, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end < begin))
+        begin = end = 0;
+    *nanoseconds = end - begin;
+    if (before)
+        ipt__cl.clReleaseEvent(before);
+    if (after)
+        ipt__cl.clReleaseEvent(after);
+    return result;
+}
+
+/* Replaces the two-pass layout that the model prefers by the one that wisdom knows, or if the desc asks for it by the
+ * fastest of the best ones of each length class. The other layouts have nothing to choose. */
+static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const int measure = (desc->flags & IPT_MEASURE) != 0;
+    ipt__layout best = plan->layout;
+    cl_ulong best_time = 0;
+    cl_mem buffer = measure ? desc->measure_buffer : NULL;
+    size_t above, unused;
+    ipt_result result = IPT_SUCCESS;
+    if (measure && !plan->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
+    if (buffer)
+        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
+                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
+    if (result || !plan->layout.length || desc->tile_m || desc->tile_n ||
+        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS) ||
+        ipt__wisdom_apply(plan, budget) || !measure)
+        return result;
+    if (!buffer)
+        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
+                                  "a temporary matrix for IPT_MEASURE", &unused, &result);
+    if (result)
+        return result;
+    for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
+        const size_t most = above ? above * 2 : 128;
+        cl_ulong time = 0, once = 0;
+        int repeat;
+        ipt__layout_best_two_pass(plan, &plan->layout, budget, above, most);
+        if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
+            continue;
+        result = ipt__plan_open(plan);
+        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may still compile */
+            result = ipt__plan_time(plan, buffer, &once);
+            time = repeat == 0 || once < time ? once : time;
+        }
+        ipt__plan_close(plan);
+        if (!result && time && (!best_time || time < best_time)) {
+            best_time = time;
+            best = plan->layout;
+        }
+    }
+    if (!desc->measure_buffer)
+        ipt__cl.clReleaseMemObject(buffer);
+    plan->layout = best;
+    if (best_time) {
+        ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
+        learnt.length = best.length;
+        IPT_LOCK_ACQUIRE(&plan->context->lock);
+        ipt__wisdom_add(plan->context, &learnt); /* without memory for it there is none */
+        IPT_LOCK_RELEASE(&plan->context->lock);
+    }
+    return result;
+}

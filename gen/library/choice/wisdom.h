@@ -1,0 +1,273 @@
+/* Wisdom: what measuring has found, as text. */
+
+#define IPT__WISDOM_TITLE "ipt wisdom 1"
+
+/* Whether two lines are about the same plan: all but the result. */
+static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
+{
+    ipt__wisdom other = *b;
+    other.next = a->next;
+    other.length = a->length;
+    return !memcmp(a, &other, sizeof other);
+}
+
+/* What the choice of a plan depends on. */
+static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
+{
+    ipt__wisdom wisdom;
+    memset(&wisdom, 0, sizeof wisdom);
+    wisdom.rows = plan->desc.rows;
+    wisdom.cols = plan->desc.cols;
+    wisdom.elem_size = plan->desc.elem_size;
+    wisdom.batch = plan->desc.batch;
+    wisdom.batch_stride = plan->desc.batch_stride;
+    wisdom.workspace = budget;
+    wisdom.no_cooperative = (plan->desc.flags & IPT_NO_COOPERATIVE) != 0;
+    wisdom.expression = plan->desc.expression != NULL;
+    return wisdom;
+}
+
+/* Adds copies of a list to the context's, in the place of those about the same plans. The caller holds the lock. 0 if
+ * there is no memory; the context's list is as it was then. */
+static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
+{
+    ipt__wisdom *fresh = NULL, **end = &fresh;
+    const ipt__wisdom *next;
+    for (next = list; next; next = next->next) {
+        *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *next);
+        if (!*end) {
+            ipt__wisdom_free(context, fresh);
+            return 0;
+        }
+        **end = *next;
+        (*end)->next = NULL;
+        end = &(*end)->next;
+    }
+    while (fresh) {
+        ipt__wisdom *const added = fresh, **at = &context->wisdom;
+        fresh = added->next;
+        while (*at && !ipt__wisdom_same(*at, added))
+            at = &(*at)->next;
+        added->next = NULL;
+        if (*at) {
+            (*at)->length = added->length;
+            ipt__wisdom_free(context, added);
+        } else
+            *at = added;
+    }
+    return 1;
+}
+
+/* Takes the layout that is known to be best, if any is and it keeps to the workspace. */
+static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
+{
+    ipt_context *const context = plan->context;
+    const ipt__wisdom wanted = ipt__wisdom_of(plan, budget);
+    const ipt__wisdom *known;
+    ipt__layout layout;
+    size_t length = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (known = context->wisdom; known; known = known->next)
+        if (ipt__wisdom_same(known, &wanted))
+            length = known->length;
+    IPT_LOCK_RELEASE(&context->lock);
+    if (!length || length > ipt__max(plan->desc.rows, plan->desc.cols))
+        return 0;
+    ipt__layout_of_length(plan, &layout, length, budget);
+    if (layout.workspace > (budget ? budget : plan->layout.workspace))
+        return 0;
+    plan->layout = layout;
+    return 1;
+}
+
+/* The two lines of the device's that wisdom is bound to: a new driver makes it no worse than a guess. */
+static size_t ipt__wisdom_device(const ipt_context *context)
+{
+    const char *at = strchr(context->device_text, '\n');
+    at = at ? strchr(at + 1, '\n') : NULL;
+    return at ? (size_t)(at + 1 - context->device_text) : strlen(context->device_text);
+}
+
+IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+{
+    ipt__text out = {NULL, 0, 0};
+    const ipt__wisdom *next;
+    int lines = 0;
+    if (!context || (!text && capacity))
+        return ipt__fail_null(context ? "text" : "context");
+    out.text = text;
+    out.capacity = capacity;
+    ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (next = context->wisdom; next; next = next->next, ++lines) {
+        ipt__text_add(&out, "transpose");
+#define IPT__WISDOM_PRINT(field)                                                                                       \
+    ipt__text_add(&out, " " #field "=");                                                                               \
+    ipt__text_add_size(&out, next->field);
+        IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
+        ipt__text_add(&out, "\n");
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+    ipt__text_add(&out, "end %d\n", lines);
+    if (bytes)
+        *bytes = out.length + 1;
+    if (out.length < capacity)
+        return IPT_SUCCESS;
+    if (capacity)
+        *text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
+                     (unsigned long)out.length + 1);
+}
+
+/* Reads a line of wisdom. 0 if it is none. */
+static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
+{
+    int left = 0, good = !strncmp(line, "transpose ", 10);
+    const char *at = line + 10;
+    memset(wisdom, 0, sizeof *wisdom);
+#define IPT__WISDOM_COUNT(field) ++left;
+    IPT__WISDOM_LIST(IPT__WISDOM_COUNT)
+#define IPT__WISDOM_READ(field)                                                                                        \
+    --left;                                                                                                            \
+    good = good && !strncmp(at, #field "=", sizeof #field);                                                            \
+    at += good ? sizeof #field : 0;                                                                                    \
+    good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
+    IPT__WISDOM_LIST(IPT__WISDOM_READ)
+    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->length &&
+           wisdom->length <= ipt__max(wisdom->rows, wisdom->cols) && wisdom->no_cooperative <= 1 &&
+           wisdom->expression <= 1;
+}
+
+IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
+{
+    ipt__wisdom *list = NULL, **end = &list;
+    const char *device, *next;
+    char line[512] = "";
+    int number = 1, lines = 0, closed = 0;
+    ipt_result result = IPT_SUCCESS;
+    if (!context || !text)
+        return ipt__fail_null(context ? "text" : "context");
+    next = text;
+    if (!ipt__line_next(&next, line, sizeof line) || strcmp(line, IPT__WISDOM_TITLE))
+        return ipt__fail_line("wisdom", number, line, "'" IPT__WISDOM_TITLE "'");
+    for (device = context->device_text; device < context->device_text + ipt__wisdom_device(context);
+         device = strchr(device, '\n') + 1) {
+        const size_t length = strcspn(device, "\n");
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&next, line, sizeof line) || strlen(line) != length || strncmp(line, device, length))
+            return ipt__fail(strncmp(line, "device ", 7) && strncmp(line, "vendor ", 7) ? IPT_ERROR_INVALID_ARGUMENT
+                                                                                        : IPT_ERROR_UNSUPPORTED,
+                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", number, line, (int)length,
+                             device);
+    }
+    while (!result && !closed) {
+        ipt__wisdom read;
+        size_t counted;
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&next, line, sizeof line))
+            result = ipt__fail_line("wisdom", number, line, "'transpose ...' or 'end' and the number of lines");
+        else if (ipt__line_number(line, "end", &counted)) {
+            closed = 1;
+            if (counted != (size_t)lines || *next)
+                result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                   "wisdom, line %d: '%.80s' behind %d lines of wisdom, or something behind it", number,
+                                   line, lines);
+        } else if (!ipt__wisdom_read(line, &read))
+            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
+        else {
+            *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof read);
+            if (!*end)
+                result = IPT_ERROR_OUT_OF_MEMORY;
+            else {
+                **end = read;
+                end = &(*end)->next;
+                ++lines;
+            }
+        }
+    }
+    if (!result) {
+        IPT_LOCK_ACQUIRE(&context->lock);
+        if (!ipt__wisdom_add(context, list))
+            result = IPT_ERROR_OUT_OF_MEMORY;
+        IPT_LOCK_RELEASE(&context->lock);
+    }
+    ipt__wisdom_free(context, list);
+    return result;
+}
+
+IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
+{
+    size_t bytes = 0;
+    char *text;
+    FILE *file;
+    int good;
+    if (!context || !path)
+        return ipt__fail_null(context ? "path" : "context");
+    ipt_wisdom_export(context, NULL, 0, &bytes);
+    bytes += 4096; /* another thread may add to it meanwhile */
+    text = (char *)ipt__allocate(&context->allocator, bytes);
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    good = !ipt_wisdom_export(context, text, bytes, NULL);
+    file = good ? fopen(path, "wb") : NULL; /* a file that is cut short is no text of wisdom */
+    good = file && fputs(text, file) >= 0;
+    if (file && fclose(file))
+        good = 0;
+    ipt__release(&context->allocator, text);
+    return good ? IPT_SUCCESS : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be written", path);
+}
+
+enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file; some 100,000 shapes */ };
+
+/* Whether a path leads to a file, or to nothing: to open a pipe may wait for ever, and a device may have no end. */
+static int ipt__is_plain_file(const char *path)
+{
+#if defined(_WIN32)
+    (void)path;
+    return 1;
+#else
+    struct stat status;
+    return stat(path, &status) || S_ISREG(status.st_mode);
+#endif
+}
+
+IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
+{
+    size_t capacity = 1 << 12, length = 0, got = 1;
+    char *text = NULL;
+    FILE *file;
+    ipt_result result = IPT_SUCCESS;
+    if (!context || !path)
+        return ipt__fail_null(context ? "path" : "context");
+    if (!ipt__is_plain_file(path))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
+    file = fopen(path, "rb");
+    if (!file)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
+    while (got && !result && !ferror(file)) {
+        char *const more = length < IPT__WISDOM_MOST ? (char *)ipt__allocate(&context->allocator, capacity *= 2) : NULL;
+        if (!more) {
+            result = length < IPT__WISDOM_MOST
+                         ? IPT_ERROR_OUT_OF_MEMORY
+                         : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
+                                     (unsigned long)IPT__WISDOM_MOST);
+            break;
+        }
+        if (text)
+            memcpy(more, text, length);
+        ipt__release(&context->allocator, text);
+        text = more;
+        got = fread(text + length, 1, capacity - length - 1, file);
+        length += got;
+    }
+    if (!result && (ferror(file) || strlen(text) != length))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
+    fclose(file);
+    if (!result)
+        result = ipt_wisdom_import(context, text);
+    ipt__release(&context->allocator, text);
+    return result;
+}

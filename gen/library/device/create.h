@@ -1,0 +1,199 @@
+/* Making and destroying contexts. */
+
+static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned);
+
+static void ipt__program_free(const ipt_context *context, ipt__program *program)
+{
+    if (program->program)
+        ipt__cl.clReleaseProgram(program->program);
+    ipt__release(&context->allocator, program->source);
+    ipt__release(&context->allocator, program->expression);
+    ipt__release(&context->allocator, program);
+}
+
+static void ipt__wisdom_free(const ipt_context *context, ipt__wisdom *wisdom)
+{
+    while (wisdom) {
+        ipt__wisdom *const next = wisdom->next;
+        ipt__release(&context->allocator, wisdom);
+        wisdom = next;
+    }
+}
+
+static void ipt__context_free(ipt_context *context)
+{
+    const ipt_allocator allocator = context->allocator;
+    while (context->pinned) {
+        ipt__pinned *const pinned = context->pinned;
+        context->pinned = pinned->next;
+        ipt__pinned_free(context, pinned);
+    }
+    while (context->programs) {
+        ipt__program *const program = context->programs;
+        context->programs = program->next;
+        ipt__program_free(context, program);
+    }
+    ipt__wisdom_free(context, context->wisdom);
+    ipt__release(&allocator, context->cache_dir);
+    if (context->cooperative_last)
+        ipt__cl.clReleaseEvent(context->cooperative_last);
+    if (context->queue)
+        ipt__cl.clReleaseCommandQueue(context->queue);
+    if (context->context)
+        ipt__cl.clReleaseContext(context->context);
+    if (context->device)
+        ipt__cl.clReleaseDevice(context->device);
+    IPT_LOCK_DESTROY(&context->cooperative_lock);
+    IPT_LOCK_DESTROY(&context->probe_lock);
+    IPT_LOCK_DESTROY(&context->lock);
+    ipt__release(&allocator, context);
+}
+
+/* Retains or makes all that a context holds of OpenCL. */
+static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc *desc, cl_device_id device)
+{
+    cl_int error = ipt__cl.clRetainDevice(device);
+    if (error)
+        return ipt__fail_opencl("clRetainDevice", error);
+    context->device = device;
+    if (desc->context) {
+        error = ipt__cl.clRetainContext(desc->context);
+        if (error)
+            return ipt__fail_opencl("clRetainContext", error);
+        context->context = desc->context;
+    } else {
+        context->context = ipt__cl.clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+        if (error)
+            return ipt__fail_opencl("clCreateContext", error);
+    }
+    context->queue = ipt__cl.clCreateCommandQueue(context->context, device,
+                                                  (cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error)
+        return ipt__fail_opencl("clCreateCommandQueue", error);
+    return ipt__read_code(context, device);
+}
+
+/* Where compiled programs may come from, and what is known about the device already. */
+static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_context_desc *desc)
+{
+#ifndef IPT_NO_DISK_CACHE
+    char folder[IPT__PATH_BYTES];
+    const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
+#if !defined(_WIN32)
+    if (!desc->cache_dir && (getuid() != geteuid() || getgid() != getegid()))
+        wanted = ""; /* the environment is another user's than the one whose files these would be */
+#endif
+    if (!wanted) {
+        ipt__folder_default(folder, sizeof folder);
+        wanted = folder;
+    }
+    if (strlen(wanted) >= sizeof folder - IPT__PATH_REST) {
+        ipt__log(context, "cache: the name of the folder is too long, nothing is kept on disk");
+        wanted = "";
+    }
+    if (*wanted && context->context) {
+        context->cache_dir = (char *)ipt__allocate(&context->allocator, strlen(wanted) + 1);
+        if (!context->cache_dir)
+            return IPT_ERROR_OUT_OF_MEMORY;
+        strcpy(context->cache_dir, wanted);
+    }
+#endif
+    context->cache_limit = desc->cache_limit ? desc->cache_limit : (size_t)IPT__CACHE_LIMIT;
+    context->binaries = desc->binaries;
+    context->binary_count = desc->binary_count;
+    if (context->context)
+        ipt__findings_load(context);
+    return IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+{
+    ipt_context_desc wanted;
+    ipt__limits limits;
+    cl_device_id device = NULL;
+    ipt_context *made;
+    ipt_result result;
+    if (!context)
+        return ipt__fail_null("context");
+    *context = NULL;
+    memset(&wanted, 0, sizeof wanted);
+    memset(&limits, 0, sizeof limits);
+    if (desc)
+        wanted = *desc;
+    if (!wanted.allocator.alloc != !wanted.allocator.free)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "allocator.%s is NULL: set alloc and free both or neither",
+                         wanted.allocator.alloc ? "free" : "alloc");
+    if (wanted.max_local_memory && wanted.max_local_memory < 1024)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %lu bytes: at least 1024 are needed",
+                         (unsigned long)wanted.max_local_memory);
+    if (!wanted.allocator.alloc) {
+        wanted.allocator.alloc = ipt__default_alloc;
+        wanted.allocator.free = ipt__default_free;
+    }
+    if (wanted.binary_count && !wanted.binaries)
+        return ipt__fail_null("binaries");
+    if (wanted.profile) {
+        if (wanted.context || wanted.device || wanted.device_name)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile stands in the place of a device",
+                             wanted.context  ? "context"
+                             : wanted.device ? "device"
+                                             : "device_name");
+    } else {
+        result = ipt__load();
+        if (!result)
+            result = ipt__choose_device(&wanted, &device);
+        if (!result)
+            result = ipt__read_limits(&wanted, device, &limits);
+        if (result)
+            return result;
+    }
+
+    made = (ipt_context *)ipt__allocate(&wanted.allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    IPT_LOCK_INIT(&made->lock);
+    IPT_LOCK_INIT(&made->probe_lock);
+    IPT_LOCK_INIT(&made->cooperative_lock);
+    made->references = 1;
+    made->limits = limits;
+    made->allocator = wanted.allocator;
+    made->logger = wanted.logger;
+    result =
+        wanted.profile ? ipt__context_from_profile(made, wanted.profile) : ipt__context_open(made, &wanted, device);
+    if (!result)
+        result = ipt__context_take_cache(made, &wanted);
+    if (result)
+        ipt__context_free(made);
+    else
+        *context = made;
+    return result;
+}
+
+IPT_API cl_context ipt_context_cl_context(const ipt_context *context)
+{
+    return context ? context->context : NULL;
+}
+
+IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context)
+{
+    return context ? context->device : NULL;
+}
+
+static void ipt__context_retain(ipt_context *context)
+{
+    IPT_LOCK_ACQUIRE(&context->lock);
+    ++context->references;
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+IPT_API void ipt_context_destroy(ipt_context *context)
+{
+    size_t left;
+    if (!context)
+        return;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    left = --context->references;
+    IPT_LOCK_RELEASE(&context->lock);
+    if (!left)
+        ipt__context_free(context);
+}

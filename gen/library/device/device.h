@@ -1,0 +1,246 @@
+/* Devices: limits and names. */
+
+enum {
+    IPT__CACHE_LIMIT = 1 << 28, /* bytes */
+    IPT__WAIT_POLLS = 1 << 20,  /* about a second */
+    IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
+    IPT__COUNTS = 4,            /* of work-groups that run at the same time, while they look too few */
+    IPT__FINISH_BYTES = 65536,  /* of the buffer that kernels without work are given */
+    IPT__NO_CHUNKS = 1,         /* for chunk_bytes */
+    IPT__CONTROL_WORDS = 4,     /* before the counters, as in panel.cl */
+    /* Local memory of a panel's chunk. With what the kernel needs beside, two of the large ones fit a large GPU's unit,
+     * in work-groups of 512 (three of 73728 with 256 were 2 % slower); else at most so much of what is reported. */
+    IPT__CHUNK_BYTES_LARGE = 110592,
+    IPT__CHUNK_GROUP_LARGE = 512,
+    IPT__CHUNK_BYTES = 32768,
+    IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
+    IPT__SWAP_SIDE_LARGE = 120, /* with what rows cut of a sector, a whole number of lines of work-items */
+    IPT__SWAP_GROUP_LARGE = 512,
+    IPT__PACK_BYTES = 32768, /* of small instances; of NVIDIA's GPUs see ipt__pack_choose */
+    IPT__PACK_RUN = 4096     /* the shortest run of them that is worth it */
+};
+
+/* What the planner needs to know of a device, and in this order the lines of a profile. X(type, field, minimum,
+ * maximum)
+ */
+#define IPT__LIMIT_LIST(X)                                                                                             \
+    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item to a chain */                         \
+    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: the GPU bit and not the CPU bit */             \
+    X(int, nvidia, 0, 2)       /* PTX can be written inline, 2: that of compute capability 8.0; 0: it cannot */        \
+    X(int, memory_model, 0, 3) /* the parameters of these names: the best that the device has */                       \
+    X(int, sub_group, 0, 3)                                                                                            \
+    X(size_t, lanes, 0, 1024)              /* work-items of a sub-group, as far as is known before a program runs */   \
+    X(int, standard, 12, 30)               /* of OpenCL C, for programs that need 2.0: 20, 30; 12: there is no more */ \
+    X(size_t, group_size, 1, 256)          /* work-items of a work-group: 256 where the device takes as many */        \
+    X(size_t, largest_group, 1, 1 << 20)   /* that the device takes */                                                 \
+    X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, as reported or limited by the desc */   \
+    X(size_t, compute_units, 1, 1 << 20)                                                                               \
+    X(size_t, resident_groups, 0, 1 << 24) /* of the desc, or measured for the profile; 0: to be measured */           \
+    X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
+    X(int, local_is_limited, 0, 1) /* the desc limits local memory: no more is looked for */
+
+typedef struct ipt__limits {
+#define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
+    IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
+} ipt__limits;
+
+/* What running programs has told about a device, and which profiles and caches keep. X(type, field, minimum, maximum)
+ */
+#define IPT__FINDING_LIST(X)                                                                                           \
+    X(size_t, chunk_bytes, 0, 1 << 20) /* local memory of a panel's chunk; 0: not known, IPT__NO_CHUNKS: none works */ \
+    X(size_t, refused_bytes, 0, 1 << 20) /* the least local memory that a program did not build with; 0: none */       \
+    X(int, sub_groups_refused, 0, 1)     /* a program that uses the device's sub-groups did not build */
+
+typedef struct ipt__findings {
+    IPT__FINDING_LIST(IPT__LIMIT_FIELD)
+} ipt__findings;
+
+/* Questions to a device and its platform, and the first that was not answered. */
+typedef struct ipt__questions {
+    cl_device_id device;
+    const char *call; /* NULL: all were answered */
+    cl_int error;
+} ipt__questions;
+
+static ipt__questions ipt__questions_to(cl_device_id device)
+{
+    ipt__questions asked = {NULL, NULL, CL_SUCCESS};
+    asked.device = device;
+    return asked;
+}
+
+static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int error)
+{
+    if (error && !asked->call) {
+        asked->call = call;
+        asked->error = error;
+    }
+}
+
+/* What has been asked for, or zeros. */
+static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
+{
+    const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
+    if (error)
+        memset(value, 0, bytes);
+    ipt__note_answer(asked, "clGetDeviceInfo", error);
+}
+
+/* A text of the platform's (NULL: the device's), cut to fit, or "". */
+static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
+{
+    char long_text[4096];
+    size_t bytes = 0;
+    const cl_int error = platform
+                             ? ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes)
+                             : ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
+    if (error)
+        bytes = 0;
+    bytes = ipt__min(bytes, sizeof long_text - 1);
+    long_text[bytes] = 0;
+    bytes = ipt__min(strlen(long_text), capacity - 1);
+    memcpy(text, long_text, bytes);
+    text[bytes] = 0;
+    ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
+}
+
+/* The device's platform, or NULL. */
+static cl_platform_id ipt__ask_platform(ipt__questions *asked)
+{
+    cl_platform_id platform = NULL;
+    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
+    return platform;
+}
+
+static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
+{
+    return asked->error == CL_INVALID_DEVICE
+               ? ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not a valid OpenCL device: %s failed", asked->call)
+               : ipt__fail_opencl(asked->call, asked->error);
+}
+
+/* Whether text contains part, whatever the case of their letters. */
+static int ipt__contains(const char *text, const char *part)
+{
+    for (;; ++text) {
+        size_t i = 0;
+        while (part[i] && (text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
+                              (part[i] | (part[i] >= 'A' && part[i] <= 'Z' ? 32 : 0)))
+            ++i;
+        if (!part[i])
+            return 1;
+        if (!*text)
+            return 0;
+    }
+}
+
+static int ipt__platform_has_name(ipt__questions *asked, const char *name)
+{
+    const cl_platform_id platform = ipt__ask_platform(asked);
+    char text[512] = "";
+    if (platform)
+        ipt__ask_text(asked, platform, CL_PLATFORM_NAME, text, sizeof text);
+    return ipt__contains(text, name);
+}
+
+static int ipt__device_has_name(ipt__questions *asked, const char *name)
+{
+    char text[512];
+    ipt__ask_text(asked, NULL, CL_DEVICE_NAME, text, sizeof text);
+    return ipt__contains(text, name) || ipt__platform_has_name(asked, name);
+}
+
+static cl_device_type ipt__device_type(ipt__questions *asked)
+{
+    cl_device_type type;
+    ipt__ask(asked, CL_DEVICE_TYPE, &type, sizeof type);
+    return type;
+}
+
+IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+{
+    cl_platform_id platforms[64];
+    cl_uint platform_count = 0, i;
+    cl_int error, failed = CL_SUCCESS;
+    ipt_result result;
+    if (!count)
+        return ipt__fail_null("count");
+    *count = 0;
+    if (!devices && capacity)
+        return ipt__fail_null("devices");
+    result = ipt__load();
+    if (result)
+        return result;
+    error = ipt__cl.clGetPlatformIDs(64, platforms, &platform_count);
+    if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: how the loader says that there is none */
+        platform_count = 0;
+    else if (error)
+        return ipt__fail_opencl("clGetPlatformIDs", error);
+    for (i = 0; i < platform_count && i < 64; ++i) {
+        cl_device_id found[64];
+        cl_uint found_count = 0, k;
+        error = ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
+        if (error) { /* the other platforms' devices are there all the same */
+            failed = error == CL_DEVICE_NOT_FOUND ? failed : error;
+            continue;
+        }
+        for (k = 0; k < found_count && k < 64; ++k, ++*count)
+            if (*count < capacity)
+                devices[*count] = found[k];
+    }
+    if (!*count && failed)
+        return ipt__fail_opencl("clGetDeviceIDs", failed);
+    return *count ? IPT_SUCCESS : ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL platform of this machine has a device");
+}
+
+IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
+{
+    char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
+    cl_platform_id platform;
+    cl_ulong global, local;
+    cl_uint units;
+    size_t group;
+    cl_device_type type;
+    ipt__questions asked;
+    ipt__text out;
+    ipt_result result;
+    if (!text)
+        return ipt__fail_null("text");
+    if (!capacity)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is 0");
+    *text = 0;
+    if (!device)
+        return ipt__fail_null("device");
+    result = ipt__load();
+    if (result)
+        return result;
+    asked = ipt__questions_to(device);
+    ipt__ask_text(&asked, NULL, CL_DEVICE_NAME, name, sizeof name);
+    ipt__ask_text(&asked, NULL, CL_DEVICE_VENDOR, vendor, sizeof vendor);
+    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, NULL, CL_DRIVER_VERSION, driver, sizeof driver);
+    platform = ipt__ask_platform(&asked);
+    if (platform)
+        ipt__ask_text(&asked, platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    type = ipt__device_type(&asked);
+    ipt__ask(&asked, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
+    ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
+    ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
+    if (asked.call)
+        return ipt__fail_unanswered(&asked);
+    out.text = text;
+    out.capacity = capacity;
+    out.length = 0;
+    ipt__text_add(&out, "%s\n", name);
+    ipt__text_add(&out, "  %s of %s, platform %s\n",
+                  type & CL_DEVICE_TYPE_CPU   ? "CPU"
+                  : type & CL_DEVICE_TYPE_GPU ? "GPU"
+                                              : "accelerator",
+                  vendor, platform_name);
+    ipt__text_add(&out, "  %s, driver %s\n", version, driver);
+    ipt__text_add(
+        &out, "  %lu MiB of memory, %lu KiB of local memory, %u compute units, work-groups of up to %lu work-items\n",
+        (unsigned long)(global >> 20), (unsigned long)(local >> 10), (unsigned)units, (unsigned long)group);
+    return IPT_SUCCESS;
+}

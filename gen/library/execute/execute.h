@@ -1,0 +1,446 @@
+/* Executions on the device: in place, out of place, host. */
+
+/* Whether there is a plan that can be executed. */
+static ipt_result ipt__check_plan(const ipt_plan *plan)
+{
+    if (!plan)
+        return ipt__fail_null("plan");
+    if (!plan->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "the plan's context was made from a profile: it has no device to run on");
+    return IPT_SUCCESS;
+}
+
+/* What a matrix that is cut does not fit. */
+static const char *ipt__limit_name(const ipt_plan *plan)
+{
+    return plan->desc.max_host_memory     ? "max_host_memory"
+           : plan->desc.max_device_memory ? "max_device_memory"
+                                          : "the device's memory";
+}
+
+static ipt_result ipt__check_one_device(const ipt_plan *plan)
+{
+    const ipt_result result = ipt__check_plan(plan);
+    if (!result && plan->split_count)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
+    if (!result && plan->cut.chunk_bytes)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
+                         ipt__limit_name(plan), plan->desc.max_host_memory ? "storages" : "host matrices");
+    return result;
+}
+
+/* What a host address must be a multiple of where a device works in the host's memory. Kernels for GPUs access it by
+ * vectors, those for CPUs by units, and by words where those are aligned. */
+static size_t ipt__host_alignment(const ipt_plan *plan)
+{
+    return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
+}
+
+/* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have; unaligned:
+ * see ipt__run, may be NULL. */
+static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
+                                    size_t offset, cl_mem_flags refused, int *unaligned)
+{
+    cl_mem_object_type type = 0;
+    cl_mem_flags flags = 0;
+    cl_context context = NULL;
+    void *host = NULL;
+    cl_int error;
+    size_t bytes = 0;
+    if (!buffer)
+        return ipt__fail_null(name);
+    error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
+    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan->context->shares_memory)
+        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
+    if (error && error != CL_INVALID_MEM_OBJECT)
+        return ipt__fail_opencl("clGetMemObjectInfo", error);
+    if (error || type != CL_MEM_OBJECT_BUFFER)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is not an OpenCL buffer", name);
+    if (context != plan->context->context)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s belongs to another OpenCL context than the plan", name);
+    if (flags & refused)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
+                         flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
+    if (unaligned)
+        *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
+    if ((size_t)host % ipt__host_alignment(plan))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
+                         name, host, (unsigned long)ipt__host_alignment(plan));
+    if (offset % plan->unit_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
+                         (unsigned long)offset, (unsigned long)plan->unit_bytes);
+    if (offset > bytes || bytes - offset < plan->span_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
+                         (unsigned long)bytes, (unsigned long)plan->span_bytes, offset_name, (unsigned long)offset);
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue, cl_uint num_wait_events,
+                                   const cl_event *wait_events)
+{
+    cl_context context = NULL;
+    cl_device_id device = NULL;
+    cl_int status = CL_COMPLETE, error;
+    cl_uint i;
+    if (!queue)
+        return ipt__fail_null("queue");
+    error = ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    error = error ? error : ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    if (error && error != CL_INVALID_COMMAND_QUEUE)
+        return ipt__fail_opencl("clGetCommandQueueInfo", error);
+    if (error)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue is not an OpenCL command queue");
+    if (context != plan->context->context)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another OpenCL context than the plan");
+    if (device != plan->context->device)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another device than the plan");
+    if (!num_wait_events != !wait_events)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "num_wait_events is %u but wait_events is %s",
+                         (unsigned)num_wait_events, wait_events ? "not NULL" : "NULL");
+    for (i = 0; i < num_wait_events; ++i) {
+        if (!wait_events[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is NULL", (unsigned)i);
+        error = ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL);
+        error = error ? error
+                      : ipt__cl.clGetEventInfo(wait_events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                               &status, NULL);
+        if (error && error != CL_INVALID_EVENT)
+            return ipt__fail_opencl("clGetEventInfo", error);
+        if (error)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is not an OpenCL event", (unsigned)i);
+        if (context != plan->context->context)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
+        if (status < 0) /* some implementations would wait for it for ever */
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] has failed with %s (%d)", (unsigned)i,
+                             ipt__cl_error(status), (int)status);
+    }
+    return IPT_SUCCESS;
+}
+
+/* Whose workspace a plan uses: with that go the lock and the last event. */
+static ipt_plan *ipt__plan_owner(ipt_plan *plan)
+{
+    return plan->lender ? plan->lender : plan;
+}
+
+/* Says whether a run holds, and makes it wait for the plan's execution before it, which may still use the workspace;
+ * one that has completed or failed is dropped. The plan is locked. events is what the run may wait for; events[0] is
+ * the caller's to release. */
+static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
+{
+    ipt_plan *const plan = ipt__plan_owner(run->plan);
+    cl_int status = CL_COMPLETE, error;
+    events[0] = NULL;
+    events[1] = plan->last;
+    if (plan->user != run->plan) { /* counters and flags are elsewhere in another plan's workspace */
+        run->plan->dirty = 1;
+        plan->user = run->plan;
+    }
+    if (run->wait_count && plan->context->forgets_failure) {
+        cl_command_queue_properties properties = 0;
+        error = ipt__cl.clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+        if (error)
+            return ipt__fail_opencl("clGetCommandQueueInfo", error);
+        run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    }
+    if (!plan->last)
+        return IPT_SUCCESS;
+    if (!ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
+        status <= CL_COMPLETE) {
+        run->plan->dirty |= status < 0;
+        ipt__cl.clReleaseEvent(plan->last);
+        plan->last = NULL;
+        return IPT_SUCCESS;
+    }
+    if (!run->wait_count) {
+        run->wait_count = 1;
+        run->wait = events + 1;
+        return IPT_SUCCESS;
+    }
+    error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->holds ? 1 : run->wait_count,
+                                                run->holds ? events + 1 : run->wait, &events[0]);
+    if (error)
+        return ipt__fail_opencl("clEnqueueMarkerWithWaitList", error);
+    if (!run->holds) {
+        run->wait_count = 2;
+        run->wait = events;
+    }
+    return IPT_SUCCESS;
+}
+
+/* What ends every execution: a run of no command gets a marker, the plan remembers the last event, the caller gets it.
+ */
+static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
+{
+    ipt_plan *const plan = run->plan, *const owner = ipt__plan_owner(plan);
+    cl_event marker = NULL;
+    if (!result && !run->commands) {
+        const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+        result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
+    }
+    if (result && !run->commands)
+        return result;
+    if (result) {
+        plan->dirty = 1;
+        result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
+    }
+    if (owner->last)
+        ipt__cl.clReleaseEvent(owner->last);
+    owner->last = run->previous;
+    if (event) {
+        *event = run->previous;
+        if (ipt__cl.clRetainEvent(run->previous)) { /* one of two can have it: the other must not need it any more */
+            ipt__cl.clWaitForEvents(1, &run->previous);
+            owner->last = NULL;
+        }
+    }
+    /* Another queue may wait for these commands. They are enqueued, so a failure here shows in the event. */
+    ipt__cl.clFlush(run->queue);
+    return result;
+}
+
+IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
+                                    cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
+{
+    cl_event joined[2] = {NULL, NULL};
+    ipt__run run;
+    ipt__place place;
+    int unaligned = 0;
+    ipt_result result;
+    if (event)
+        *event = NULL;
+    result = ipt__check_one_device(plan);
+    if (!result)
+        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+    if (!result)
+        result = ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset,
+                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, &unaligned);
+    if (result)
+        return result;
+    run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
+    run.unaligned = unaligned;
+    place.buffer = buffer;
+    place.base = byte_offset / plan->unit_bytes;
+    place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+    IPT_LOCK_ACQUIRE(&ipt__plan_owner(plan)->lock);
+    result = ipt__run_after_last(&run, joined);
+    if (!result)
+        result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
+    IPT_LOCK_RELEASE(&ipt__plan_owner(plan)->lock);
+    if (joined[0])
+        ipt__cl.clReleaseEvent(joined[0]);
+    return result;
+}
+
+/* The bytes that a buffer or sub-buffer's batch takes of the memory that it lies in. */
+static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory, size_t *begin)
+{
+    size_t origin = 0;
+    cl_mem parent = NULL;
+    cl_int error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+    if (!error && parent)
+        error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
+    *memory = parent ? parent : buffer;
+    *begin = offset + origin;
+    return error ? ipt__fail_opencl("clGetMemObjectInfo", error) : IPT_SUCCESS;
+}
+
+static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t source_offset, cl_mem destination,
+                                   size_t destination_offset)
+{
+    cl_mem source_memory, destination_memory;
+    size_t source_begin, destination_begin;
+    ipt_result result = ipt__memory_range(source, source_offset, &source_memory, &source_begin);
+    if (!result)
+        result = ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
+    if (result)
+        return result;
+    if (source_memory == destination_memory && source_begin < destination_begin + plan->span_bytes &&
+        destination_begin < source_begin + plan->span_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
+                         (unsigned long)destination_offset, (unsigned long)source_offset);
+    return IPT_SUCCESS;
+}
+
+/* The tile of the GPUs' kernel out of place, in elements: rows of some 384 bytes, so that few sectors are cut, and as
+ * many of them as local memory holds; more of few rows. */
+static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
+{
+    const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
+    const size_t size = plan->desc.elem_size, quanta = params->local_bytes / 16;
+    const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
+    size_t wanted = ipt__max(384 / size, 8);
+    ipt__tile_layout layout;
+    if (plan->desc.rows < 256) /* a row takes up to 2 quanta more than its bytes */
+        wanted = ipt__max(wanted, (quanta / plan->desc.rows > 2 ? quanta / plan->desc.rows - 2 : 0) * 16 / size);
+    *tile_cols = ipt__min(plan->desc.cols, wanted);
+    for (;; *tile_cols = (*tile_cols + 1) / 2) {
+        layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
+        *tile_rows = most_rows;
+        while (*tile_rows > 1 && ipt__tile_quanta(&layout, *tile_rows) > quanta)
+            *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
+        if (ipt__tile_quanta(&layout, *tile_rows) <= quanta || *tile_cols == 1)
+            return layout;
+    }
+}
+
+/* The kernel for executions out of place: on GPUs one that fetches large tiles by quanta, with as much local memory as
+ * builds; elsewhere, and for elements that do not fit it, the plain tiled one. */
+static ipt_result ipt__out_of_place_get(ipt_plan *plan)
+{
+    const ipt__limits *const limits = &plan->context->limits;
+    size_t tries[2] = {0, 0};
+    ipt__params params;
+    int i;
+    if (limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE)
+        tries[0] = IPT__CHUNK_BYTES_LARGE;
+    if (limits->local_memory >= 8192)
+        tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->desc.elem_size <= 256; ++i) {
+        ipt_result result;
+        params = ipt__plan_params(plan, plan->element_units, 1);
+        params.apply = plan->desc.expression != NULL;
+        if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
+            continue;
+        params.local_bytes = (cl_uint)tries[i];
+        if (tries[i] == IPT__CHUNK_BYTES_LARGE)
+            params.group_size = IPT__CHUNK_GROUP_LARGE;
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_out_of_place, params, &plan->out_of_place_kernel);
+        if (result != IPT_ERROR_BUILD)
+            return result;
+        ipt__refuse_local(plan->context, tries[i]);
+    }
+    params = ipt__plan_params(plan, plan->element_units, 1);
+    params.apply = plan->desc.expression != NULL;
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &plan->out_of_place_kernel);
+}
+
+static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
+{
+    const ipt_plan *const plan = run->plan;
+    const ipt_plan_desc *const desc = &plan->desc;
+    const cl_ulong units = plan->element_units;
+    ipt__tile_layout layout;
+    ipt__out_of_place_arguments a;
+    size_t tile_rows, tile_cols;
+    cl_ulong tiles_down, tiles;
+    if (plan->kernels[plan->out_of_place_kernel].program->id == IPT__KERNEL_transpose) {
+        ipt__transpose_arguments t;
+        memset(&t, 0, sizeof t);
+        t.source_base = from->base;
+        t.target_base = to->base;
+        t.source_matrix_stride = from->matrix_stride;
+        t.target_matrix_stride = to->matrix_stride;
+        t.instances_per_matrix = 1;
+        t.rows = desc->rows;
+        t.cols = desc->cols;
+        t.source_row_stride = desc->cols * units;
+        t.target_row_stride = desc->rows * units;
+        t.element_units = (cl_uint)units;
+        return ipt__run_transpose(run, plan->out_of_place_kernel, from->buffer, to->buffer, &t, desc->batch);
+    }
+    layout = ipt__out_of_place_tile(plan, &tile_rows, &tile_cols);
+    tiles_down = ipt__ceil_divide(desc->rows, tile_rows);
+    tiles = tiles_down * ipt__ceil_divide(desc->cols, tile_cols);
+    memset(&a, 0, sizeof a);
+    a.source_base = from->base;
+    a.target_base = to->base;
+    a.source_matrix_stride = from->matrix_stride;
+    a.target_matrix_stride = to->matrix_stride;
+    a.matrix_units = (cl_ulong)desc->rows * desc->cols * units;
+    a.rows = desc->rows;
+    a.cols = desc->cols;
+    a.tile_rows = (cl_uint)tile_rows;
+    a.tile_cols = (cl_uint)tile_cols;
+    a.tiles = (cl_uint)tiles; /* fit if the number of groups does */
+    a.tiles_down = (cl_uint)tiles_down;
+    a.pitch = (cl_uint)layout.pitch;
+    a.skew = (cl_uint)layout.skew;
+    a.run_lanes = (cl_uint)layout.run_lanes;
+    a.element_units = (cl_uint)units;
+    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
+    return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
+}
+
+IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
+                                                 size_t source_offset, cl_mem destination, size_t destination_offset,
+                                                 cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
+{
+    ipt__place from, to;
+    int unaligned = 0;
+    ipt__run run;
+    ipt_result result;
+    if (event)
+        *event = NULL;
+    result = ipt__check_one_device(plan);
+    if (!result)
+        result = ipt__check_out_of_place(plan);
+    if (!result)
+        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+    if (!result)
+        result =
+            ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY, &unaligned);
+    if (!result)
+        result = ipt__check_buffer(plan, "destination", destination, "destination_offset", destination_offset,
+                                   CL_MEM_READ_ONLY, &unaligned);
+    if (!result)
+        result = ipt__check_apart(plan, source, source_offset, destination, destination_offset);
+    if (result)
+        return result;
+    run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
+    run.unaligned = unaligned;
+    from.buffer = source;
+    from.base = source_offset / plan->unit_bytes;
+    to.buffer = destination;
+    to.base = destination_offset / plan->unit_bytes;
+    from.matrix_stride = to.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    if (plan->out_of_place_kernel < 0)
+        result = ipt__out_of_place_get(plan);
+    if (result)
+        plan->out_of_place_kernel = -1;
+    else {
+        result = ipt__run_out_of_place(&run, &from, &to);
+        /* It uses no workspace, so the execution before it need not be waited for, and stays the one to wait for. */
+        if (!result)
+            ipt__cl.clFlush(queue);
+    }
+    IPT_LOCK_RELEASE(&plan->lock);
+    if (event)
+        *event = run.previous;
+    else if (run.previous)
+        ipt__cl.clReleaseEvent(run.previous);
+    return result;
+}
+
+/* Moves the batch between host memory and a buffer of its own, and waits. Bytes between the matrices are not touched.
+ */
+static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
+{
+    const cl_command_queue queue = plan->context->queue;
+    const size_t pitch = plan->desc.batch_stride, origin[3] = {0, 0, 0},
+                 region[3] = {plan->matrix_bytes, plan->desc.batch, 1};
+    const int dense = pitch == plan->matrix_bytes || plan->desc.batch == 1;
+    const size_t step = dense ? plan->span_bytes : pitch, bytes = dense ? plan->span_bytes : plan->matrix_bytes;
+    size_t at;
+    cl_int error = CL_SUCCESS;
+    if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
+        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
+                                                           pitch, 0, data, 0, NULL, NULL)
+                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
+                                                            pitch, 0, data, 0, NULL, NULL);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
+    }
+    for (at = 0; at < plan->span_bytes && !error; at += step)
+        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
+                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}

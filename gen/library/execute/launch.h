@@ -1,0 +1,124 @@
+/* Commands. */
+
+/* One execution under way: every command waits for the one before it, the first one for `wait`. Intel's runtime for
+ * CPUs (seen: 2026.22.10) lets a failed event end only the commands that wait for that event itself; what waits for
+ * those begins. So there each command of an in-order queue `holds`: waits for all of the caller's events. In its
+ * out-of-order queues failures are passed on, and lists of two with a failed event end the process. */
+typedef struct ipt__run {
+    ipt_plan *plan;
+    cl_command_queue queue;
+    cl_uint wait_count;
+    const cl_event *wait;
+    cl_event previous; /* of the last command; NULL before the first. Owned */
+    int commands;      /* commands that were enqueued */
+    int holds;         /* each command waits for `wait`: the queue has them in sequence by itself */
+    size_t skipped;    /* units of a matrix before the place that stages work at; 0 but for ipt__host_stages */
+    int unaligned;     /* the buffer lies over host memory that is not aligned to words: units are moved as they are */
+} ipt__run;
+
+static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
+{
+    ipt__run run;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.queue = queue;
+    run.wait_count = wait_count;
+    run.wait = wait;
+    return run;
+}
+
+/* Takes over the event of a command that was just enqueued. */
+static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, cl_event event)
+{
+    if (error)
+        return ipt__fail_opencl(call, error);
+    if (run->previous)
+        ipt__cl.clReleaseEvent(run->previous);
+    run->previous = event;
+    if (!run->holds) {
+        run->wait_count = 1;
+        run->wait = &run->previous;
+    }
+    ++run->commands;
+    return IPT_SUCCESS;
+}
+
+/* Enqueues a kernel with all its arguments set. The plan is locked. `second` and local_bytes are for kernels that take
+ * them. */
+static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
+                                  const void *arguments, cl_ulong groups)
+{
+    const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
+    const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
+    const size_t local_size = kernel->program->params.group_size, global_size = (size_t)groups * local_size;
+    cl_event event = NULL;
+    cl_int error;
+    if (groups > 0x7fffffff) /* what NVIDIA launches at most; kernels count work-groups in 32 bits */
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
+                         (double)groups);
+    error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
+    if (error)
+        return ipt__fail_opencl("clSetKernelArg", error);
+    error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
+                                           run->wait_count, run->wait, &event);
+    return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
+}
+
+/* A tile of a tiled transposition: local memory holds `tiles` of them. */
+static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size_t tiles, size_t *side, size_t *chunk)
+{
+    const size_t limit = ipt__min(plan->context->limits.local_memory, IPT__TRANSPOSE_BYTES);
+    *side = 32;
+    *chunk = ipt__min(element_units, 16);
+    while (tiles * *side * (*side * *chunk + 1) * plan->unit_bytes > limit) {
+        if (*side > 4 || *chunk == 1)
+            *side /= 2;
+        else
+            *chunk /= 2;
+    }
+}
+
+/* Fills in what follows from the rest, and enqueues a tiled transposition of `matrices` matrices. */
+static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
+                                     ipt__transpose_arguments *a, size_t matrices)
+{
+    size_t side, chunk;
+    cl_ulong groups;
+    ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
+    groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
+             ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
+    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fit if the number of groups does */
+    a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
+    a->chunk_units = (cl_uint)chunk;
+    a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
+    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a, groups);
+}
+
+/* The same for a copy of rows. Row counts, slots and strides are set; a grid of 1 slot a row is a plain one. `kernel`
+ * moves units; words are moved instead where both places begin at one. */
+static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
+                                ipt__copy_arguments *a, size_t matrices)
+{
+    const cl_ulong units = IPT__WORD_BYTES / run->plan->unit_bytes;
+    const ipt__params *params;
+    if (stage->by_words && !run->unaligned && a->source_base % units == 0 && a->target_base % units == 0) {
+        kernel = stage->word_kernel;
+        a->source_base /= units;
+        a->target_base /= units;
+        a->source_matrix_stride /= units;
+        a->target_matrix_stride /= units;
+        a->source_row_stride /= units;
+        a->target_row_stride /= units;
+        a->row_units /= units;
+    }
+    params = &run->plan->kernels[kernel].program->params;
+    a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
+    a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
+    a->lines = a->chunks * a->rows * matrices;
+    ipt__divider(a->chunks, 64, &a->chunks_magic, &a->chunks_shift);
+    ipt__divider(a->rows, 64, &a->rows_magic, &a->rows_shift);
+    ipt__divider(a->source_row_slots, 64, &a->source_row_slots_magic, &a->source_row_slots_shift);
+    ipt__divider(a->target_row_slots, 64, &a->target_row_slots_magic, &a->target_row_slots_shift);
+    return ipt__run_kernel(run, kernel, source, target, 0, a,
+                           ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes));
+}

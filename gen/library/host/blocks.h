@@ -1,0 +1,350 @@
+/* Cut matrices: blocks over the bus. */
+
+/* Bytes that cross the bus. */
+static size_t ipt__haul_bytes(const ipt__haul *haul)
+{
+    return haul->rect.rows * haul->rect.row_bytes;
+}
+
+/* Where a block is while commands are listed: nowhere yet, in a unit, in another one's place, or, when all of its
+ * strips are done, in its own. */
+typedef struct ipt__haul_block {
+    int unit;    /* that holds it; -1: none */
+    int shelter; /* the block in whose final place it waits; -1: none */
+    int guest;   /* the block that waits in its final place; -1: none */
+    size_t done; /* strips that are in their final places, the first ones */
+} ipt__haul_block;
+
+/* The last commands of each queue that use a unit, or a block's final place, plus 1. */
+typedef struct ipt__haul_uses {
+    size_t last[IPT__BLOCK_QUEUES];
+} ipt__haul_uses;
+
+/* What is known while commands are listed. Blocks are numbered panel by panel. */
+typedef struct ipt__haul_list {
+    const ipt_plan_desc *desc;
+    const ipt__blocks *sizes;
+    ipt__haul *hauls;
+    size_t count, most; /* most: commands that there is room for */
+    int full;
+    ipt__haul_block *blocks;
+    int *held; /* by each unit: the block; -1: none */
+    ipt__haul_uses *units, *places;
+    size_t free_units, next_unit;
+    size_t newest;           /* block that has been uploaded */
+    size_t uploaded, upload; /* whole panels, and the last command for them, plus 1 */
+} ipt__haul_list;
+
+static size_t ipt__block_rows(const ipt__haul_list *list, size_t block)
+{
+    return ipt__min(list->sizes->length, list->desc->rows - block / list->sizes->per_panel * list->sizes->length);
+}
+
+static size_t ipt__block_cols(const ipt__haul_list *list, size_t block)
+{
+    return ipt__min(list->sizes->columns, list->desc->cols - block % list->sizes->per_panel * list->sizes->columns);
+}
+
+static size_t ipt__block_strips(const ipt__haul_list *list, size_t block)
+{
+    return ipt__ceil_divide(ipt__block_cols(list, block), list->sizes->strip_cols);
+}
+
+/* Where strips [first, end) of a block lie in another one's final place, or its own. */
+static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_t place, size_t first, size_t end)
+{
+    const ipt__blocks *const sizes = list->sizes;
+    const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
+    ipt__rect rect;
+    rect.offset = ((place % sizes->per_panel * sizes->columns + from) * list->desc->rows +
+                   place / sizes->per_panel * sizes->length) *
+                  size;
+    rect.rows = ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from;
+    rect.row_bytes = ipt__block_rows(list, block) * size;
+    rect.pitch = list->desc->rows * size;
+    return rect;
+}
+
+/* How many panels must have been uploaded before the final places of a block's first strips may be written. */
+static size_t ipt__block_ready(const ipt__haul_list *list, size_t block, size_t strips)
+{
+    const ipt__rect rect = ipt__block_rect(list, block, block, 0, strips);
+    const size_t end = rect.offset + (rect.rows - 1) * rect.pitch + rect.row_bytes;
+    return ipt__ceil_divide(end, list->sizes->length * list->desc->cols * list->desc->elem_size);
+}
+
+/* How many of a block's strips, beside those that are done, may go to their final places. */
+static size_t ipt__block_may_go(const ipt__haul_list *list, size_t block)
+{
+    const ipt__haul_block *const its = &list->blocks[block];
+    size_t strips = its->done;
+    while (its->guest < 0 && strips < ipt__block_strips(list, block) &&
+           ipt__block_ready(list, block, strips + 1) <= list->uploaded)
+        ++strips;
+    return strips - its->done;
+}
+
+/* Lists a command that uses a unit, behind whatever has used it. */
+static ipt__haul *ipt__haul_add(ipt__haul_list *list, ipt__haul_kind kind, int unit)
+{
+    ipt__haul *haul;
+    list->full |= list->count == list->most;
+    list->count -= (size_t)list->full;
+    haul = &list->hauls[list->count++];
+    memset(haul, 0, sizeof *haul);
+    haul->kind = kind;
+    haul->device = (size_t)unit * list->sizes->unit_bytes;
+    memcpy(haul->after, list->units[unit].last, sizeof haul->after);
+    list->units[unit].last[kind] = list->count;
+    return haul;
+}
+
+/* Lists the transfer of strips of a block that is in a unit to a place, or from it. */
+static void ipt__haul_strips(ipt__haul_list *list, ipt__haul_kind kind, size_t block, size_t place, size_t strips)
+{
+    const ipt__haul_block *const its = &list->blocks[block];
+    ipt__haul *const haul = ipt__haul_add(list, kind, its->unit);
+    int i;
+    haul->rect = ipt__block_rect(list, block, place, its->done, its->done + strips);
+    haul->device += its->done * list->sizes->strip_cols * haul->rect.row_bytes;
+    for (i = 0; i < IPT__BLOCK_QUEUES; ++i)
+        haul->after[i] = ipt__max(haul->after[i], list->places[place].last[i]);
+    haul->after[IPT__HAUL_UP] = ipt__max(haul->after[IPT__HAUL_UP], list->upload);
+    list->places[place].last[kind] = list->count;
+}
+
+/* Gives a block a free unit, the one longest free, if more than `kept` are free. */
+static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
+{
+    if (list->free_units <= kept)
+        return 0;
+    while (list->held[list->next_unit] >= 0)
+        list->next_unit = (list->next_unit + 1) % list->sizes->units;
+    list->held[list->next_unit] = (int)block;
+    list->blocks[block].unit = (int)list->next_unit;
+    list->next_unit = (list->next_unit + 1) % list->sizes->units;
+    --list->free_units;
+    return 1;
+}
+
+static void ipt__unit_free(ipt__haul_list *list, size_t block)
+{
+    list->held[list->blocks[block].unit] = -1;
+    list->blocks[block].unit = -1;
+    ++list->free_units;
+}
+
+/* Brings what may go of a block in a unit to its final place; returns how many strips that are. */
+static size_t ipt__block_finish(ipt__haul_list *list, size_t block)
+{
+    const size_t strips = ipt__block_may_go(list, block);
+    if (strips)
+        ipt__haul_strips(list, IPT__HAUL_DOWN, block, block, strips);
+    list->blocks[block].done += strips;
+    if (list->blocks[block].done == ipt__block_strips(list, block))
+        ipt__unit_free(list, block);
+    return strips;
+}
+
+/* Uploads a block again that waits in another one's place, which is free then. 0: there is no unit for it. */
+static int ipt__block_reload(ipt__haul_list *list, size_t block)
+{
+    ipt__haul_block *const its = &list->blocks[block];
+    if (!ipt__unit_take(list, block, 0))
+        return 0;
+    ipt__haul_strips(list, IPT__HAUL_UP, block, (size_t)its->shelter, ipt__block_strips(list, block) - its->done);
+    list->blocks[its->shelter].guest = -1;
+    its->shelter = -1;
+    return 1;
+}
+
+/* Frees a unit: of the block whose turn comes last, which goes to the place that is needed last. 0: there is none. */
+static int ipt__block_shelter(ipt__haul_list *list)
+{
+    size_t unit, block = list->sizes->count, place, ready = 0, strips;
+    for (unit = 0; unit < list->sizes->units; ++unit)
+        if (list->held[unit] >= 0) {
+            const size_t b = (size_t)list->held[unit], its = ipt__block_ready(list, b, ipt__block_strips(list, b));
+            if (its > ready) {
+                ready = its;
+                block = b;
+            }
+        }
+    if (block == list->sizes->count)
+        return 0;
+    strips = ipt__block_strips(list, block);
+    for (place = list->sizes->count; --place > list->newest;)
+        if (list->blocks[place].guest < 0 && ipt__block_rows(list, place) >= ipt__block_rows(list, block) &&
+            ipt__block_cols(list, place) >= ipt__block_cols(list, block) &&
+            ipt__block_ready(list, place, ipt__block_strips(list, place)) <= list->uploaded)
+            break;
+    if (place == list->newest)
+        return 0;
+    ipt__haul_strips(list, IPT__HAUL_DOWN, block, place, strips - list->blocks[block].done);
+    list->blocks[block].shelter = (int)place;
+    list->blocks[place].guest = (int)block;
+    ipt__unit_free(list, block);
+    return 1;
+}
+
+/* Has more than the spare units free. 0: too little can be held. */
+static int ipt__unit_make_room(ipt__haul_list *list)
+{
+    size_t unit;
+    for (unit = 0; unit < list->sizes->units && list->free_units <= list->sizes->kept_units; ++unit)
+        if (list->held[unit] >= 0)
+            ipt__block_finish(list, (size_t)list->held[unit]);
+    while (list->free_units <= list->sizes->kept_units)
+        if (!ipt__block_shelter(list))
+            return 0;
+    return 1;
+}
+
+/* Uploads the next block and transposes it. 0: there is no room for it. */
+static int ipt__block_upload(ipt__haul_list *list, size_t block)
+{
+    const ipt__blocks *const sizes = list->sizes;
+    const size_t size = list->desc->elem_size, rows = ipt__block_rows(list, block), cols = ipt__block_cols(list, block);
+    ipt__haul *haul;
+    if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
+        return 0;
+    haul = ipt__haul_add(list, IPT__HAUL_UP, list->blocks[block].unit);
+    haul->rect.offset =
+        (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
+        size;
+    haul->rect.rows = rows;
+    haul->rect.row_bytes = cols * size;
+    haul->rect.pitch = list->desc->cols * size;
+    haul = ipt__haul_add(list, IPT__HAUL_TRANSPOSE, list->blocks[block].unit);
+    haul->plan = (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks where the matrix ends may be smaller */
+    list->newest = block;
+    if ((block + 1) % sizes->per_panel == 0) {
+        list->uploaded = block / sizes->per_panel + 1;
+        list->upload = list->count - 1;
+    }
+    return 1;
+}
+
+/* Finishes one part of so many of what may go to its final place, but nothing of the newest block, whose transposition
+ * a download would wait for, so that both directions of the bus stay busy. */
+static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
+{
+    size_t b, count = 0, finished = 0;
+    for (b = 0; b < list->newest; ++b)
+        if (list->blocks[b].unit >= 0)
+            count += ipt__block_may_go(list, b);
+    for (b = 0; b < list->newest && finished * parts < count; ++b)
+        if (list->blocks[b].unit >= 0)
+            finished += ipt__block_finish(list, b);
+    if (list->newest && list->blocks[list->newest - 1].unit >= 0)
+        ipt__block_finish(list, list->newest - 1);
+}
+
+/* Uploads one block again whose turn has come; or, in the last third, when fewer are held from panel to panel, one that
+ * waits in a place that will be needed, if there is room for what the panel under way will have held. */
+static void ipt__haul_reload(ipt__haul_list *list)
+{
+    const size_t blocks = list->sizes->per_panel;
+    size_t b, next = list->sizes->count;
+    for (b = 0; b < list->sizes->count; ++b)
+        if (list->blocks[b].shelter >= 0 && ipt__block_may_go(list, b))
+            next = b;
+    if (next == list->sizes->count && 3 * list->uploaded >= 2 * list->sizes->panels &&
+        list->free_units >
+            list->sizes->kept_units + 1 + blocks * (list->sizes->panels - list->uploaded) / list->sizes->panels)
+        for (b = list->newest + 1; b < list->sizes->count && next == list->sizes->count; ++b)
+            if (list->blocks[b].guest >= 0)
+                next = (size_t)list->blocks[b].guest;
+    if (next < list->sizes->count && list->free_units > 1)
+        ipt__block_reload(list, next);
+}
+
+/* Lists all commands for one matrix. 0: too little of it can be held. */
+static int ipt__haul_all(ipt__haul_list *list)
+{
+    const size_t blocks = list->sizes->per_panel;
+    size_t b, count, reloaded;
+    for (b = 0; b < list->sizes->count && !list->full; ++b) {
+        if (!ipt__block_upload(list, b))
+            return 0;
+        ipt__haul_finish(list, blocks - b % blocks);
+        ipt__haul_reload(list);
+    }
+    /* All places have been uploaded. What waits in another one's comes up, until nothing does any more. */
+    do {
+        for (b = 0, count = 0; b < list->sizes->count; ++b)
+            if (list->blocks[b].unit >= 0)
+                count += ipt__block_finish(list, b);
+        for (b = 0, reloaded = 0; b < list->sizes->count; ++b)
+            if (list->blocks[b].shelter >= 0 && ipt__block_reload(list, b))
+                ++reloaded;
+    } while ((count || reloaded) && !list->full);
+    for (b = 0, count = 0; b < list->sizes->count; ++b)
+        count += list->blocks[b].done < ipt__block_strips(list, b);
+    return !count && !list->full;
+}
+
+/* ---- what moving by blocks needs ---- */
+
+/* How large blocks are, and how many fit. 0: their rows would be too short for the bus. */
+static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t size = desc->elem_size, most = ipt__max(IPT__BLOCK_ROW_MOST / size, 1);
+    memset(sizes, 0, sizeof *sizes);
+    sizes->length = ipt__ceil_divide(desc->rows, ipt__max(ipt__ceil_divide(desc->rows, most), IPT__BLOCK_PARTS));
+    sizes->columns = ipt__ceil_divide(desc->cols, ipt__max(ipt__ceil_divide(desc->cols, most), IPT__BLOCK_PARTS));
+    if (ipt__min(sizes->length, sizes->columns) * size < IPT__BLOCK_ROW_LEAST)
+        return 0;
+    sizes->panels = ipt__ceil_divide(desc->rows, sizes->length);
+    sizes->per_panel = ipt__ceil_divide(desc->cols, sizes->columns);
+    sizes->strip_cols = ipt__ceil_divide(sizes->columns, IPT__BLOCK_STRIPS);
+    sizes->count = sizes->panels * sizes->per_panel;
+    sizes->unit_bytes = sizes->length * sizes->columns * size;
+    if (sizes->unit_bytes < IPT__BLOCK_BYTES_LEAST)
+        return 0;
+    sizes->units = ipt__min(capacity / sizes->unit_bytes, sizes->count);
+    sizes->kept_units = ipt__max(sizes->units / IPT__BLOCK_SPARE, 1);
+    return sizes->units > 2;
+}
+
+/* Lists the commands; none if too few blocks can be held. */
+static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    ipt__haul_list list;
+    ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
+    size_t i;
+    memset(&list, 0, sizeof list);
+    list.desc = &plan->desc;
+    list.sizes = sizes;
+    list.free_units = sizes->units;
+    list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* up, transposed, away, up again, and down */
+    list.hauls = (ipt__haul *)ipt__allocate(allocator, list.most * sizeof *list.hauls);
+    list.blocks = (ipt__haul_block *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
+    list.held = (int *)ipt__allocate(allocator, sizes->units * sizeof *list.held);
+    list.units = (ipt__haul_uses *)ipt__allocate(allocator, sizes->units * sizeof *list.units);
+    list.places = (ipt__haul_uses *)ipt__allocate(allocator, sizes->count * sizeof *list.places);
+    if (list.hauls && list.blocks && list.held && list.units && list.places) {
+        result = IPT_SUCCESS;
+        for (i = 0; i < sizes->count; ++i)
+            list.blocks[i].unit = list.blocks[i].shelter = list.blocks[i].guest = -1;
+        for (i = 0; i < sizes->units; ++i)
+            list.held[i] = -1;
+        if (ipt__haul_all(&list)) {
+            plan->host.hauls = list.hauls;
+            plan->host.haul_count = list.count;
+            for (i = 0; i < list.count; ++i)
+                sizes->bus_bytes += ipt__haul_bytes(&list.hauls[i]);
+        }
+    }
+    if (!plan->host.haul_count)
+        ipt__release(allocator, list.hauls);
+    ipt__release(allocator, list.blocks);
+    ipt__release(allocator, list.held);
+    ipt__release(allocator, list.units);
+    ipt__release(allocator, list.places);
+    return result;
+}
+
+/* ---- matrices in memory ---- */

@@ -1,0 +1,222 @@
+/* Cut matrices: panels, groups and moves. */
+
+/* A matrix that does not fit is cut along its longer side into panels of `length`, which go through the device in
+ * chunks, each in its own place; the two-pass method's other half, the shuffle of the super-elements that this makes,
+ * is done by the host, in memory or in the storage. A tall matrix's panels come first, a wide one's shuffle. So every
+ * byte crosses the bus once in each direction, and is read and written twice where the matrix lies. What is left of the
+ * longer side, less than a panel, is lifted first and put down last. Slots lie where the rows of the tall form begin,
+ * as in the two-pass method: slot t at (t div panels) * line + (t mod panels) * block bytes, so that a tall matrix's
+ * panels are written from the last to the first, and a wide one's from the first to the last, each after the one before
+ * has been read. */
+
+/* How large the pieces may be. 0: there are none so small. wanted: bytes of a super-element that is long enough. */
+static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t size = desc->elem_size, longer = ipt__max(desc->rows, desc->cols);
+    size_t most, length;
+    memset(cut, 0, sizeof *cut);
+    cut->tall = desc->rows >= desc->cols;
+    cut->shorter = ipt__min(desc->rows, desc->cols);
+    if (plan->matrix_bytes <= capacity) {
+        const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->matrix_bytes, 1);
+        cut->matrices = ipt__min(enough, desc->batch);
+        cut->chunks = ipt__ceil_divide(desc->batch, cut->matrices);
+        cut->chunk_bytes = cut->matrices * plan->matrix_bytes;
+        return 1;
+    }
+    if (cut->shorter <= IPT__CUT_CHUNK_BYTES / wanted)
+        capacity = ipt__min(capacity, IPT__CUT_CHUNK_BYTES);
+    else
+        capacity = ipt__min(capacity, wanted * cut->shorter);
+    most = ipt__min(capacity / (cut->shorter * size), ipt__max(IPT__CUT_BLOCK_BYTES / size, 1));
+    if (!most || most * size < IPT__CUT_RUN_BYTES)
+        return 0;
+    cut->length = most;
+    for (length = most; length > most - most / 8 && most - length < 4096; --length)
+        if (longer % length < longer % cut->length)
+            cut->length = length;
+    cut->panels = longer / cut->length;
+    cut->rest = longer % cut->length;
+    cut->piece_bytes = cut->block_bytes = cut->length * size;
+    cut->line_bytes = longer * size;
+    cut->rest_bytes = cut->rest * size * cut->shorter;
+    cut->chunk_panels = ipt__min(capacity / (cut->piece_bytes * cut->shorter), cut->panels);
+    cut->chunks = ipt__ceil_divide(cut->panels, cut->chunk_panels);
+    cut->chunk_bytes = cut->chunk_panels * cut->piece_bytes * cut->shorter;
+    cut->group = 1;
+    cut->groups = cut->shorter;
+    cut->backward = cut->tall;
+    return 1;
+}
+
+/* Where super-elements are too short for a storage, the shuffle moves those of a group of lines together, as one block,
+ * and a further pass sorts each group. Lines that no group takes are lifted panel by panel. Then slots may begin before
+ * their panel does: they never end behind it, if at least as much is lifted as the gaps take, and panels are taken in
+ * the other order. */
+static void ipt__cut_make_groups(ipt__cut *cut)
+{
+    const size_t most =
+        ipt__min(ipt__min(cut->chunk_bytes / (cut->panels * cut->piece_bytes), IPT__CUT_GROUP_BYTES / cut->piece_bytes),
+                 cut->shorter);
+    size_t group;
+    if (cut->chunk_panels > 1 || cut->panels == 1 || most < 4)
+        return;
+    for (group = most; group > most / 2; --group) {
+        const size_t groups = cut->shorter / group, spare = cut->shorter % group;
+        if (spare && (double)groups * (double)group * (double)cut->rest >
+                         (double)cut->panels * (double)spare * (double)cut->length)
+            continue;
+        if (cut->group == 1 || spare < cut->spare) {
+            cut->group = group;
+            cut->groups = groups;
+            cut->spare = spare;
+        }
+    }
+    cut->block_bytes = cut->group * cut->piece_bytes;
+    cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
+    cut->backward = cut->spare ? !cut->tall : cut->tall;
+}
+
+/* How much of a chunk there is with number `index`, in panels or matrices. */
+static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
+{
+    const ipt__cut *const cut = &plan->cut;
+    return cut->matrices ? ipt__min(cut->matrices, plan->desc.batch - index * cut->matrices)
+                         : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
+}
+
+/* Where a slot begins, in bytes from the start of the matrix. */
+static size_t ipt__cut_slot(const ipt__cut *cut, size_t slot)
+{
+    return slot / cut->panels * cut->group * cut->line_bytes + slot % cut->panels * cut->block_bytes;
+}
+
+/* The slots of a chunk's super-elements as they lie in the tall form. */
+static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t count)
+{
+    size_t at = first_panel * cut->groups, left = count * cut->groups, bite;
+    ipt__area area;
+    memset(&area, 0, sizeof area);
+    if (!cut->rest) {
+        ipt__area_add(&area, at * cut->block_bytes, 1, left * cut->block_bytes, 0);
+        return area;
+    }
+    if (at % cut->panels) {
+        bite = ipt__min(cut->panels - at % cut->panels, left);
+        ipt__area_add(&area, ipt__cut_slot(cut, at), 1, bite * cut->block_bytes, 0);
+        at += bite;
+        left -= bite;
+    }
+    ipt__area_add(&area, ipt__cut_slot(cut, at), left / cut->panels, cut->panels * cut->block_bytes,
+                  cut->group * cut->line_bytes);
+    at += left / cut->panels * cut->panels;
+    ipt__area_add(&area, ipt__cut_slot(cut, at), left % cut->panels ? 1 : 0, left % cut->panels * cut->block_bytes, 0);
+    return area;
+}
+
+/* Where a chunk lies before and after its way through the device, and what is left of the longer side. */
+static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
+{
+    const ipt__cut *const cut = &plan->cut;
+    const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
+    if (cut->matrices) {
+        *before = ipt__area_of(index * cut->matrices * plan->desc.batch_stride, count, plan->matrix_bytes,
+                               plan->desc.batch_stride);
+        *after = *before;
+    } else {
+        *before = ipt__area_of(index * cut->chunk_panels * panel_bytes, 1, count * panel_bytes, 0);
+        *after = ipt__cut_slots(cut, index * cut->chunk_panels, count);
+        if (!cut->tall) {
+            const ipt__area dense = *before;
+            *before = *after;
+            *after = dense;
+        }
+    }
+}
+
+static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__area *after)
+{
+    const size_t rest = cut->rest_bytes / cut->shorter, panels = cut->panels * cut->piece_bytes;
+    const ipt__area dense = ipt__area_of(panels * cut->shorter, 1, cut->rest_bytes, 0),
+                    ends = ipt__area_of(panels, cut->shorter, rest, cut->line_bytes);
+    *before = cut->tall ? dense : ends;
+    *after = cut->tall ? ends : dense;
+}
+
+/* Where a group's lines lie before and after they are sorted. */
+static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *before, ipt__area *after)
+{
+    const size_t begin = index * cut->group * cut->line_bytes;
+    const ipt__area dense = ipt__area_of(begin, 1, cut->panels * cut->block_bytes, 0),
+                    lines = ipt__area_of(begin, cut->group, cut->panels * cut->piece_bytes, cut->line_bytes);
+    *before = cut->tall ? dense : lines;
+    *after = cut->tall ? lines : dense;
+}
+
+/* Where the lines are that no group takes, without what is left at their ends. */
+static ipt__area ipt__cut_spare_place(const ipt__cut *cut)
+{
+    return ipt__area_of(cut->groups * cut->group * cut->line_bytes, cut->spare, cut->panels * cut->piece_bytes,
+                        cut->line_bytes);
+}
+
+/* Chunks are taken in this order: see above. */
+static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
+{
+    return cut->backward && !cut->matrices ? cut->chunks - 1 - turn : turn;
+}
+
+/* ---- the shuffle: who goes where ---- */
+
+/* The moves of the shuffle, cycle by cycle: into each slot comes what belongs there, so that the next move may write to
+ * where that came from. The last move of a cycle needs what its first slot held. */
+typedef struct ipt__moves_list {
+    size_t inner, outer;    /* slot t takes what is in slot (t mod inner) * outer + t div inner */
+    size_t next, start, at; /* next: where to look for the next cycle */
+    int active;             /* a cycle is under way */
+    unsigned char *moved;   /* a bit for each slot */
+} ipt__moves_list;
+
+static size_t ipt__moves_bytes(const ipt__cut *cut)
+{
+    return cut->panels * cut->groups / 8 + 1;
+}
+
+static void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsigned char *moved)
+{
+    memset(moves, 0, sizeof *moves);
+    moves->inner = cut->tall ? cut->panels : cut->groups;
+    moves->outer = cut->tall ? cut->groups : cut->panels;
+    moves->moved = moved;
+    memset(moved, 0, ipt__moves_bytes(cut));
+}
+
+typedef struct ipt__move_step {
+    size_t target, source;
+    int begins, ends; /* of its cycle; ends: source is the cycle's first slot */
+} ipt__move_step;
+
+/* The next move. Must not be called more often than there are moves. */
+static ipt__move_step ipt__moves_next(ipt__moves_list *moves)
+{
+    ipt__move_step step;
+    step.begins = !moves->active;
+    if (!moves->active) {
+        size_t t = moves->next;
+        while (moves->moved[t / 8] >> t % 8 & 1 || t % moves->inner * moves->outer + t / moves->inner == t)
+            ++t;
+        moves->next = t + 1;
+        moves->start = moves->at = t;
+        moves->active = 1;
+    }
+    step.target = moves->at;
+    step.source = step.target % moves->inner * moves->outer + step.target / moves->inner;
+    moves->moved[step.target / 8] |= (unsigned char)(1u << step.target % 8);
+    step.ends = step.source == moves->start;
+    moves->active = !step.ends;
+    moves->at = step.source;
+    return step;
+}
+
+/* ---- the shuffle in memory ---- */

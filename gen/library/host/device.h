@@ -1,0 +1,338 @@
+/* Cut matrices: plans of the pieces, executions. */
+
+/* A plan for `count` pieces of rows x cols elements, as large as the plan's, or as a super-element of a group. It may
+ * have so many bytes of workspace of its own, or borrows the lender's. */
+static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
+                                      ipt_host host, ipt_plan *lender, ipt_plan **made)
+{
+    ipt__host_share *const share = &plan->host.shares[0];
+    ipt_plan_desc desc = plan->desc;
+    ipt_result result;
+    desc.rows = rows;
+    desc.cols = cols;
+    desc.batch = count;
+    desc.batch_stride = 0;
+    desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
+    desc.measure_buffer = NULL;
+    desc.host = plan->desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
+    desc.host_queues = 0;
+    desc.max_device_memory = desc.max_host_memory = 0;
+    if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
+        desc.elem_size = plan->cut.piece_bytes;
+        desc.expression = desc.expression_type = NULL; /* it has been applied, or will be */
+    }
+    desc.max_workspace = lender ? ipt__max(ipt__max(workspace, lender->layout.workspace), 1) : workspace;
+    result = ipt__plan_make(share->context, &desc, lender, made);
+    if (result == IPT_ERROR_UNSUPPORTED) {
+        desc.max_workspace = 1;
+        result = ipt__plan_make(share->context, &desc, lender, made);
+    }
+    return result;
+}
+
+/* The plans for whole chunks, the last chunk and what is left over, the first of which has `workspace` bytes. */
+static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+{
+    const ipt__cut *const cut = &plan->cut;
+    ipt_plan **const plans = plan->host.shares[0].plans;
+    const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
+    const size_t rows = cut->matrices ? plan->desc.rows : cut->tall ? cut->length : cut->shorter;
+    const size_t cols = cut->matrices ? plan->desc.cols : cut->tall ? cut->shorter : cut->length;
+    ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, NULL, &plans[0]);
+    if (!result && last != whole)
+        result = ipt__cut_piece_plan(plan, rows, cols, last, 0, host, plans[0], &plans[1]);
+    if (!result && cut->rest)
+        result = ipt__cut_piece_plan(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest,
+                                     1, 0, host, plans[0], &plans[IPT__CUT_PLAN_REST]);
+    if (!result && cut->group > 1)
+        result = ipt__cut_piece_plan(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels,
+                                     1, 0, host, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
+    return result;
+}
+
+static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
+{
+    ipt_plan *const *const plans = plan->host.shares[0].plans;
+    return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
+}
+
+/* Bytes of workspace that the plans of a share have of their own. */
+static size_t ipt__share_workspace(const ipt__host_share *share)
+{
+    size_t bytes = 0;
+    int i;
+    for (i = 0; i < 4; ++i) {
+        bytes += share->plans[i] && !share->plans[i]->lender ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !share->block_plans[i]->lender ? share->block_plans[i]->layout.workspace : 0;
+    }
+    return bytes;
+}
+
+/* Whether a cut plan's workspace is within its desc's limit. */
+static int ipt__cut_obeys(const ipt_plan *plan)
+{
+    return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
+}
+
+/* The plans for all but blocks. What cannot borrow takes workspace of its own: where that makes too much, all are made
+ * with as little as possible. */
+static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+{
+    ipt_plan **const plans = plan->host.shares[0].plans;
+    ipt_result result = ipt__cut_make_plans(plan, workspace, host);
+    int i;
+    if (result || ipt__cut_obeys(plan))
+        return result;
+    for (i = 3; i >= 0; --i) {
+        ipt_plan_destroy(plans[i]);
+        plans[i] = NULL;
+    }
+    return ipt__cut_make_plans(plan, 1, host);
+}
+
+/* The share of workspace in a limit of device memory. */
+static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
+{
+    return plan->desc.max_workspace ? plan->desc.max_workspace
+                                    : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+}
+
+/* As much of that many bytes as one buffer may have. */
+static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
+{
+    return plan->most ? ipt__min(plan->most, bytes) : bytes;
+}
+
+/* Makes what a cut matrix needs to go by blocks, beside the panels; nothing if it cannot. */
+static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
+{
+    ipt__host_share *const share = &plan->host.shares[0];
+    ipt__blocks *const sizes = &plan->blocks;
+    const size_t panels = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
+    const size_t own = ipt__share_workspace(share),
+                 workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
+    ipt_result result;
+    int i;
+    if (plan->cut.matrices || !ipt__blocks_choose(plan, ipt__cut_most(plan, limit - own - workspace), sizes))
+        return IPT_SUCCESS;
+    result = ipt__blocks_list(plan, sizes);
+    for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
+        const size_t rows = i & 1 ? plan->desc.rows % sizes->length : sizes->length,
+                     cols = i & 2 ? plan->desc.cols % sizes->columns : sizes->columns;
+        ipt_plan *const first = share->block_plans[0];
+        if (rows && cols)
+            result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
+                                         first && !first->lender ? first : share->plans[0], &share->block_plans[i]);
+    }
+    if (result || !sizes->bus_bytes ||
+        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
+        return result;
+    for (i = IPT__BLOCK_PLANS - 1; i >= 0; --i) {
+        ipt_plan_destroy(share->block_plans[i]);
+        share->block_plans[i] = NULL;
+    }
+    memset(sizes, 0, sizeof *sizes);
+    return IPT_SUCCESS;
+}
+
+/* Makes the plans, buffer and queues of a plan whose matrices are moved through `limit` bytes of device memory. */
+static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
+{
+    ipt__host *const host = &plan->host;
+    ipt__host_share *share;
+    const size_t workspace = ipt__cut_workspace(plan, limit), line = ipt__min(plan->desc.rows, plan->desc.cols);
+    cl_int error = CL_SUCCESS;
+    size_t i, used;
+    ipt_result result;
+    if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
+                                             IPT__CUT_BLOCK_WANTED, &plan->cut)) {
+        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
+                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->desc.rows,
+                         (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
+                         (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
+    }
+    host->share_count = 1;
+    host->part_count = plan->cut.chunks;
+    host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
+    host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->cut) + plan->cut.rest_bytes;
+    if (host->shares && host->parts && host->scratch_bytes)
+        host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
+    if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
+        return IPT_ERROR_OUT_OF_MEMORY;
+    share = &host->shares[0];
+    share->context = plan->context;
+    result = ipt__cut_plans(plan, workspace, IPT_HOST_SYNCHRONOUS);
+    if (result)
+        return result;
+    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+    if (used > limit)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
+                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         (unsigned long)limit, (unsigned long)used);
+    result = ipt__cut_open_blocks(plan, limit);
+    if (result)
+        return result;
+    for (i = 0; i < IPT__CUT_SLOTS && !error; ++i) {
+        share->queues[i] = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
+        share->queue_count += !error;
+    }
+    if (error)
+        return ipt__fail_opencl("clCreateCommandQueue", error);
+    used = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
+    if (plan->blocks.bus_bytes)
+        used = ipt__max(used, plan->blocks.units * plan->blocks.unit_bytes);
+    share->buffer =
+        ipt__buffer_make(share->context, CL_MEM_READ_WRITE, used, NULL, "device memory", &plan->refused, &result);
+    if (result)
+        return result;
+    for (i = 0; i < host->part_count; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t index = ipt__cut_chunk_at(&plan->cut, i);
+        part->share = share;
+        part->plan = ipt__cut_plan_of(plan, index);
+        part->queue = share->queues[i % IPT__CUT_SLOTS];
+        part->device = i % IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+        ipt__cut_places(plan, index, &part->up, &part->down);
+    }
+    return IPT_SUCCESS;
+}
+
+/* Lifts what is left of the longer side: its transpose comes to `kept`. */
+static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
+{
+    ipt__host *const host = &run->plan->host;
+    ipt__host_run below = *run;
+    ipt__host_part part = host->parts[0];
+    ipt__area after;
+    ipt_result result;
+    part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
+    part.uploaded = part.transposed = part.downloaded = NULL;
+    ipt__cut_rest_places(&run->plan->cut, &part.up, &after);
+    result = ipt__host_begin(run, &part);
+    if (!result)
+        result = ipt__wait_for(part.transposed);
+    if (!result) {
+        part.down = ipt__area_of(0, 1, run->plan->cut.rest_bytes, 0);
+        below.data = kept;
+        below.pinned = 0;
+        result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
+    }
+    if (!result)
+        result = ipt__wait_for(part.downloaded);
+    ipt__cl.clFinish(part.queue);
+    ipt__host_forget(&part.uploaded);
+    ipt__host_forget(&part.transposed);
+    ipt__host_forget(&part.downloaded);
+    if (!result)
+        ipt__host_progress(run, 2 * run->plan->cut.rest_bytes);
+    return result;
+}
+
+/* Enqueues a command behind those that it needs, of which the first `ended` have ended. */
+static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t ended)
+{
+    ipt__host *const host = &run->plan->host;
+    ipt__host_share *const share = &host->shares[0];
+    ipt__host_part part;
+    cl_event wait[IPT__BLOCK_QUEUES];
+    cl_uint count = 0;
+    ipt_result result;
+    int i;
+    for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
+        const size_t after = haul->after[i];
+        if (i == (int)haul->kind || after <= ended) /* queues keep their own order */
+            continue;
+        result = ipt__host_unfailed(host->hauls[after - 1].event);
+        if (result)
+            return result;
+        wait[count++] = host->hauls[after - 1].event;
+    }
+    memset(&part, 0, sizeof part);
+    part.share = share;
+    part.queue = share->queues[haul->kind];
+    part.device = haul->device;
+    part.up = part.down = ipt__area_of(haul->rect.offset, haul->rect.rows, haul->rect.row_bytes, haul->rect.pitch);
+    if (haul->kind != IPT__HAUL_TRANSPOSE) {
+        run->written |= haul->kind == IPT__HAUL_DOWN;
+        return ipt__host_transfer(&part, run->data, haul->kind == IPT__HAUL_DOWN, count, count ? wait : NULL,
+                                  &haul->event);
+    }
+    result = ipt_plan_execute(share->block_plans[haul->plan], part.queue, share->buffer, haul->device, count,
+                              count ? wait : NULL, &haul->event);
+    /* Only the device's copy is lost; and what is wrong with arguments that are ipt's own is an event that failed. */
+    return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
+}
+
+/* The commands for one matrix, some ahead of the last one that has ended: few before the first download, so that a
+ * cancellation in time finds the matrix as it was. */
+static ipt_result ipt__host_run_hauls(ipt__host_run *run)
+{
+    ipt__host *const host = &run->plan->host;
+    size_t i, ended = 0, ahead;
+    ipt_result result = IPT_SUCCESS;
+    for (i = 0; ended < host->haul_count && !result && !run->cancelled; ++i) {
+        if (i < host->haul_count)
+            result = ipt__haul_begin(run, &host->hauls[i], ended);
+        ahead = run->written ? (size_t)IPT__BLOCK_AHEAD : (size_t)IPT__HOST_AHEAD;
+        for (; ended + ahead <= i && ended < host->haul_count && !result && !run->cancelled; ++ended) {
+            const ipt__haul *const haul = &host->hauls[ended];
+            result = ipt__wait_for(haul->event);
+            if (!result && haul->kind != IPT__HAUL_TRANSPOSE)
+                ipt__host_progress(run, ipt__haul_bytes(haul));
+        }
+    }
+    ipt__host_settle(host);
+    return result;
+}
+
+/* All matrices, one after the other; whole ones in chunks. */
+static ipt_result ipt__cut_run(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    const ipt__cut *const cut = &plan->cut;
+    char *const data = run->data, *const scratch = plan->host.scratch;
+    char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
+    const int by_blocks = run->pinned && plan->blocks.bus_bytes;
+    size_t i;
+    ipt_result result = IPT_SUCCESS;
+    if (cut->matrices)
+        return ipt__host_run_batch(run, &plan->host);
+    if (by_blocks)
+        run->total = plan->desc.batch * plan->blocks.bus_bytes;
+    else
+        run->total += plan->desc.batch * ipt__moves_count(cut) * cut->block_bytes;
+    for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
+        run->data = data + i * plan->desc.batch_stride;
+        if (by_blocks) {
+            result = ipt__host_run_hauls(run);
+            if (!result && run->done == run->total)
+                run->cancelled = 0; /* too late */
+            continue;
+        }
+        if (cut->rest)
+            result = ipt__cut_lift_rest(run, kept);
+        if (!result && !cut->tall)
+            ipt__cut_shuffle(run, cut, run->data);
+        if (!result && !run->cancelled)
+            result = ipt__host_run_batch(run, &plan->host);
+        ipt__host_settle(&plan->host);
+        if (!result && !run->cancelled && cut->tall)
+            ipt__cut_shuffle(run, cut, run->data);
+        if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
+            if (cut->rest) {
+                ipt__area before, after;
+                ipt__cut_rest_places(cut, &before, &after);
+                ipt__area_copy(&after, run->data, kept, 0, cut->rest_bytes, 1);
+            }
+            if (i + 1 == plan->desc.batch)
+                run->cancelled = 0; /* too late */
+        }
+    }
+    return result;
+}
+
+/* ---- matrices in a storage ---- */

@@ -1,0 +1,391 @@
+/* Host matrices: executions. */
+
+/* On devices that work in the host's memory: no copies. */
+static ipt_result ipt__host_run_shared(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    const cl_command_queue queue = plan->context->queue;
+    cl_int error;
+    cl_event event = NULL;
+    void *mapped;
+    ipt_result result = IPT_SUCCESS;
+    const cl_mem buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->span_bytes,
+                                           run->data, "the host's matrix as a buffer", &plan->refused, &result);
+    if (result)
+        return result;
+    ipt__host_progress(run, 0);
+    result = run->cancelled ? IPT_SUCCESS : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
+    if (!run->cancelled && (!result || result == IPT_ERROR_INCOMPLETE)) {
+        const ipt_result waited = event ? ipt__wait_for(event) : IPT_SUCCESS;
+        run->written = 1;
+        if (!result)
+            result = waited;
+        mapped = result ? NULL
+                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->span_bytes, 0, NULL,
+                                                     NULL, &error);
+        if (!result && error)
+            result = ipt__fail_opencl("clEnqueueMapBuffer", error);
+        if (!result) {
+            error = ipt__cl.clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
+            if (error)
+                result = ipt__fail_opencl("clEnqueueUnmapMemObject", error);
+        }
+        error = ipt__cl.clFinish(queue); /* the memory is the caller's from here on, whatever has failed */
+        if (!result && error)
+            result = ipt__fail_opencl("clFinish", error);
+        if (!result)
+            ipt__host_progress(run, run->total);
+        run->cancelled = 0; /* too late */
+    }
+    if (event)
+        ipt__cl.clReleaseEvent(event);
+    ipt__cl.clReleaseMemObject(buffer);
+    return result;
+}
+
+/* Upload, transposition, download, one after the other. */
+static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
+    const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
+    cl_event event = NULL;
+    ipt_result result = IPT_SUCCESS;
+    const cl_mem buffer =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory", &plan->refused, &result);
+    if (result)
+        return result;
+    result = ipt__transfer(plan, buffer, run->data, 0);
+    if (!result)
+        ipt__host_progress(run, run->total / 2);
+    else if (result == IPT_ERROR_OUT_OF_MEMORY)
+        plan->refused = bytes; /* some devices look for the memory only now */
+    if (!result && !run->cancelled)
+        result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
+    if (!result && !run->cancelled)
+        result = event ? ipt__wait_for(event) : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
+    else if (result == IPT_ERROR_INCOMPLETE)
+        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
+    if (!result && !run->cancelled) {
+        run->written = 1;
+        result = ipt__transfer(plan, buffer, run->data, 1);
+        if (!result)
+            ipt__host_progress(run, run->total - run->done);
+        run->cancelled = 0; /* too late */
+    }
+    if (event)
+        ipt__cl.clReleaseEvent(event);
+    ipt__cl.clReleaseMemObject(buffer);
+    return result;
+}
+
+/* The scheme that serves a plan and a place in memory: the desc's, or the one that is best. */
+static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const int shares =
+        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+    const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
+                     !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+    *scheme = desc->host;
+    if (plan->split_count || plan->cut.chunk_bytes)
+        *scheme = IPT_HOST_OVERLAPPED;
+    if (*scheme == IPT_HOST_AUTO)
+        *scheme = shares                                                                         ? IPT_HOST_SHARED
+                  : cuts && plan->matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES ? IPT_HOST_OVERLAPPED
+                                                                                                 : IPT_HOST_SYNCHRONOUS;
+    if (*scheme == IPT_HOST_SHARED && !shares)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is shared: the device does not work in the host's memory, or the address of data is not "
+                         "a multiple of %lu",
+                         (unsigned long)ipt__host_alignment(plan));
+    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves "
+                         "or IPT_PAD are not cut into parts");
+    return IPT_SUCCESS;
+}
+
+/* Executes a plan whose host_lock, or whose owner's, is held. */
+static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result;
+    if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
+        return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
+    result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+    if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
+        plan->parts_refused = 1; /* without parts: nobody asked for them */
+        return ipt__host_run_synchronous(run);
+    }
+    if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
+        ipt__host_take_slots(&plan->host);
+    if (!result)
+        result = plan->cut.chunk_bytes       ? ipt__cut_run(run)
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
+                 : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
+                                             : ipt__host_run_blocks(run, &plan->host);
+    ipt__host_settle(&plan->host);
+    return result;
+}
+
+/* Makes the plan that takes a host matrix in pieces, because the device has refused memory for all of it. */
+static ipt_result ipt__host_make_pieces(ipt_plan *plan)
+{
+    ipt_plan_desc desc = plan->desc;
+    char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
+    ipt_result result;
+    ipt__keep_cause(cause);
+    if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
+                         ipt_host_string(desc.host));
+    ipt__host_close(plan);
+    desc.host = IPT_HOST_AUTO;
+    desc.host_queues = 0;
+    desc.flags &= ~IPT_MEASURE;
+    desc.measure_buffer = NULL;
+    if (desc.max_workspace) /* this plan keeps its own */
+        desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
+    result = ipt__plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    if (result) {
+        ipt__keep_cause(why);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
+    }
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    plan->host_workspace = plan->pieces->host_workspace;
+    IPT_LOCK_RELEASE(&plan->lock);
+    return IPT_SUCCESS;
+}
+
+/* Executes by pieces. They are kept where the device will refuse as much again; what other programs have taken it may
+ * have the next time. */
+static ipt_result ipt__host_run_pieces(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result;
+    run->plan = plan->pieces;
+    result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
+    if (!plan->context->allocation || plan->span_bytes <= plan->context->allocation) {
+        ipt_plan_destroy(plan->pieces);
+        plan->pieces = NULL;
+        IPT_LOCK_ACQUIRE(&plan->lock);
+        plan->host_workspace = 0;
+        IPT_LOCK_RELEASE(&plan->lock);
+    }
+    return result;
+}
+
+/* Whether a plan that counts on working in the host's memory would now take more than max_device_memory, because the
+ * matrix lies where the device cannot work. */
+static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
+{
+    const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
+    return limit && scheme != IPT_HOST_SHARED && !plan->desc.host && !plan->cut.chunk_bytes &&
+           (limit < budget || limit - budget < plan->span_bytes);
+}
+
+static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    static const ipt_host_options none = {NULL, NULL, NULL};
+    ipt__host_run run;
+    ipt_host scheme;
+    ipt_result result;
+    if (!plan || !data)
+        return ipt__fail_null(plan ? "data" : "plan");
+    result = ipt__check_plan(plan);
+    if (!result)
+        result = ipt__host_choose(plan, (const char *)data, &scheme);
+    if (!result && plan->desc.max_host_memory)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
+                           (unsigned long)plan->desc.max_host_memory);
+    if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
+        ipt__nothing_moves(plan))
+        return result;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.data = (char *)data;
+    run.options = options ? options : &none;
+    run.total = 2 * plan->matrix_bytes * plan->desc.batch;
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
+    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    plan->refused = 0;
+    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                  "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  (unsigned long)plan->desc.max_device_memory, data);
+        result = ipt__host_make_pieces(plan);
+    } else if (!plan->pieces)
+        result = ipt__host_run_scheme(&run, scheme);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
+        result = ipt__host_make_pieces(plan);
+    if (!result && plan->pieces)
+        result = ipt__host_run_pieces(&run);
+    IPT_LOCK_RELEASE(&plan->host_lock);
+    if (result && run.written)
+        return ipt__fail_incomplete(
+            "it happened after the first byte was written, so part of data may hold the result");
+    if (!result && run.cancelled)
+        return run.written ? ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled after the first byte was written: part of data "
+                                                             "holds the result")
+                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is as it was");
+    return result;
+}
+
+IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
+{
+    return ipt__host_execute(plan, data, NULL);
+}
+
+IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt__host_execute(plan, data, options);
+}
+
+#ifndef IPT_NO_THREADS
+
+typedef struct ipt__host_job {
+    ipt_plan *plan;
+    void *data;
+    ipt_host_options options;
+    cl_event event; /* NULL: not asked for */
+    ipt_allocator allocator;
+} ipt__host_job;
+
+/* Ends an event of the library's own and lets go of it. Whoever waits for it would wait for ever, and clReleaseContext
+ * of an H200's driver hung after one had been let go of without a status: so it is set a second time, if need be. */
+static void ipt__host_event_end(cl_event event, ipt_result result)
+{
+    const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
+    if (ipt__cl.clSetUserEventStatus(event, status))
+        ipt__cl.clSetUserEventStatus(event, status);
+    ipt__cl.clReleaseEvent(event);
+}
+
+static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
+{
+    ipt__host_job job = *(ipt__host_job *)argument;
+    ipt_result result;
+    ipt__release(&job.allocator, argument);
+    result = ipt__host_execute(job.plan, job.data, &job.options);
+    if (job.options.finished)
+        job.options.finished(result, job.options.user);
+    if (job.event)
+        ipt__host_event_end(job.event, result);
+    return IPT__THREAD_RETURN;
+}
+
+IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                               cl_event *event)
+{
+    ipt__host_job *job;
+    ipt__thread thread;
+    cl_int error = CL_SUCCESS;
+    ipt_result result = ipt__check_plan(plan);
+    if (event)
+        *event = NULL;
+    if (!result && !data)
+        result = ipt__fail_null("data");
+    if (result)
+        return result;
+    job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
+    if (!job)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    job->plan = plan;
+    job->data = data;
+    job->allocator = plan->context->allocator;
+    if (options)
+        job->options = *options;
+    if (event) {
+        *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
+        if (!error)
+            error = ipt__cl.clRetainEvent(job->event); /* the caller's hold of it */
+        if (error)
+            result = ipt__fail_opencl(*event ? "clRetainEvent" : "clCreateUserEvent", error);
+    }
+    if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
+        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
+    if (!result) {
+        IPT__THREAD_DETACH(thread);
+        return IPT_SUCCESS;
+    }
+    if (event && *event) {
+        ipt__host_event_end(*event, result);
+        if (!error)
+            ipt__cl.clReleaseEvent(*event);
+        *event = NULL;
+    }
+    ipt__release(&plan->context->allocator, job);
+    return result;
+}
+
+#else
+
+IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                               cl_event *event)
+{
+    (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+}
+
+#endif
+
+IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                         ipt_plan **plan)
+{
+    ipt_plan *made;
+    ipt_result result;
+    size_t i;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    if (!contexts || !desc)
+        return ipt__fail_null(contexts ? "desc" : "contexts");
+    if (!count)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
+    for (i = 0; i < count; ++i) {
+        if (!contexts[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
+        if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
+    }
+    made = (ipt_plan *)ipt__allocate(&contexts[0]->allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__plan_begin(made, contexts[0], desc);
+    made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
+    result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < count && !result; ++i) {
+        made->split[i] = contexts[i];
+        ipt__context_retain(contexts[i]);
+        ++made->split_count;
+    }
+    if (!result)
+        result = ipt__plan_check(made);
+    if (!result && desc->expression)
+        result = ipt__plan_take_expression(made);
+    if (!result && (desc->max_device_memory || desc->max_host_memory))
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
+                           desc->max_device_memory ? "max_device_memory" : "max_host_memory",
+                           (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
+    if (!result && desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
+                           ipt_host_string(desc->host));
+    if (!result) {
+        ipt_host scheme;
+        result = ipt__host_choose(made, NULL, &scheme);
+    }
+    if (!result)
+        result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
+        result = ipt__host_make_pieces(made); /* through the first device */
+    if (result) {
+        ipt_plan_destroy(made);
+        return result;
+    }
+    ipt__plan_write_description(made);
+    *plan = made;
+    return IPT_SUCCESS;
+}

@@ -1,0 +1,108 @@
+/* Cutting within limits. */
+
+/* The same in buffers as large as the device takes. */
+static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
+{
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result = ipt__cut_open_device(plan, limit);
+    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
+        ipt__keep_cause(cause);
+        plan->most = ipt__less_than(plan->context, plan->refused);
+        plan->refused = 0;
+        ipt__host_close(plan);
+        memset(&plan->blocks, 0, sizeof plan->blocks);
+        result = ipt__cut_open_device(plan, limit);
+        if (result == IPT_ERROR_UNSUPPORTED) /* no pieces are so small */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+    }
+    return result;
+}
+
+/* ---- which plans are cut ---- */
+
+/* Bytes of device memory that a plan for host matrices may take. */
+static size_t ipt__cut_limit(const ipt_plan *plan)
+{
+    cl_ulong bytes = 0;
+    if (plan->desc.max_device_memory)
+        return plan->desc.max_device_memory;
+    if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
+        ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+        return (size_t)-1;
+    return ipt__size_of(bytes);
+}
+
+/* Whether a plan is for matrices that are cut, which have no stages of their own. */
+static int ipt__plan_is_cut(const ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
+    const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
+    if (desc->max_host_memory || plan->in_pieces)
+        return 1;
+    if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
+        return limit < plan->span_bytes;
+    return limit < budget || (!shared && limit - budget < plan->span_bytes);
+}
+
+static ipt_result ipt__cut_open(ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    return desc->max_host_memory     ? ipt__cut_open_storage(plan)
+           : desc->max_device_memory ? ipt__cut_open_smaller(plan, desc->max_device_memory)
+                                     : ipt__cut_open_smaller(plan, ipt__cut_limit(plan) / 4 * 3);
+}
+
+/* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
+static ipt_result ipt__cut_open_limited(ipt_plan *plan)
+{
+    enum { TRIES = 16 };
+    const size_t limit = plan->desc.max_workspace;
+    ipt_result result = ipt__cut_open(plan);
+    int i;
+    if (result || ipt__cut_obeys(plan))
+        return result;
+    for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
+        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        ipt__host_close(plan);
+        memset(&plan->cut, 0, sizeof plan->cut);
+        memset(&plan->blocks, 0, sizeof plan->blocks);
+        result = ipt__cut_open(plan);
+    }
+    if (result || i == TRIES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
+                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                         (unsigned long)plan->desc.elem_size);
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
+                     "would do",
+                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
+}
+
+/* Makes what a cut plan needs instead of stages. */
+static ipt_result ipt__plan_cut(ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    ipt_result result;
+    if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
+        desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
+                         "IPT_OUT_OF_PLACE are not possible then",
+                         ipt__limit_name(plan));
+    if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
+                         ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
+    if (!plan->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
+    result = ipt__cut_open_limited(plan);
+    if (!result && desc->move && !plan->cut.matrices)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
+                           ipt_move_string(desc->move));
+    if (!result)
+        plan->host_workspace = ipt__share_workspace(&plan->host.shares[0]);
+    return result;
+}

@@ -1,0 +1,297 @@
+/* Host matrices: parts, their plans and buffers. */
+
+static void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(share->block_plans[i]);
+        for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
+            ipt_plan_destroy(share->plans[i]);
+        if (share->slots)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
+        for (i = 0; i < share->queue_count; ++i)
+            ipt__cl.clReleaseCommandQueue(share->queues[i]);
+        if (share->pinned)
+            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->buffer)
+            ipt__cl.clReleaseMemObject(share->buffer);
+        share->queue_count = 0;
+    }
+    ipt__release(allocator, host->shares);
+    ipt__release(allocator, host->parts);
+    ipt__release(allocator, host->hauls);
+    ipt__release(allocator, host->scratch);
+    memset(host, 0, sizeof *host);
+}
+
+/* The length of a part along the longer side, or in matrices of a batch, and how many parts that makes. */
+static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
+    const size_t bytes = plan->matrix_bytes * desc->batch;
+    size_t parts = desc->host_queues, length;
+    if (!parts) {
+        parts = ipt__min(IPT__HOST_PARTS * devices, ipt__max(1, bytes / IPT__HOST_PART_BYTES));
+        if (desc->batch == 1)
+            parts = ipt__min(parts, ipt__max(1, all * desc->elem_size / IPT__HOST_RUN_BYTES));
+        parts = ipt__max(parts, devices);
+    }
+    parts = ipt__min(ipt__min(parts, all), IPT__HOST_PARTS_MOST);
+    length = ipt__ceil_divide(all, parts);
+    if (desc->batch == 1 && length > 512) /* rows that begin on lines of the memory, where the matrix does */
+        length = ipt__round_up(length, 64);
+    *count = ipt__ceil_divide(all, length);
+    return length;
+}
+
+/* Where part `index` lies in the host's matrix before and after. */
+static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t size = desc->elem_size;
+    if (desc->batch > 1)
+        part->up = part->down =
+            ipt__area_of(first * desc->batch_stride, length, plan->matrix_bytes, desc->batch_stride);
+    else if (desc->rows >= desc->cols) {
+        part->up = ipt__area_of(first * desc->cols * size, 1, length * desc->cols * size, 0);
+        part->down = ipt__area_of(first * size, desc->cols, length * size, desc->rows * size);
+    } else {
+        part->up = ipt__area_of(first * size, desc->rows, length * size, desc->cols * size);
+        part->down = ipt__area_of(first * desc->rows * size, 1, length * desc->rows * size, 0);
+    }
+}
+
+/* A plan for parts of `length`. It borrows the workspace of the plan itself, or of the one for the other parts, or has
+ * one of its own of what the plan has left of its limit. */
+static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
+{
+    ipt_plan_desc desc = plan->desc;
+    ipt_plan *const first = share->plans[0], *lender = plan->split_count ? NULL : plan;
+    const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
+    const size_t left =
+        budget > plan->layout.workspace && (!first || first->lender) ? (budget - plan->layout.workspace) / devices : 0;
+    ipt_result result;
+    if (first && !first->lender && (!lender || lender->layout.workspace < first->layout.workspace))
+        lender = first;
+    if (desc.batch > 1)
+        desc.batch = length;
+    else
+        *(desc.rows >= desc.cols ? &desc.rows : &desc.cols) = length;
+    desc.batch_stride = 0;
+    desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
+    desc.measure_buffer = NULL;
+    desc.host = IPT_HOST_SYNCHRONOUS;
+    desc.max_workspace = ipt__max(ipt__max(left, lender ? lender->layout.workspace : 0), 1);
+    result = ipt__plan_make(share->context, &desc, lender, made);
+    if (result == IPT_ERROR_UNSUPPORTED) {
+        desc.max_workspace = 1;
+        result = ipt__plan_make(share->context, &desc, lender, made);
+    }
+    return result;
+}
+
+/* Bytes of workspace that the parts' plans have of their own; `least`: the most that one of them needs. */
+static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
+{
+    size_t s, bytes = 0;
+    int i;
+    *least = 0;
+    for (s = 0; s < host->share_count; ++s)
+        for (i = 0; i < 2; ++i) {
+            const ipt_plan *const part = host->shares[s].plans[i];
+            bytes += part && !part->lender ? part->layout.workspace : 0;
+            *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
+        }
+    return bytes;
+}
+
+/* Refuses parts that take more workspace than the plan may have. Each device needs room for one plan that the next one
+ * cannot borrow from, and for the next one; the plan itself may have less than they need, too. */
+static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
+{
+    const size_t budget = ipt__plan_budget(plan);
+    if (!budget || plan->layout.workspace + bytes <= budget)
+        return IPT_SUCCESS;
+    plan->enough = (plan->split_count ? 2 * plan->split_count : 3) * least;
+    return ipt__fail_for_parts(budget, plan->enough);
+}
+
+/* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
+static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
+{
+    ipt__host *const host = &plan->host;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const int whole = scheme == IPT_HOST_STAGES;
+    const size_t devices = plan->split_count ? plan->split_count : 1;
+    const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
+    size_t length, i, s, bytes, least;
+    ipt_result result = IPT_SUCCESS;
+    cl_int error = CL_SUCCESS;
+    if (host->shares)
+        return IPT_SUCCESS; /* a cut plan has been so from the start */
+    length = ipt__host_cut(plan, devices, &host->part_count);
+    host->share_count = ipt__min(devices, host->part_count);
+    host->shares = (ipt__host_share *)ipt__allocate(allocator, host->share_count * sizeof *host->shares);
+    host->parts = (ipt__host_part *)ipt__allocate(allocator, host->part_count * sizeof *host->parts);
+    if (!host->shares || !host->parts)
+        result = IPT_ERROR_OUT_OF_MEMORY;
+    for (s = 0; s < host->share_count && !result; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        const size_t begin = host->part_count * s / host->share_count,
+                     end = host->part_count * (s + 1) / host->share_count;
+        bytes = 0;
+        share->context = plan->split_count ? plan->split[s] : plan->context;
+        for (i = begin; i < end && !result; ++i) {
+            ipt__host_part *const part = &host->parts[i];
+            const size_t its_length = ipt__min(length, all - i * length);
+            ipt_plan **const its_plan = &share->plans[its_length != length];
+            cl_command_queue *const queue = &share->queues[share->queue_count];
+            ipt__host_place(plan, part, i * length, its_length);
+            if (!whole && !*its_plan)
+                result = ipt__host_part_plan(plan, share, its_length, its_plan);
+            part->share = share;
+            part->plan = *its_plan;
+            part->device = bytes;
+            bytes += ipt__area_bytes(&part->up);
+            if (result)
+                break;
+            *queue = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
+            if (error)
+                result = ipt__fail_opencl("clCreateCommandQueue", error);
+            else
+                ++share->queue_count;
+            part->queue = *queue;
+        }
+        if (!result)
+            share->buffer = ipt__buffer_make(share->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory",
+                                             &plan->refused, &result);
+    }
+    if (!result) {
+        bytes = ipt__host_workspace(host, &least);
+        result = ipt__host_check_workspace(plan, bytes, least);
+    }
+    if (result) {
+        ipt__host_close(plan);
+        return result;
+    }
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    plan->host_workspace = bytes;
+    IPT_LOCK_RELEASE(&plan->lock);
+    return IPT_SUCCESS;
+}
+
+/* Takes the pinned memory that pageable matrices pass through, for devices that gain by it. Without it they are handed
+ * to the driver as they are. */
+static void ipt__host_take_slots(ipt__host *host)
+{
+#ifndef IPT_NO_THREADS
+    const size_t bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
+    size_t s;
+    for (s = 0; s < host->share_count; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        cl_int error;
+        if (share->pinned || share->context->limits.cpu)
+            continue;
+        share->pinned = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                               bytes, NULL, &error);
+        if (error) {
+            share->pinned = NULL;
+            continue;
+        }
+        share->slots = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
+                                                          CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
+        if (error) {
+            ipt__cl.clReleaseMemObject(share->pinned);
+            share->pinned = NULL;
+            share->slots = NULL;
+        }
+    }
+#else
+    (void)host;
+#endif
+}
+
+/* ---- pinned memory ---- */
+
+IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory)
+{
+    ipt__pinned *pinned;
+    const char *call;
+    cl_int error;
+    if (!context || !memory)
+        return ipt__fail_null(context ? "memory" : "context");
+    *memory = NULL;
+    if (!bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "bytes is 0");
+    if (!context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the context was made from a profile: it has no device");
+    pinned = (ipt__pinned *)ipt__allocate(&context->allocator, sizeof *pinned);
+    if (!pinned)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    pinned->buffer =
+        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
+    call = "clCreateBuffer";
+    if (!error) {
+        call = "clEnqueueMapBuffer";
+        pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(
+            context->queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
+        if (error)
+            ipt__cl.clReleaseMemObject(pinned->buffer);
+    }
+    if (error) {
+        ipt__release(&context->allocator, pinned);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with %s (%d)",
+                         (unsigned long)bytes, call, ipt__cl_error(error), (int)error);
+    }
+    pinned->bytes = bytes;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    pinned->next = context->pinned;
+    context->pinned = pinned;
+    IPT_LOCK_RELEASE(&context->lock);
+    *memory = pinned->memory;
+    return IPT_SUCCESS;
+}
+
+static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
+{
+    ipt__cl.clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
+    ipt__cl.clFinish(context->queue);
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    ipt__release(&context->allocator, pinned);
+}
+
+IPT_API void ipt_host_free(ipt_context *context, void *memory)
+{
+    ipt__pinned **at, *found = NULL;
+    if (!context || !memory)
+        return;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (at = &context->pinned; *at && (*at)->memory != (char *)memory; at = &(*at)->next)
+        ;
+    if (*at) {
+        found = *at;
+        *at = found->next;
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+    if (found)
+        ipt__pinned_free(context, found);
+}
+
+/* Whether all of a matrix lies in memory of ipt_host_alloc's. */
+static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
+{
+    const ipt__pinned *next;
+    int found = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (next = context->pinned; next; next = next->next)
+        found |= data >= next->memory && (size_t)(data - next->memory) <= next->bytes &&
+                 bytes <= next->bytes - (size_t)(data - next->memory);
+    IPT_LOCK_RELEASE(&context->lock);
+    return found;
+}

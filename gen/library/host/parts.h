@@ -1,0 +1,232 @@
+/* Host matrices: by parts and by stages. */
+
+static void ipt__host_forget(cl_event *event)
+{
+    if (*event)
+        ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
+/* Waits until nothing of a run is under way any more, whatever has become of it. */
+static void ipt__host_settle(const ipt__host *host)
+{
+    size_t s, i;
+    for (s = 0; s < host->share_count; ++s)
+        for (i = 0; i < (size_t)host->shares[s].queue_count; ++i)
+            ipt__cl.clFinish(host->shares[s].queues[i]);
+    for (i = 0; i < host->part_count; ++i) {
+        ipt__host_forget(&host->parts[i].uploaded);
+        ipt__host_forget(&host->parts[i].transposed);
+        ipt__host_forget(&host->parts[i].downloaded);
+    }
+    for (i = 0; i < host->haul_count; ++i)
+        ipt__host_forget(&host->hauls[i].event);
+}
+
+/* Waits for a transfer of a part, and tells. */
+static ipt_result ipt__host_await(ipt__host_run *run, ipt__host_part *part, int download)
+{
+    const ipt_result result = ipt__wait_for(download ? part->downloaded : part->uploaded);
+    if (!result)
+        ipt__host_progress(run, ipt__area_bytes(&part->up));
+    return result;
+}
+
+/* Uploads a part and transposes it. */
+static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
+{
+    ipt_result result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
+    if (!result)
+        result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
+                                  &part->transposed);
+    /* Only the device's copy is lost; and what is wrong with arguments that are ipt's own is an upload that failed. */
+    return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
+}
+
+/* Parts of one matrix: all are uploaded before the first is downloaded. A few transfers are enqueued ahead. */
+static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
+{
+    ipt_result result = IPT_SUCCESS;
+    size_t i, told = 0, begun = 0;
+    for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
+        result = ipt__host_begin(run, &host->parts[i]);
+        for (; !result && !run->cancelled && told + IPT__HOST_AHEAD <= i; ++told)
+            result = ipt__host_await(run, &host->parts[told], 0);
+    }
+    for (; told < host->part_count && !result && !run->cancelled; ++told)
+        result = ipt__host_await(run, &host->parts[told], 0);
+    for (i = 0; i < host->part_count && !result && !run->cancelled; ++i)
+        result = ipt__wait_for(host->parts[i].transposed);
+    for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
+        for (; begun < ipt__min(host->part_count, i + IPT__HOST_AHEAD) && !result; ++begun) {
+            run->written = 1;
+            result = ipt__host_move(run, &host->parts[begun], 1, 0, NULL, &host->parts[begun].downloaded);
+        }
+        if (!result)
+            result = ipt__host_await(run, &host->parts[i], 1);
+        if (begun == host->part_count)
+            run->cancelled = 0; /* too late */
+    }
+    return result;
+}
+
+/* Some implementations would wait for ever for what has failed. */
+static ipt_result ipt__host_unfailed(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    const cl_int error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (error)
+        return ipt__fail_opencl("clGetEventInfo", error);
+    return status < 0 ? ipt__fail_opencl("a transfer or a transposition that was to be waited for", status)
+                      : IPT_SUCCESS;
+}
+
+/* Parts that are whole matrices: each goes its way alone. */
+static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
+{
+    const size_t ahead = 2;
+    ipt_result result = IPT_SUCCESS;
+    size_t i, told = 0;
+    for (i = 0; i < host->part_count + ahead && !result && !run->cancelled; ++i) {
+        if (i < host->part_count)
+            result = ipt__host_begin(run, &host->parts[i]);
+        if (!result && i > 0 && i <= host->part_count) {
+            /* Of a matrix that is cut, it goes where the part before it came from. */
+            const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
+            result = ipt__host_unfailed(host->parts[i - 1].transposed);
+            if (result)
+                break;
+            run->written = 1;
+            result = ipt__host_move(run, &host->parts[i - 1], 1, i > 1 ? 2 : 1, wait, &host->parts[i - 1].downloaded);
+        }
+        for (; !result && !run->cancelled && told + ahead <= i; ++told) {
+            result = ipt__host_await(run, &host->parts[told], 0);
+            if (!result)
+                result = ipt__host_await(run, &host->parts[told], 1);
+            if (i >= host->part_count && run->done == run->total)
+                run->cancelled = 0; /* too late */
+        }
+    }
+    return result;
+}
+
+/* ---- the stages by parts: seed 000, section 6 ---- */
+
+/* The fewest instances of stages [first, end), of which each must have a multiple; 0 if they cannot be cut. */
+static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
+{
+    size_t grain = 0;
+    int i;
+    for (i = first; i < end; ++i) {
+        const ipt__stage *const stage = &plan->layout.stages[i];
+        if (stage->kind < IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL || stage->kind == IPT__STAGE_FLIP ||
+            stage->kind == IPT__STAGE_MAP || stage->kind == IPT__STAGE_PAD || stage->row_slots)
+            return 0;
+        if (!grain || stage->instances < grain)
+            grain = stage->instances;
+    }
+    for (i = first; i < end; ++i)
+        if (plan->layout.stages[i].instances % grain)
+            return 0;
+    return grain;
+}
+
+/* Enqueues stages [first, end) of instances [begin, stop) of `grain`. */
+static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, int first, int end,
+                                   size_t grain, size_t begin, size_t stop, const cl_event *wait, cl_event *event)
+{
+    cl_event joined[2] = {NULL, NULL};
+    ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
+    ipt_result result;
+    int i;
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    result = ipt__run_after_last(&run, joined);
+    if (!result) {
+        for (i = first; i < end && !result; ++i) {
+            ipt__stage stage = plan->layout.stages[i];
+            const size_t each = stage.instances / grain;
+            ipt__place place;
+            place.buffer = buffer;
+            place.base = run.skipped = begin * each * ipt__instance_units(plan, &stage);
+            place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+            stage.instances = (stop - begin) * each;
+            result = ipt__run_stage(&run, &stage, &place);
+        }
+        result = ipt__run_finish(&run, result, event);
+    }
+    IPT_LOCK_RELEASE(&plan->lock);
+    if (joined[0])
+        ipt__cl.clReleaseEvent(joined[0]);
+    return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* only the device's copy is lost */
+}
+
+/* Stages before the one that needs the whole matrix run by parts behind the upload, those after it before the download
+ * of their part. */
+static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
+{
+    ipt_plan *const plan = run->plan;
+    ipt__host_share *const share = &host->shares[0];
+    const int stages = plan->layout.stage_count;
+    size_t before, after, ups, downs, i, told;
+    int whole = 0;
+    cl_event middle = NULL;
+    ipt_result result = IPT_SUCCESS;
+    while (whole < stages && plan->layout.stages[whole].instances > 1)
+        ++whole;
+    before = ipt__host_grain(plan, 0, whole);
+    after = ipt__host_grain(plan, whole + 1, stages);
+    if (plan->desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
+        (whole + 1 < stages && !after))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
+                         "divide can",
+                         ipt_host_string(IPT_HOST_STAGES));
+    ups = whole ? ipt__min(before, host->part_count) : host->part_count;
+    downs = whole + 1 < stages ? ipt__min(after, host->part_count) : host->part_count;
+    before = whole ? before : plan->desc.rows;
+    after = whole + 1 < stages ? after : plan->desc.cols;
+    ups = ipt__min(ups, before);
+    downs = ipt__min(downs, after);
+    for (i = 0; i < ups && !result; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
+        part->device = plan->matrix_bytes / before * begin;
+        part->up = ipt__area_of(part->device, 1, plan->matrix_bytes / before * (stop - begin), 0);
+        result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
+        if (!result && whole)
+            result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
+                                      &part->transposed);
+    }
+    for (told = 0; told < ups && !result && !run->cancelled; ++told)
+        result = ipt__host_await(run, &host->parts[told], 0);
+    /* The plan's own event orders what is before and after, but forgets what has failed. */
+    for (told = 0; told < ups && whole && !result && !run->cancelled; ++told)
+        result = ipt__wait_for(host->parts[told].transposed);
+    if (!result && !run->cancelled)
+        result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
+    if (!result && !run->cancelled) /* until here data is as it was */
+        result = ipt__wait_for(middle);
+    for (i = 0; i < downs && !result && !run->cancelled; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
+        ipt__host_forget(&part->transposed);
+        part->device = plan->matrix_bytes / after * begin;
+        part->up = part->down = ipt__area_of(part->device, 1, plan->matrix_bytes / after * (stop - begin), 0);
+        if (whole + 1 < stages)
+            result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
+                                      &part->transposed);
+        if (result)
+            break;
+        run->written = 1;
+        result = ipt__host_move(run, part, 1, 1, part->transposed ? &part->transposed : &middle, &part->downloaded);
+    }
+    for (told = 0; told < downs && i == downs && !result; ++told) {
+        result = ipt__host_await(run, &host->parts[told], 1);
+        run->cancelled = 0; /* too late */
+    }
+    ipt__host_settle(host);
+    ipt__host_forget(&middle);
+    return result;
+}
+
+/* ---- what an execution needs ---- */

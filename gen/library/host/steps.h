@@ -1,0 +1,354 @@
+/* Storages: steps and memory. */
+
+/* The steps of a matrix, in their order. */
+typedef enum ipt__phase {
+    IPT__PHASE_LIFT,   /* what is left of the longer side, to where it is kept */
+    IPT__PHASE_CHUNKS, /* a chunk to a step */
+    IPT__PHASE_MOVES,  /* as many blocks as fill a chunk */
+    IPT__PHASE_GROUPS, /* a group to a step, if a block has several super-elements */
+    IPT__PHASE_PUT,    /* what was lifted */
+    IPT__PHASE_COUNT
+} ipt__phase;
+
+static size_t ipt__batch_moves(const ipt__cut *cut)
+{
+    return cut->block_bytes ? cut->chunk_bytes / cut->block_bytes : 0;
+}
+
+/* Whether what is left over is read with each group's lines, because to read the ends of all lines alone would cut a
+ * file's first pass into short pieces. It is transposed when it is put down then. */
+static int ipt__cut_lifts_late(const ipt__cut *cut)
+{
+    return !cut->tall && cut->group > 1 && cut->rest;
+}
+
+/* The phase with number `turn`, and how many turns of reading, working and writing it takes: see ipt__phase_reports. */
+static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
+{
+    static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
+                                      IPT__PHASE_PUT},
+                            wide[] = {IPT__PHASE_LIFT, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
+                                      IPT__PHASE_PUT};
+    const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
+    if (phase == IPT__PHASE_CHUNKS)
+        *count = cut->chunks;
+    else if (phase == IPT__PHASE_MOVES)
+        *count = ipt__moves_count(cut) ? ipt__ceil_divide(ipt__moves_count(cut), ipt__batch_moves(cut)) : 0;
+    else if (phase == IPT__PHASE_GROUPS)
+        *count = cut->group > 1 ? cut->groups : 0;
+    else
+        *count = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
+                 (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
+    return phase;
+}
+
+/* Steps for each turn of a phase. Where a turn fills a piece of what is kept until the matrix's end, a step that writes
+ * nothing reports that piece, before the step that reports the slot. */
+static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
+{
+    return (phase == IPT__PHASE_CHUNKS && cut->tall && cut->spare) ||
+                   (phase == IPT__PHASE_GROUPS && ipt__cut_lifts_late(cut))
+               ? 2
+               : 1;
+}
+
+/* Whether what a step of a phase reports is needed until its matrix is done, not only until the next step. */
+static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
+{
+    const size_t reports = ipt__phase_reports(cut, phase);
+    return phase == IPT__PHASE_LIFT || step % reports + 1 < reports;
+}
+
+/* Turns of all matrices; with `reports`, steps. */
+static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
+{
+    size_t all = 0, count;
+    int turn;
+    for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
+        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->cut, phase) : count;
+    }
+    return plan->cut.matrices ? all : all * plan->desc.batch;
+}
+
+/* A slot holds what a step writes, and behind that the block that a cycle began with which goes on. */
+static size_t ipt__storage_slot(const ipt__cut *cut)
+{
+    return ipt__round_up(cut->chunk_bytes + cut->block_bytes, IPT__CUT_PAGE_BYTES);
+}
+
+static size_t ipt__storage_slots(const ipt_plan *plan)
+{
+    return ipt__min(IPT__CUT_SLOTS, ipt__cut_steps(plan, 0));
+}
+
+/* What was lifted is kept behind the slots: of every other matrix in another place, because it may have to be put down
+ * again when that of the next one has been lifted. */
+static size_t ipt__storage_kept(const ipt__cut *cut)
+{
+    return ipt__round_up(cut->rest_bytes + cut->spare_bytes, IPT__CUT_PAGE_BYTES);
+}
+
+static size_t ipt__storage_bytes(const ipt_plan *plan)
+{
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut) +
+           ipt__min(plan->desc.batch, 2) * ipt__storage_kept(&plan->cut);
+}
+
+/* And what an execution takes beside. */
+static size_t ipt__storage_scratch(const ipt__cut *cut)
+{
+    return ipt__moves_count(cut)
+               ? IPT__CUT_SLOTS * ipt__batch_moves(cut) * sizeof(ipt__move_step) + ipt__moves_bytes(cut)
+               : 0;
+}
+
+/* Chooses the pieces of a matrix in a storage and makes their plans. */
+static ipt_result ipt__cut_open_storage(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host;
+    const size_t limit = plan->desc.max_host_memory, device = plan->desc.max_device_memory;
+    size_t capacity, workspace = plan->desc.max_workspace, used = 0;
+    ipt_result result;
+    /* A little less at a time, until everything else fits beside it. */
+    for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
+        size_t piece = capacity;
+        if (device) {
+            workspace = ipt__cut_workspace(plan, device);
+            piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
+        }
+        used = 0;
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->cut))
+            break;
+        if (!plan->cut.matrices && plan->cut.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->cut);
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->cut);
+        if (used <= limit)
+            break;
+        used = 0;
+    }
+    if (!used) {
+        memset(&plan->cut, 0, sizeof plan->cut);
+        return ipt__fail(
+            IPT_ERROR_UNSUPPORTED,
+            "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
+            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->desc.rows,
+            (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
+            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) *
+                                ipt__min(plan->desc.rows, plan->desc.cols) +
+                            plan->matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+    }
+    host->share_count = 1;
+    host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
+    if (!host->shares)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    host->shares[0].context = plan->context;
+    result = ipt__cut_plans(plan, workspace, plan->desc.host);
+    return result;
+}
+
+/* One execution, and the phase that it is in. */
+typedef struct ipt__storage_run {
+    ipt_plan *plan;
+    const ipt_storage *storage;
+    char *memory, *kept;
+    ipt__move_step *steps[IPT__CUT_SLOTS];
+    size_t counts[IPT__CUT_SLOTS];
+    ipt__moves_list moves;
+    size_t base;        /* of the matrix */
+    size_t step, total; /* step: the first of the phase */
+    size_t turn;        /* the first of the phase: turns take the slots in a circle */
+    int written;        /* the storage is not as it was */
+} ipt__storage_run;
+
+typedef enum ipt__role { IPT__ROLE_COMPUTE, IPT__ROLE_READ, IPT__ROLE_WRITE } ipt__role;
+
+/* What a thread does: a share of a step's reading or writing, or the device's part. */
+typedef struct ipt__storage_job {
+    const ipt__storage_run *run;
+    ipt__role role;
+    ipt__phase phase;
+    size_t index, share, shares; /* of the step in its phase; of the thread among those for it */
+    char *slot, *head;           /* head: what the cycle began with that goes on from the batch before; NULL: none */
+    const ipt__move_step *steps;
+    size_t count;
+    ipt_result result;
+    size_t failed_at, failed_bytes;
+} ipt__storage_job;
+
+/* One call of the storage's functions. */
+static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory, size_t bytes)
+{
+    const ipt_storage *const storage = job->run->storage;
+    const int bad = job->role == IPT__ROLE_WRITE ? storage->write(memory, offset, bytes, storage->user)
+                                                 : storage->read(memory, offset, bytes, storage->user);
+    if (bad) {
+        job->result = IPT_ERROR_STORAGE;
+        job->failed_at = offset;
+        job->failed_bytes = bytes;
+    }
+    return !bad;
+}
+
+/* A share of an area, to or from its dense form. */
+static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char *dense)
+{
+    const size_t all = ipt__area_bytes(area),
+                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES);
+    size_t begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
+    int i;
+    dense += begin;
+    for (i = 0; i < area->count; ++i) {
+        const ipt__rect *const rect = &area->rects[i];
+        const size_t its = rect->rows * rect->row_bytes;
+        while (begin < ipt__min(its, end)) {
+            const size_t row = begin / rect->row_bytes, within = begin % rect->row_bytes;
+            const size_t bytes = ipt__min(ipt__min(its, end) - begin, rect->row_bytes - within);
+            if (!ipt__storage_move(job, job->run->base + rect->offset + row * rect->pitch + within, dense, bytes))
+                return;
+            dense += bytes;
+            begin += bytes;
+        }
+        begin -= ipt__min(its, begin);
+        end -= ipt__min(its, end);
+    }
+}
+
+/* A share of the super-elements of a step. Reading, it leaves behind them what the next step needs. */
+static void ipt__storage_blocks(ipt__storage_job *job)
+{
+    const ipt__cut *const cut = &job->run->plan->cut;
+    const size_t bytes = cut->block_bytes, base = job->run->base;
+    const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
+    size_t i, started = 0;
+    int here = 0; /* the cycle under way began in this step */
+    for (i = 0; i < end && !job->result; ++i) {
+        const ipt__move_step *const step = &job->steps[i];
+        char *const block = job->slot + i * bytes;
+        if (step->begins) {
+            started = step->target;
+            here = 1;
+        }
+        if (i < begin)
+            continue;
+        if (job->role == IPT__ROLE_WRITE)
+            ipt__storage_move(job, base + ipt__cut_slot(cut, step->target), block, bytes);
+        else if (step->ends && !here)
+            memcpy(block, job->head, bytes);
+        else /* the first slot of a cycle that began here is not yet overwritten */
+            ipt__storage_move(job, base + ipt__cut_slot(cut, step->source), block, bytes);
+    }
+    if (job->role == IPT__ROLE_WRITE || end < job->count || job->result || job->steps[job->count - 1].ends)
+        return;
+    if (here)
+        ipt__storage_move(job, base + ipt__cut_slot(cut, started), job->slot + cut->chunk_bytes, bytes);
+    else
+        memcpy(job->slot + cut->chunk_bytes, job->head, bytes);
+}
+
+/* Copies what a panel has of the spare lines between its slot, where it stands last, and where those are kept: a tall
+ * matrix's panel by panel, so that each is one piece, a wide one's line by line. */
+static void ipt__cut_spare(const ipt__cut *cut, size_t panel, char *kept, char *slot)
+{
+    char *const last = slot + cut->groups * cut->block_bytes;
+    const size_t bytes = cut->piece_bytes;
+    size_t i;
+    if (cut->tall)
+        memcpy(kept + panel * cut->spare * bytes, last, cut->spare * bytes);
+    for (i = 0; i < cut->spare && !cut->tall; ++i)
+        memcpy(last + i * bytes, kept + (i * cut->panels + panel) * bytes, bytes);
+}
+
+/* Puts a tall matrix's spare lines together. */
+static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lines)
+{
+    const size_t bytes = cut->piece_bytes;
+    size_t panel, i;
+    for (i = 0; i < cut->spare; ++i)
+        for (panel = 0; panel < cut->panels; ++panel)
+            memcpy(lines + (i * cut->panels + panel) * bytes, kept + (panel * cut->spare + i) * bytes, bytes);
+}
+
+/* A share of the spare lines, between the storage and memory. */
+static void ipt__storage_spare(ipt__storage_job *job, char *lines)
+{
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
+    if (!job->result && place.count)
+        ipt__storage_area(job, &place, lines);
+}
+
+/* What a step reads where the rest is lifted late. */
+static void ipt__storage_read_late(ipt__storage_job *job)
+{
+    const ipt__storage_run *const run = job->run;
+    const ipt__cut *const cut = &run->plan->cut;
+    const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
+    const size_t first = job->phase == IPT__PHASE_LIFT ? cut->groups * cut->group : job->index * cut->group;
+    const size_t lines = job->phase == IPT__PHASE_LIFT ? cut->spare : cut->group;
+    char *const kept = run->kept + first * rest;
+    char *const target = job->phase == IPT__PHASE_LIFT ? run->kept + cut->rest_bytes : job->slot;
+    size_t i;
+    if (job->phase == IPT__PHASE_PUT) {
+        if (!job->share)
+            memcpy(job->slot, run->kept, cut->rest_bytes);
+        return;
+    }
+    for (i = lines * job->share / job->shares; i < lines * (job->share + 1) / job->shares; ++i)
+        if (!ipt__storage_move(job, run->base + (first + i) * cut->line_bytes, target + i * dense, dense) ||
+            !ipt__storage_move(job, run->base + (first + i) * cut->line_bytes + dense, kept + i * rest, rest))
+            return;
+}
+
+/* The device's part of a step. */
+static void ipt__storage_compute(ipt__storage_job *job)
+{
+    const ipt__storage_run *const run = job->run;
+    ipt_plan *const plan = run->plan, *const *const plans = plan->host.shares[0].plans;
+    const size_t index = ipt__cut_chunk_at(&plan->cut, job->index);
+    if (job->phase == IPT__PHASE_CHUNKS) {
+        if (!plan->cut.tall)
+            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+        job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
+        if (plan->cut.tall)
+            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+    } else if (job->phase == IPT__PHASE_GROUPS)
+        job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
+    else if (plan->cut.rest && job->phase == (ipt__cut_lifts_late(&plan->cut) ? IPT__PHASE_PUT : IPT__PHASE_LIFT))
+        job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
+    else if (job->phase == IPT__PHASE_PUT && plan->cut.tall)
+        ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
+}
+
+static void ipt__storage_work(void *argument)
+{
+    ipt__storage_job *const job = (ipt__storage_job *)argument;
+    const ipt__storage_run *const run = job->run;
+    ipt_plan *const plan = run->plan;
+    const ipt__cut *const cut = &plan->cut;
+    ipt__area before, after;
+    if (job->phase == IPT__PHASE_MOVES) {
+        if (job->role != IPT__ROLE_COMPUTE)
+            ipt__storage_blocks(job);
+        return;
+    }
+    if (job->phase == IPT__PHASE_CHUNKS)
+        ipt__cut_places(plan, ipt__cut_chunk_at(cut, job->index), &before, &after);
+    else if (job->phase == IPT__PHASE_GROUPS)
+        ipt__cut_group_places(cut, job->index, &before, &after);
+    else
+        ipt__cut_rest_places(cut, &before, &after);
+    if (job->role == IPT__ROLE_COMPUTE)
+        ipt__storage_compute(job);
+    else if (job->role == IPT__ROLE_READ && ipt__cut_lifts_late(cut) && job->phase != IPT__PHASE_CHUNKS)
+        ipt__storage_read_late(job);
+    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
+        ipt__storage_area(job, &before, job->slot);
+        if (job->phase == IPT__PHASE_LIFT && !cut->tall)
+            ipt__storage_spare(job, run->kept + cut->rest_bytes);
+    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_LIFT) {
+        const int kept = job->phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut);
+        ipt__storage_area(job, &after, kept ? run->kept : job->slot);
+        if (job->phase == IPT__PHASE_PUT && cut->tall)
+            ipt__storage_spare(job, job->slot);
+    }
+}

@@ -1,0 +1,265 @@
+/* Storages: executions. */
+
+/* Where a turn of a phase is prepared. What is put down as it is kept needs no slot. */
+static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
+{
+    const ipt__cut *const cut = &run->plan->cut;
+    const int kept = phase == IPT__PHASE_LIFT || (phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut) && !cut->spare);
+    return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
+}
+
+/* A piece of a run's memory. */
+typedef struct ipt__content {
+    const char *begin;
+    size_t bytes;
+} ipt__content;
+
+/* What a turn has added to what is kept, where ipt__phase_reports is 2. */
+static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
+{
+    const ipt__cut *const cut = &run->plan->cut;
+    ipt__content piece;
+    if (phase == IPT__PHASE_GROUPS) {
+        piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
+        piece.begin = run->kept + index * piece.bytes;
+    } else {
+        piece.bytes = cut->spare * cut->piece_bytes;
+        piece.begin = run->kept + cut->rest_bytes + ipt__cut_chunk_at(cut, index) * piece.bytes;
+    }
+    return piece;
+}
+
+/* What a turn has prepared to be written, or has lifted. Nobody changes it until the next step is ready. */
+static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
+{
+    const ipt__cut *const cut = &run->plan->cut;
+    const int late = ipt__cut_lifts_late(cut);
+    ipt__content piece;
+    piece.begin = ipt__storage_place(run, phase, run->turn + index);
+    if (phase == IPT__PHASE_CHUNKS)
+        piece.bytes = ipt__cut_count(run->plan, ipt__cut_chunk_at(cut, index)) *
+                      (cut->matrices ? run->plan->matrix_bytes : cut->piece_bytes * cut->shorter);
+    else if (phase == IPT__PHASE_GROUPS)
+        piece.bytes = cut->panels * cut->block_bytes;
+    else if (phase == IPT__PHASE_MOVES)
+        piece.bytes = cut->chunk_bytes + cut->block_bytes;
+    else if (phase == IPT__PHASE_PUT)
+        piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
+    else {
+        const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
+        piece.begin += ends; /* late: those of the spare lines */
+        piece.bytes = cut->rest_bytes - ends + (cut->tall ? 0 : cut->spare_bytes);
+    }
+    return piece;
+}
+
+/* Adds the jobs of one role for a phase's turn with number `index`. */
+static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
+                            ipt__phase phase, size_t index)
+{
+    const size_t turn = run->turn + index, slot = turn % IPT__CUT_SLOTS;
+    const int shares = role == IPT__ROLE_COMPUTE ? 1 : IPT__CUT_STORED_THREADS;
+    int i;
+    for (i = 0; i < shares; ++i) {
+        ipt__storage_job *const job = &jobs[count + i];
+        memset(job, 0, sizeof *job);
+        job->run = run;
+        job->role = role;
+        job->phase = phase;
+        job->index = index;
+        job->share = (size_t)i;
+        job->shares = (size_t)shares;
+        job->slot = ipt__storage_place(run, phase, turn);
+        job->steps = run->steps[slot];
+        job->count = run->counts[slot];
+        if (phase == IPT__PHASE_MOVES && index) {
+            job->head = run->memory +
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
+                        run->plan->cut.chunk_bytes;
+        }
+    }
+    return count + shares;
+}
+
+static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
+{
+    int i;
+    for (i = 0; i < count; ++i)
+        if (jobs[i].result == IPT_ERROR_STORAGE)
+            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %lu bytes at byte %lu",
+                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", (unsigned long)jobs[i].failed_bytes,
+                             (unsigned long)jobs[i].failed_at);
+        else if (jobs[i].result) /* the text is this thread's: it did that job itself */
+            return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
+    return IPT_SUCCESS;
+}
+
+/* Lists the moves of a turn, in its slot's list. */
+static void ipt__storage_list(ipt__storage_run *run, size_t index)
+{
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
+    size_t i;
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut) - index * batch);
+    for (i = 0; i < run->counts[slot]; ++i)
+        run->steps[slot][i] = ipt__moves_next(&run->moves);
+}
+
+/* Reports the steps of a phase's turn from the step `from` of the phase on. Returns other than 0 to end it. */
+static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
+{
+    const ipt_storage *const storage = run->storage;
+    const size_t reports = ipt__phase_reports(&run->plan->cut, phase);
+    size_t step;
+    for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
+        const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
+                                                                    : ipt__storage_content(run, phase, index);
+        if (storage->ready(run->step + step, run->total, piece.begin, piece.bytes, storage->user))
+            return 1;
+    }
+    return 0;
+}
+
+/* A phase: while a turn is written the next one is worked on and the one after that is read. Before it is written each
+ * turn is complete in its slot, and the storage has been told. `ready` steps of it are that far from an execution
+ * before. */
+static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
+{
+    ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
+    const size_t reports = ipt__phase_reports(&run->plan->cut, phase), prepared = ready / reports;
+    size_t i, read = prepared, computed = prepared;
+    size_t written = prepared - (ready && ready % reports == 0); /* the last one again, unless its slot is not ready */
+    ipt_result result = IPT_SUCCESS;
+    if (phase == IPT__PHASE_MOVES) {
+        ipt__moves_begin(&run->moves, &run->plan->cut,
+                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut)));
+        for (i = 0; i < prepared; ++i)
+            ipt__storage_list(run, i);
+    }
+    while (written < count && !result) {
+        int jobs_count = 0;
+        const int computes = computed < read, reads = read < count && read - written < IPT__CUT_SLOTS,
+                  writes = written < computed;
+        if (writes && ipt__storage_report(run, phase, written, ready))
+            return IPT_ERROR_CANCELLED;
+        run->written |= writes && phase != IPT__PHASE_LIFT;
+        if (computes) /* the first job is this thread's */
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, computed);
+        if (reads) {
+            if (phase == IPT__PHASE_MOVES)
+                ipt__storage_list(run, read);
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_READ, phase, read);
+        }
+        if (writes)
+            jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_WRITE, phase, written);
+        ipt__run_together(ipt__storage_work, jobs, sizeof *jobs, jobs_count);
+        result = ipt__storage_failed(jobs, jobs_count);
+        computed += (size_t)computes;
+        read += (size_t)reads;
+        written += (size_t)writes;
+    }
+    return result;
+}
+
+static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storage)
+{
+    const ipt__cut *const cut = &plan->cut;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->desc.batch;
+    ipt__storage_run run;
+    char *own = NULL, *scratch = NULL;
+    size_t i;
+    int turn;
+    ipt_result result = IPT_SUCCESS;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.storage = storage;
+    run.total = ipt__cut_steps(plan, 1);
+    run.written = storage->resume > 0;
+    run.memory = (char *)storage->memory;
+    if (storage->resume > run.total)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
+                         (unsigned long)storage->resume, (unsigned long)run.total);
+    if (storage->resume && !run.memory)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
+                         (unsigned long)storage->resume);
+    if (!run.memory) {
+        own = (char *)ipt__allocate(allocator, ipt__storage_bytes(plan) + IPT__CUT_PAGE_BYTES);
+        if (!own)
+            return IPT_ERROR_OUT_OF_MEMORY;
+        run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
+    }
+    if (scratch_bytes && !(scratch = (char *)ipt__allocate(allocator, scratch_bytes))) {
+        ipt__release(allocator, own);
+        return IPT_ERROR_OUT_OF_MEMORY;
+    }
+    for (i = 0; i < IPT__CUT_SLOTS && scratch; ++i)
+        run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
+    for (i = 0; i < matrices && !result; ++i) {
+        run.base = i * plan->desc.batch_stride;
+        run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
+        for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
+            size_t count, steps;
+            const ipt__phase phase = ipt__cut_phase(cut, turn, &count);
+            steps = count * ipt__phase_reports(cut, phase);
+            if (count && storage->resume <= run.step + steps)
+                result =
+                    ipt__storage_phase(&run, phase, count, storage->resume > run.step ? storage->resume - run.step : 0);
+            run.step += steps;
+            run.turn += count;
+        }
+    }
+    ipt__release(allocator, scratch);
+    ipt__release(allocator, own);
+    if (result == IPT_ERROR_CANCELLED)
+        return run.written
+                   ? ipt__fail(IPT_ERROR_INCOMPLETE, "ended by the storage's ready: some steps have been written")
+                   : ipt__fail(IPT_ERROR_CANCELLED, "ended by the storage's ready before anything was written");
+    return result && run.written ? ipt__fail_incomplete("it happened after some steps had been written") : result;
+}
+
+IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
+{
+    return plan && plan->desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+}
+
+IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
+{
+    return plan && plan->desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
+}
+
+IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
+{
+    const size_t steps = ipt_plan_storage_steps(plan);
+    size_t each, within;
+    int turn;
+    if (step >= resume || resume > steps)
+        return 0;
+    each = plan->cut.matrices ? steps : steps / plan->desc.batch;
+    within = step % each;
+    if (step + 1 == resume || step / each != (resume - 1) / each)
+        return step + 1 == resume;
+    for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
+        size_t count;
+        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
+        count *= ipt__phase_reports(&plan->cut, phase);
+        if (within < count)
+            return ipt__phase_keeps(&plan->cut, phase, within);
+        within -= count;
+    }
+    return 0;
+}
+
+IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
+{
+    ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
+    if (!result && (!storage->read || !storage->write))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
+    if (!result && !plan->desc.max_host_memory)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
+    if (result || ipt__nothing_moves(plan))
+        return result;
+    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    result = ipt__storage_execute(plan, storage);
+    IPT_LOCK_RELEASE(&plan->host_lock);
+    return result;
+}

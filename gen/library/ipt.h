@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The ipt authors. The text of the licence is at the end of this file. */
+#ifndef IPT_H_INCLUDED
+#define IPT_H_INCLUDED
+
+#include "interface/manual.h"
+#include "interface/interface.h"
+
+#endif /* IPT_H_INCLUDED */
+
+/* >>implementation: a part calls only parts above it, but for those that are declared ahead. */
+#if defined(IPT_IMPLEMENTATION) && !defined(IPT_IMPLEMENTATION_INCLUDED)
+#define IPT_IMPLEMENTATION_INCLUDED
+
+#include "base/platform.h"
+#include "base/error.h"
+#include "base/opencl.h"
+#include "base/arithmetic.h"
+#include "papers/heuristics.h"
+#include "program/kernels.h"
+#include "program/entry.h"
+#include "device/device.h"
+#include "device/context.h"
+#include "program/files.h"
+#include "program/cache.h"
+#include "program/profile.h"
+#include "device/create.h"
+#include "program/program.h"
+#include "program/probe.h"
+#include "program/profile_write.h"
+#include "plan/stage.h"
+#include "plan/layout.h"
+#include "plan/two_pass.h"
+#include "plan/sequences.h"
+#include "plan/choose.h"
+#include "execute/launch.h"
+#include "execute/stages.h"
+#include "execute/shuffle.h"
+#include "plan/kernels.h"
+#include "plan/workspace.h"
+#include "plan/describe.h"
+#include "plan/check.h"
+#include "plan/plan.h"
+#include "execute/execute.h"
+#include "host/transfer.h"
+#include "host/parts.h"
+#include "host/open.h"
+#include "host/cut.h"
+#include "host/shuffle.h"
+#include "host/blocks.h"
+#include "host/device.h"
+#include "host/steps.h"
+#include "host/storage.h"
+#include "host/limits.h"
+#include "host/execute.h"
+#include "choice/wisdom.h"
+#include "choice/measure.h"
+#include "api.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#endif /* IPT_IMPLEMENTATION */
+
+/*
+ * Copyright (c) 2026 The ipt authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy
+ * of this software and associated documentation files (the "Software"), to deal
+ * in the Software without restriction, including without limitation the rights
+ * to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+ * copies of the Software, and to permit persons to whom the Software is
+ * furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all
+ * copies or substantial portions of the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+ * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+ * SOFTWARE.
+ */

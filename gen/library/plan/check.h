@@ -1,0 +1,259 @@
+/* Checking descs. */
+
+/* Checks a forced kernel: that it exists, is of a family that can serve there, and is compiled in. */
+static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsigned families)
+{
+    if ((int)variant < 0 || variant >= IPT__VARIANT_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %d, which is unknown", name, (int)variant);
+    if (variant != IPT_VARIANT_AUTO && !(families >> ipt__variants[variant].family & 1))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %s, which serves other stages", name,
+                         ipt_variant_string(variant));
+#ifdef IPT_NO_SEED_KERNELS
+    if (variant != IPT_VARIANT_AUTO)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_SEED_KERNELS has left the seeds' kernels out",
+                         name, ipt_variant_string(variant));
+#endif
+    return IPT_SUCCESS;
+}
+
+/* Row-major and column-major only, and no tiles given. */
+static int ipt__formats_without_blocks(const ipt_plan_desc *desc)
+{
+    static const unsigned without = 1u << IPT_FORMAT_DEFAULT | 1u << IPT_FORMAT_RM | 1u << IPT_FORMAT_CM |
+                                    1u << IPT_FORMAT_AOS | 1u << IPT_FORMAT_SOA;
+    return (without >> desc->from & 1) && (without >> desc->to & 1) && !desc->tile_m && !desc->tile_n;
+}
+
+/* Between row-major and column-major there is a transposition, of what lies in memory. */
+static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
+{
+    const int from_columns = desc->from == IPT_FORMAT_CM || desc->from == IPT_FORMAT_SOA;
+    const int to_rows = desc->to == IPT_FORMAT_RM || desc->to == IPT_FORMAT_AOS;
+    if (!ipt__formats_without_blocks(desc))
+        return;
+    if (from_columns != to_rows || desc->variant_010 || desc->variant_100) { /* as it is, or by kernels for formats */
+        desc->tile_m = desc->tile_n = 1;
+        return;
+    }
+    desc->from = desc->to = IPT_FORMAT_DEFAULT;
+    if (from_columns) {
+        const size_t rows = desc->rows;
+        desc->rows = desc->cols;
+        desc->cols = rows;
+    }
+}
+
+/* Checks the fields of a desc that reproduce the seeds. */
+static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
+{
+    const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
+                       desc->sequence != IPT_SEQUENCE_SQUARE;
+    const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
+    ipt_result result = ipt__check_variant("variant_010", desc->variant_010,
+                                           1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_SWAP |
+                                               1u << IPT__FAMILY_PTTWAC_010 | 1u << IPT__FAMILY_P_IPT);
+    if (!result)
+        result = ipt__check_variant("variant_100", desc->variant_100,
+                                    1u << IPT__FAMILY_PTTWAC_100 | 1u << IPT__FAMILY_P_IPT);
+    if (!result)
+        result = ipt__check_variant("variant_pad", desc->variant_pad, 1u << IPT__FAMILY_PAD);
+    if (result)
+        return result;
+    if (desc->flag_spread > 32 || (desc->flag_spread & (desc->flag_spread - 1)) != 0)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %lu: 1, 2, 4, 8, 16 and 32 are possible",
+                         (unsigned long)desc->flag_spread);
+    if (desc->variant_010 && (desc->sequence == IPT_SEQUENCE_1 || desc->sequence == IPT_SEQUENCE_4_3))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "variant_010 is %s, but no stage of sequence %s moves single elements in tiles: variant_100 "
+                         "serves both",
+                         ipt_variant_string(desc->variant_010), ipt_sequence_string(desc->sequence));
+    if (!forced && !formats && !(desc->flags & IPT_PAD) && !desc->variant_100 &&
+        ((desc->sequence == IPT_SEQUENCE_AUTO && ipt__variants[desc->variant_010].family == IPT__FAMILY_BS) ||
+         (desc->sequence == IPT_SEQUENCE_SQUARE && ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)))
+        return IPT_SUCCESS; /* the other fields of the seeds have no meaning there */
+    if (ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "variant_010 is %s, but sequence is %s: it serves sequence square",
+                         ipt_variant_string(desc->variant_010), ipt_sequence_string(desc->sequence));
+    if ((desc->variant_010 || desc->variant_100) && !forced && !formats && !(desc->flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "%s is %s, but sequence is %s: it serves stages of the sequences 1 to 4.3, of formats and of "
+                         "IPT_PAD; auto takes a variant_010 of BS for whole matrices, square one of SWAP",
+                         desc->variant_010 ? "variant_010" : "variant_100",
+                         ipt_variant_string(desc->variant_010 ? desc->variant_010 : desc->variant_100),
+                         ipt_sequence_string(desc->sequence));
+    if (desc->variant_pad && !(desc->flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "variant_pad is %s, but flags has no IPT_PAD",
+                         ipt_variant_string(desc->variant_pad));
+    if ((int)desc->from < 0 || desc->from >= IPT__FORMAT_COUNT || (int)desc->to < 0 || desc->to >= IPT__FORMAT_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %d, which is unknown",
+                         (int)desc->from < 0 || desc->from >= IPT__FORMAT_COUNT ? "from" : "to",
+                         (int)desc->from < 0 || desc->from >= IPT__FORMAT_COUNT ? (int)desc->from : (int)desc->to);
+    if (formats && (desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_PAD)))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "from is %s and to is %s: %s cannot be forced with formats",
+                         ipt_format_string(desc->from), ipt_format_string(desc->to),
+                         desc->flags & IPT_PAD ? "IPT_PAD" : "a sequence");
+    if (formats && !ipt__formats_without_blocks(desc) &&
+        (!desc->tile_m || !desc->tile_n || desc->rows % desc->tile_m || desc->cols % desc->tile_n))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "tile_m = %lu and tile_n = %lu, the sides of the formats' blocks, must divide rows = %lu and "
+                         "cols = %lu",
+                         (unsigned long)desc->tile_m, (unsigned long)desc->tile_n, (unsigned long)desc->rows,
+                         (unsigned long)desc->cols);
+    if ((desc->flags & IPT_PAD) && (desc->flags & IPT_NO_COOPERATIVE))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "flags has IPT_PAD, whose kernels wait for other work-groups, and IPT_NO_COOPERATIVE");
+    if ((desc->flags & IPT_PAD) && !forced && desc->sequence != IPT_SEQUENCE_AUTO)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
+                         ipt_sequence_string(desc->sequence));
+#ifdef IPT_NO_SEED_KERNELS
+    if (desc->flags & IPT_PAD)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_SEED_KERNELS has left its kernels out");
+#endif
+    return IPT_SUCCESS;
+}
+
+#ifndef IPT_NO_SEED_KERNELS
+/* Fills in tiles, padding and sequence for IPT_PAD: what the desc leaves open, by seed 002's algorithms 5 and 3. */
+static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
+{
+    ipt_plan_desc *const desc = &plan->desc;
+    const ipt__limits *const limits = &plan->context->limits;
+    ipt_heuristic_device device;
+    /* The sides whose factors the sequence uses: the others stay as they are. */
+    const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
+    const int uses_n = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1;
+    size_t side, ignored, more;
+    ipt_result result = IPT_SUCCESS;
+    memset(&device, 0, sizeof device);
+    device.local_bytes = limits->local_memory;
+    device.max_group = limits->largest_group;
+    device.simd_width = limits->cpu ? 1 : 32;
+    side = desc->rows; /* the heuristic treats both sides alike, each for itself */
+    if (uses_m && desc->tile_m)
+        plan->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
+    else if (uses_m)
+        result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_m,
+                                     &ignored, &plan->pad_rows, &more);
+    side = desc->cols;
+    if (uses_n && desc->tile_n)
+        plan->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
+    else if (uses_n && !result)
+        result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_n,
+                                     &ignored, &plan->pad_cols, &more);
+    if (result)
+        return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
+                                                                 : "flags has IPT_PAD, and tile_n is 0");
+    if (desc->rows + plan->pad_rows < desc->rows || desc->cols + plan->pad_cols < desc->cols)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
+                         (unsigned long)desc->rows, (unsigned long)desc->cols);
+    desc->rows += plan->pad_rows;
+    desc->cols += plan->pad_cols;
+    if (desc->sequence == IPT_SEQUENCE_AUTO)
+        desc->sequence =
+            ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
+    return IPT_SUCCESS;
+}
+#endif
+
+/* Checks the fields of a desc that say what else than a transposition is wanted. */
+static ipt_result ipt__check_move(const ipt_plan_desc *desc)
+{
+    const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
+    const char *at;
+    if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
+    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s: it cannot be had with %s",
+                         ipt_move_string(desc->move), formats ? "formats" : "IPT_PAD");
+    if (!ipt__moves[desc->move].transposed &&
+        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || desc->variant_010 || desc->variant_100))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "move is %s, which transposes nothing: sequence, tiles and kernels cannot be forced",
+                         ipt_move_string(desc->move));
+    if (!desc->expression != !desc->expression_type)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL: set expression and expression_type both or neither",
+                         desc->expression ? "expression_type" : "expression");
+    if (!desc->expression)
+        return IPT_SUCCESS;
+    if (desc->elem_size > 16 || (desc->elem_size & (desc->elem_size - 1)))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression: elem_size is %lu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
+                         (unsigned long)desc->elem_size);
+    for (at = desc->expression_type; *at; ++at)
+        if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9' && at != desc->expression_type)))
+            break;
+    if (*at || at == desc->expression_type || at[-1] == '3') /* vectors of three have a fourth, undefined part */
+        return ipt__fail(
+            IPT_ERROR_INVALID_ARGUMENT,
+            "expression_type is '%s': the name of one of OpenCL C's types is needed, such as float or uchar4",
+            desc->expression_type);
+    if (!*desc->expression || strpbrk(desc->expression, "\r\n\\#"))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression is '%s': one line of OpenCL C without '\\' and '#' is needed", desc->expression);
+    return IPT_SUCCESS;
+}
+
+/* Checks the desc and fills in what follows from it: padding, batch, stride, sizes, unit. */
+static ipt_result ipt__plan_check(ipt_plan *plan)
+{
+    ipt_plan_desc *const desc = &plan->desc;
+    const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
+    size_t bytes;
+    ipt_result result;
+    if (!desc->rows || !desc->cols || !desc->elem_size)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0",
+                         !desc->rows   ? "rows"
+                         : !desc->cols ? "cols"
+                                       : "elem_size");
+    if (desc->flags & ~known_flags)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is 0x%x: 0x%x is unknown", desc->flags,
+                         desc->flags & ~known_flags);
+    if ((int)desc->host < 0 || desc->host >= IPT__HOST_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %d, which is unknown", (int)desc->host);
+    if (desc->host_queues > IPT__HOST_PARTS_MOST)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host_queues is %lu: %d at most", (unsigned long)desc->host_queues,
+                         (int)IPT__HOST_PARTS_MOST);
+    if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
+    if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
+        desc->tile_n = 1;
+    result = ipt__check_seeds(desc);
+    if (!result)
+        result = ipt__check_move(desc);
+    if (!result && (desc->from || desc->to))
+        ipt__plan_simplify_formats(desc);
+#ifndef IPT_NO_SEED_KERNELS
+    if (!result && (desc->flags & IPT_PAD))
+        result = ipt__plan_choose_padding(plan);
+#endif
+    if (result)
+        return result;
+    if (!desc->batch)
+        desc->batch = 1;
+    bytes = desc->rows;
+    if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
+                         (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
+    plan->matrix_bytes = bytes;
+    plan->unit_bytes = ipt__unit_bytes(desc->elem_size);
+    plan->element_units = desc->elem_size / plan->unit_bytes;
+    if (!desc->batch_stride)
+        desc->batch_stride = bytes;
+    if (desc->batch_stride < bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
+                         (unsigned long)desc->batch_stride, (unsigned long)bytes);
+    if (desc->batch_stride % plan->unit_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
+                         (unsigned long)desc->batch_stride, (unsigned long)plan->unit_bytes);
+    plan->span_bytes = desc->batch;
+    if (!ipt__multiply(&plan->span_bytes, desc->batch_stride))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
+                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
+    plan->span_bytes -= desc->batch_stride - bytes;
+    if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
+                         (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
+    return IPT_SUCCESS;
+}

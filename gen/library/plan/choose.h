@@ -1,0 +1,183 @@
+/* The choice of a layout. */
+
+/* The better of the two-pass layouts with super-elements of `length` elements. */
+static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+{
+    ipt__layout other;
+    ipt__layout_two_pass(plan, layout, length, budget);
+    if (ipt__layout_cooperative(plan, &other, length)) {
+        ipt__layout_finish(plan, &other, budget);
+        if (ipt__layout_better(&other, layout, budget))
+            *layout = other;
+    }
+    layout->length = length;
+}
+
+/* The best two-pass layout among super-elements of more than `above` and at most `most` bytes. */
+static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, size_t budget, size_t above, size_t most)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t long_side = ipt__max(desc->rows, desc->cols);
+    const size_t last = ipt__min(long_side, ipt__max(1, most / desc->elem_size));
+    ipt__layout candidate;
+    size_t length = ipt__min(last, above / desc->elem_size + 1);
+    ipt__layout_of_length(plan, best, length, budget);
+    while (++length <= last) {
+        ipt__layout_of_length(plan, &candidate, length, budget);
+        if (ipt__layout_better(&candidate, best, budget))
+            *best = candidate;
+    }
+}
+
+/* Appends a stage that has whole matrices in local memory, if they fit. straight: they are not transposed. */
+static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int straight)
+{
+    ipt__stage *stage;
+    if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
+        return; /* ipt__layout_dress adds another */
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
+    stage->straight = straight;
+    ipt__pack_choose(plan, stage);
+}
+
+/* Chooses the stages that transpose. budget: bytes of workspace, 0 for as little as possible. */
+static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const int tall = desc->rows >= desc->cols;
+    const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
+    memset(layout, 0, sizeof *layout);
+    if (!ipt__moves[desc->move].transposed) {
+        if (desc->batch > 1)
+            ipt__stage_add_small(plan, layout, 1);
+        ipt__layout_finish(plan, layout, budget);
+        return IPT_SUCCESS;
+    }
+    if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
+        return ipt__fail(
+            IPT_ERROR_INVALID_ARGUMENT,
+            "sequence is square, but rows = %lu and cols = %lu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
+            (unsigned long)desc->rows, (unsigned long)desc->cols);
+    if ((desc->sequence == IPT_SEQUENCE_TWO_PASS || desc->sequence == IPT_SEQUENCE_AUTO) && length > long_side)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is longer than %s = %lu", tall ? "tile_m" : "tile_n",
+                         (unsigned long)length, tall ? "rows" : "cols", (unsigned long)long_side);
+    switch (desc->sequence) {
+    case IPT_SEQUENCE_AUTO:
+        if (desc->rows == 1 || desc->cols == 1) {
+            if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
+                ipt__stage_add_small(plan, layout, 0);
+            ipt__layout_finish(plan, layout, budget);
+            return IPT_SUCCESS;
+        }
+        if (desc->variant_010) {
+            const ipt_result result =
+                ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
+            ipt__layout_finish(plan, layout, budget);
+            return result;
+        }
+        ipt__stage_add_dense(plan, layout, budget, 1, desc->rows, desc->cols, 1);
+        ipt__layout_finish(plan, layout, budget);
+        if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
+            return IPT_SUCCESS;
+        if (!length && ipt__layout_on_chip(plan, layout)) {
+            ipt__layout_finish(plan, layout, budget);
+            if (layout->workspace <= budget)
+                return IPT_SUCCESS;
+        }
+        break;
+    case IPT_SEQUENCE_SQUARE: {
+        ipt_result result = IPT_SUCCESS;
+        if (desc->rows > 1)
+            result = ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
+        ipt__layout_finish(plan, layout, budget);
+        return result;
+    }
+    case IPT_SEQUENCE_TWO_PASS:
+        break;
+    default:
+        return ipt__layout_sequence(plan, layout, budget);
+    }
+    if (length)
+        ipt__layout_of_length(plan, layout, length, budget);
+    else
+        ipt__layout_best_two_pass(plan, layout, budget, 0, IPT__SUPER_BYTES);
+    return IPT_SUCCESS;
+}
+
+/* Appends a stage that brings `rows` rows of `length` elements from one distance to another. */
+static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
+{
+    ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
+    stage->origin = from;
+    stage->row_stride = to;
+}
+
+/* Chooses all stages, those before and after the transposition included that IPT_PAD needs. */
+static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t rows = desc->rows - plan->pad_rows, cols = desc->cols - plan->pad_cols;
+    ipt__layout moves;
+    ipt_result result;
+    int i;
+    if (desc->from || desc->to)
+        return ipt__layout_convert(plan, layout, budget);
+    result = ipt__layout_choose_moves(plan, layout, budget);
+    if (result || (!plan->pad_rows && !plan->pad_cols))
+        return result;
+    moves = *layout;
+    memset(layout, 0, sizeof *layout);
+    if (plan->pad_cols && rows > 1)
+        ipt__stage_add_pad(layout, rows, cols, cols, desc->cols);
+    for (i = 0; i < moves.stage_count; ++i)
+        layout->stages[layout->stage_count++] = moves.stages[i];
+    if (plan->pad_rows && cols > 1)
+        ipt__stage_add_pad(layout, cols, rows, desc->rows, rows);
+    ipt__layout_finish(plan, layout, budget);
+    return IPT_SUCCESS;
+}
+
+/* Pairs of elements of a matrix that a FLIP stage exchanges. */
+static size_t ipt__flip_pairs(const ipt__stage *stage)
+{
+    if (!stage->reversed_cols)
+        return stage->rows / 2 * stage->cols;
+    return stage->reversed_rows ? stage->rows * stage->cols / 2 : stage->rows * (stage->cols / 2);
+}
+
+/* Adds to the stages that transpose what the plan's move and expression need beside. An expression is applied by the
+ * first stage that has every element in hand just once, by one of its own where there is none. What waves leave out is
+ * saved. */
+static void ipt__layout_dress(const ipt_plan *plan, ipt__layout *layout)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt__move *const move = &ipt__moves[desc->move];
+    ipt__stage *const first = &layout->stages[0];
+    int i, by;
+    if (layout->dressed)
+        return;
+    layout->dressed = 1;
+    if (layout->stage_count == 1 && first->kind == IPT__STAGE_TILE && first->instances == 1) {
+        first->reversed_rows = move->reversed_rows;
+        first->reversed_cols = move->reversed_cols;
+    } else if (move->reversed_rows || move->reversed_cols) {
+        ipt__stage *const flip = ipt__stage_add(layout, IPT__STAGE_FLIP, 1, move->transposed ? desc->cols : desc->rows,
+                                                move->transposed ? desc->rows : desc->cols, 1);
+        flip->reversed_rows = move->reversed_rows;
+        flip->reversed_cols = move->reversed_cols;
+        if (!ipt__flip_pairs(flip))
+            --layout->stage_count;
+    }
+    if (!desc->expression)
+        return;
+    for (by = 0; by < layout->stage_count; ++by)
+        if (layout->stages[by].kind == IPT__STAGE_TILE || layout->stages[by].kind == IPT__STAGE_SWAP ||
+            layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE)
+            break;
+    if (by == layout->stage_count)
+        ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
+    layout->stages[by].apply = 1;
+    for (i = 0; i < layout->stage_count; ++i)
+        if (layout->stages[i].kind == IPT__STAGE_SAVE)
+            layout->stages[i].apply = 1;
+}

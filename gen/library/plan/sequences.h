@@ -1,0 +1,251 @@
+/* Layouts: forced sequences and formats. */
+
+/* The sequences of seed 002, section 5.1, each stage as the two neighbouring factors that it exchanges: M, m, N, n
+ * stand for M', m, N', n; the matrix goes from (M', m, N', n) to (N', n, M', m). A stage with a "*" also transposes the
+ * super-element, which is the factors behind it. */
+typedef struct ipt__sequence_text {
+    ipt_sequence sequence;
+    const char *stages[5];
+} ipt__sequence_text;
+static const ipt__sequence_text ipt__sequence_texts[] = {
+    {IPT_SEQUENCE_1, {"Mm-Nn", NULL}},
+    {IPT_SEQUENCE_2_1, {"m-Nn", "M-Nn", NULL}},
+    {IPT_SEQUENCE_2_2, {"Mm-N", "Mm-n", NULL}},
+    {IPT_SEQUENCE_3_1, {"Mm-N", "m-n", "M-n", NULL}},
+    {IPT_SEQUENCE_3_2, {"m-N", "m-n", "M-Nn", NULL}},
+    {IPT_SEQUENCE_3_3, {"m-N", "M-N", "Mm-n", NULL}},
+    {IPT_SEQUENCE_3_4, {"m-Nn", "M-N", "M-n", NULL}},
+    {IPT_SEQUENCE_4_1, {"m-N", "m-n", "M-N", "M-n", NULL}},
+    {IPT_SEQUENCE_4_2, {"m-N", "M-N", "m-n", "M-n", NULL}},
+    {IPT_SEQUENCE_4_3, {"m-N", "M-N*", "M-n", NULL}},
+};
+
+static size_t ipt__factor(const size_t factors[4], char name)
+{
+    return factors[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
+}
+
+/* Gives a stage to the seed's kernel that the desc names for it, or says why it cannot have it. */
+static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
+{
+    const ipt__limits *const limits = &plan->context->limits;
+    const int single = stage->length == 1 && !stage->inner_rows && plan->desc.sequence != IPT_SEQUENCE_1;
+    const ipt_variant wanted = single ? plan->desc.variant_010 : plan->desc.variant_100;
+    const ipt__variant *const variant = &ipt__variants[wanted];
+    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t group = limits->group_size;
+    size_t holds, flags;
+    if (wanted == IPT_VARIANT_AUTO)
+        return IPT_SUCCESS;
+    stage->variant = variant;
+    stage->chains = 0;
+    stage->workers = 1;
+    stage->lanes = variant->lanes ? variant->lanes : group;
+    if (stage->lanes > group)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "%s needs work-groups of %lu work-items: the device has %lu; narrower units or p-ipt-item do "
+                         "without",
+                         variant->name, (unsigned long)stage->lanes, (unsigned long)group);
+    switch (variant->family) {
+    case IPT__FAMILY_SWAP:
+        break;
+    case IPT__FAMILY_BS:
+        stage->kind = IPT__STAGE_TILE;
+        stage->pack_bytes = 0;
+        stage->workers = group / stage->lanes;
+        holds = limits->local_memory / plan->unit_bytes;
+        if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "%s needs a whole tile of %lu x %lu elements in %lu bytes of local memory: smaller tile_m "
+                             "and tile_n, or pttwac-010, which has only flags there",
+                             variant->name, (unsigned long)stage->rows, (unsigned long)stage->cols,
+                             (unsigned long)limits->local_memory);
+        break;
+    case IPT__FAMILY_PTTWAC_010:
+        stage->kind = IPT__STAGE_PTTWAC_010;
+        flags = ipt__ceil_divide(instance, ipt__word_flags(plan, stage));
+        flags += variant->flag_layout == 1 ? flags / 32 : 0;
+        if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "%s needs %lu words of flags for a tile of %lu x %lu elements in %lu bytes of local "
+                             "memory: a smaller tile or flag_spread, or p-ipt, which has no flags",
+                             variant->name, (unsigned long)flags, (unsigned long)stage->rows,
+                             (unsigned long)stage->cols, (unsigned long)limits->local_memory);
+        break;
+    case IPT__FAMILY_PTTWAC_100:
+        stage->kind = IPT__STAGE_SHUFFLE;
+        if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
+            stage->workers = 128 / stage->lanes;
+        for (;; stage->workers /= 2) { /* fewer of them where each must hold more */
+            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
+            if (!stage->inner_rows || holds >= units || stage->workers == 1)
+                break;
+        }
+        stage->piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+        if (stage->inner_rows && (variant->registers || stage->piece_units < units))
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
+                             "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
+                             variant->name, (unsigned long)(units * plan->unit_bytes));
+        stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+        break;
+    default: /* P-IPT */
+        stage->kind = IPT__STAGE_P_IPT;
+        stage->workers = group / stage->lanes;
+        if (stage->inner_rows)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "%s cannot transpose super-elements inside, as sequence 4.3 needs: 4.1 and 4.2 do without",
+                             variant->name);
+        break;
+    }
+    return IPT_SUCCESS;
+}
+
+/* Appends the stage that exchanges `left` factors from `begin` on with the `right` ones behind them, of those that
+ * stand in `order`, and updates the order. inner: the super-element, two factors, is transposed, too. */
+static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
+                                       const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
+                                       int inner)
+{
+    const size_t end = begin + left + right;
+    const int before = layout->stage_count;
+    size_t part[4] = {1, 1, 1, 1}; /* instances, rows, cols, length */
+    char moved[5];
+    size_t i;
+    for (i = 0; i < 4; ++i)
+        part[i < begin ? 0 : i < begin + left ? 1 : i < end ? 2 : 3] *= ipt__factor(factors, order[i]);
+    if (inner) {
+        /* The super-element is transposed even where the grid stays as it is. */
+        ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
+        stage->inner_rows = ipt__factor(factors, order[end]);
+        stage->inner_cols = ipt__factor(factors, order[end + 1]);
+        if (!ipt__shuffle_pieces(plan, stage) && plan->desc.variant_100 == IPT_VARIANT_AUTO)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
+                             "memory; 4.1, 4.2 or smaller tiles do without",
+                             (unsigned long)stage->inner_rows, (unsigned long)stage->inner_cols,
+                             (unsigned long)plan->context->limits.local_memory);
+    } else if (plan->desc.sequence == IPT_SEQUENCE_1) {
+        if (part[1] > 1 && part[2] > 1)
+            ipt__shuffle_pieces(plan, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
+    } else {
+        ipt__stage_add_dense(plan, layout, budget, part[0], part[1], part[2], part[3]);
+    }
+    memcpy(moved, order, 5);
+    memcpy(moved + begin, order + begin + left, right);
+    memcpy(moved + begin + right, order + begin, left);
+    if (inner) {
+        moved[end] = order[end + 1];
+        moved[end + 1] = order[end];
+    }
+    memcpy(order, moved, 5);
+    return layout->stage_count > before ? ipt__stage_force(plan, &layout->stages[before]) : IPT_SUCCESS;
+}
+
+/* The same for a stage by its text in ipt__sequence_texts. */
+static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, size_t budget, const size_t factors[4],
+                                   char order[5], const char *text)
+{
+    const char *const dash = strchr(text, '-');
+    const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
+    return ipt__layout_exchange(plan, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
+                                right, text[left + 1 + right] == '*');
+}
+
+/* The tile of a forced sequence along one side: the caller's, which must divide, or a divisor. */
+static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side_name, size_t side, size_t *chosen)
+{
+    *chosen = tile;
+    if (tile && side % tile)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu does not divide %s = %lu", name, (unsigned long)tile,
+                         side_name, (unsigned long)side);
+    if (!tile)
+        *chosen = ipt__divisor_near(side, IPT__DIVISOR_WANTED);
+    if (!*chosen)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "%s is 0 and %s = %lu has no divisor to choose: name %s, or use IPT_SEQUENCE_TWO_PASS", name,
+                         side_name, (unsigned long)side, name);
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    size_t factors[4] = {1, 1, 1, 1}, tile_m = 1, tile_n = 1;
+    char order[5] = "MmNn";
+    ipt_result result = IPT_SUCCESS;
+    size_t s = 0;
+    int i;
+    memset(layout, 0, sizeof *layout);
+    if (desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2)
+        result = ipt__tile_side("tile_m", desc->tile_m, "rows", desc->rows, &tile_m);
+    if (!result && desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1)
+        result = ipt__tile_side("tile_n", desc->tile_n, "cols", desc->cols, &tile_n);
+    if (result)
+        return result;
+    factors[0] = desc->rows / tile_m;
+    factors[1] = tile_m;
+    factors[2] = desc->cols / tile_n;
+    factors[3] = tile_n;
+    while (ipt__sequence_texts[s].sequence != desc->sequence)
+        ++s;
+    for (i = 0; !result && ipt__sequence_texts[s].stages[i]; ++i)
+        result = ipt__layout_text(plan, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
+    ipt__layout_finish(plan, layout, budget);
+    return result;
+}
+
+/* Whether a layout is the better one: one that fits the budget (0: the least workspace), then the cheaper one. */
+static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
+{
+    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
+    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
+        return a->minimum_workspace < b->minimum_workspace;
+    return a_fits != b_fits ? a_fits : a->cost < b->cost;
+}
+
+/* Tries all ways from `order` to the factors' order `to` that take at most `most` more stages, and keeps the best. */
+static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *found, const ipt__layout *so_far,
+                               size_t budget, const size_t factors[4], const char *order, const char *to, int most)
+{
+    size_t begin, left, right;
+    if (!strcmp(order, to)) {
+        ipt__layout layout = *so_far;
+        ipt__layout_finish(plan, &layout, budget);
+        if (!*found || ipt__layout_better(&layout, best, budget))
+            *best = layout;
+        *found = 1;
+        return;
+    }
+    for (begin = 0; begin < 3 && most; ++begin)
+        for (left = 1; begin + left < 4; ++left)
+            for (right = 1; begin + left + right <= 4; ++right) {
+                ipt__layout layout = *so_far;
+                char next[5];
+                memcpy(next, order, 5);
+                if (!ipt__layout_exchange(plan, &layout, budget, factors, next, begin, left, right, 0))
+                    ipt__layout_search(plan, best, found, &layout, budget, factors, next, to, most - 1);
+            }
+}
+
+/* From one block format to another, in the best way. Any order of four factors is three exchanges from any other. */
+static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    static const char *const orders[] = {
+#define IPT__FORMAT_FACTORS(name, text, factors) factors,
+        IPT_FORMAT_LIST(IPT__FORMAT_FACTORS)};
+    const ipt_plan_desc *const desc = &plan->desc;
+    const char *const from = orders[desc->from ? desc->from : IPT_FORMAT_RM];
+    const char *const to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
+    size_t factors[4];
+    ipt__layout empty;
+    int found = 0;
+    memset(&empty, 0, sizeof empty);
+    factors[0] = desc->rows / desc->tile_m;
+    factors[1] = desc->tile_m;
+    factors[2] = desc->cols / desc->tile_n;
+    factors[3] = desc->tile_n;
+    ipt__layout_search(plan, layout, &found, &empty, budget, factors, from, to, 3);
+    return found ? IPT_SUCCESS
+                 : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused each way: the text is the last one's */
+}

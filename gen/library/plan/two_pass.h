@@ -1,0 +1,219 @@
+/* Layouts: two passes, together, on chip. */
+
+/* The two-pass method with super-elements of `length` elements. Tall: panels of `length` rows are transposed, then the
+ * super-elements are shuffled. Wide: the mirror of it. What is left over of the long side is saved first and restored
+ * last, and then the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+{
+    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const int tall = rows >= cols;
+    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
+    const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
+    ipt__stage *stage;
+    memset(layout, 0, sizeof *layout);
+    if (left) {
+        layout->saved_elements = left * short_side;
+        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
+        stage->origin = tall ? first_left * cols : first_left;
+        stage->row_stride = cols;
+    }
+    if (tall) {
+        if (!left)
+            ipt__stage_add_dense(plan, layout, budget, panels, length, cols, 1);
+        else {
+            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
+            stage->row_slots = panels;
+            stage->row_stride = rows;
+        }
+    }
+    if (panels > 1 && short_side > 1) {
+        stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
+                     : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
+        ipt__shuffle_pieces(plan, stage);
+        if (left) {
+            stage->row_slots = panels;
+            stage->row_stride = long_side;
+        }
+    }
+    if (!tall) {
+        if (!left)
+            ipt__stage_add_dense(plan, layout, budget, panels, rows, length, 1);
+        else {
+            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
+            stage->row_slots = panels;
+            stage->row_stride = cols;
+            stage->gapped_source = 1;
+        }
+    }
+    if (left) {
+        stage = tall ? ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left)
+                     : ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, left, 1, rows);
+        stage->origin = tall ? first_left : first_left * rows;
+        stage->row_stride = rows;
+    }
+    ipt__layout_finish(plan, layout, budget);
+}
+
+/* The most elements along the short side that a chunk with `y` along the long side can have; 0: none. */
+static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
+{
+    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
+    size_t x = quanta / ((y * size + slack + 15) / 16 + 1);
+    if (tall) {
+        if (y > IPT__CHUNK_RUNS || quanta / y < 3 || (quanta / y - 1) * 16 < slack + size)
+            return 0;
+        x = ((quanta / y - 1) * 16 - slack) / size; /* one quantum for the skew */
+    }
+    return ipt__min(x, IPT__CHUNK_RUNS);
+}
+
+/* Cuts a PANEL stage's panels of `length` along the long side into chunks, as long as local memory allows. 0 if that is
+ * not possible. */
+static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
+{
+    ipt__chunks *const chunks = &stage->chunks;
+    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
+    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
+    chunks->y = length;
+    chunks->down = 1;
+    chunks->pack = 1;
+    chunks->neighbours = stage->tail_length != 0;
+    chunks->narrow = (int)plan->panel->params.narrow;
+    /* Whole panels, several to an order if they are small: every work-group should have some. */
+    if (chunks->narrow) {
+        const size_t panel = length * row;
+        const size_t fits = chunks->tall
+                                ? (quanta - quanta / 9 - 2) * 16 / panel
+                                : ipt__min(IPT__CHUNK_RUNS / short_side,
+                                           quanta / ((length * size + slack + 15) / 16 * short_side + short_side));
+        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
+        chunks->x = short_side;
+        chunks->across = 1;
+    } else {
+        /* Short edges cut many sectors: a tall chunk is made as near a square as rows of x and slots of y elements go.
+         * More chunks that share slots have to gain a fifth. */
+        double best = 0;
+        size_t down;
+        for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
+            const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
+            const size_t x = ipt__chunk_breadth(plan, chunks->tall, y);
+            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
+            if (x && (best == 0 || cut < best)) {
+                best = cut;
+                chunks->y = ipt__min(y, length);
+                chunks->across = ipt__ceil_divide(short_side, x);
+                chunks->x = ipt__min(x, ipt__round_up(ipt__ceil_divide(short_side, chunks->across), 8));
+            }
+        }
+        if (best == 0)
+            return 0;
+        chunks->across = ipt__ceil_divide(short_side, chunks->x);
+        chunks->down = ipt__ceil_divide(length, chunks->y);
+    }
+    /* Should a panel be left to the last work-group, it moves whole slots. */
+    if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
+        return 0;
+    chunks->packs = ipt__ceil_divide(panels, chunks->pack);
+    chunks->orders = chunks->packs + tail;
+    chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
+    chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
+                                     chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
+    chunks->blocks = 1;
+    chunks->block_rows = length;
+    if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
+        const size_t step = plan->panel->params.group_size / chunks->tile.run_lanes;
+        chunks->block_rows = ipt__round_up(
+            ipt__ceil_divide(length, length < IPT__BLOCKS_TALL * IPT__BLOCK_ROWS ? 1 : IPT__BLOCKS_TALL), step);
+        chunks->blocks = ipt__ceil_divide(length, chunks->block_rows);
+    } else if (!chunks->narrow && !chunks->tall && chunks->waits) {
+        chunks->blocks = ipt__min(ipt__min(IPT__BLOCKS_WIDE, chunks->across), ipt__max(1, length / IPT__BLOCK_ROWS));
+        chunks->block_rows = length / chunks->blocks;
+    }
+    return (chunks->across * chunks->down <= half || !chunks->waits) &&
+           chunks->across * chunks->down * chunks->orders < 0x7fffffff / plan->desc.batch;
+}
+
+/* The two-pass method with a PANEL stage, which saves (tall) or restores (wide) what is left over, and a shuffle that
+ * does the other half of that. 0 if the panels cannot be held. */
+static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, size_t length)
+{
+    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const int tall = rows >= cols;
+    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
+    const size_t panels = long_side / length, left = long_side % length;
+    ipt__stage *stage;
+    int turn;
+    memset(layout, 0, sizeof *layout);
+    if (!plan->panel || (int)plan->panel->params.tall != tall || panels < 2 || short_side < 2 ||
+        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * plan->element_units >= (size_t)1 << 31)
+        return 0;
+    layout->saved_elements = left * short_side;
+    for (turn = 0; turn < 2; ++turn) {
+        if (tall == (turn == 0)) {
+            stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
+            stage->chunks.tall = tall;
+            stage->gapped_source = !tall;
+        } else {
+            stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
+            stage->gap_restore = tall;
+            ipt__shuffle_pieces(plan, stage);
+        }
+        stage->tail_length = left;
+        stage->row_slots = panels;
+        stage->row_stride = long_side;
+        /* shuffle.cl moves no gaps. */
+        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(plan, stage, length, short_side, panels)
+                                            : !stage->chains)
+            return 0;
+    }
+    return 1;
+}
+
+/* The whole matrix in the local memory of all work-groups that run at the same time, in one PANEL stage: a tall matrix
+ * of one panel, in chunks along both sides. 0 if it does not fit. */
+static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
+{
+    const size_t rows = plan->desc.rows, cols = plan->desc.cols, size = plan->desc.elem_size;
+    const size_t step = ipt__max(1, 32 / size), units = plan->context->limits.compute_units;
+    ipt__stage *stage;
+    ipt__chunks *chunks, best;
+    double best_cost = 0;
+    memset(layout, 0, sizeof *layout);
+    memset(&best, 0, sizeof best);
+    if (!plan->panel || !plan->panel->params.tall || plan->panel->params.narrow ||
+        plan->matrix_bytes / plan->panel->params.local_bytes > plan->resident || plan->desc.batch > 1)
+        return 0;
+    stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
+    stage->row_slots = 1;
+    stage->row_stride = rows;
+    chunks = &stage->chunks;
+    chunks->tall = chunks->waits = 1;
+    chunks->pack = chunks->packs = chunks->orders = 1;
+    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
+         chunks->x += step)
+        for (chunks->y = step; chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS; chunks->y += step) {
+            double cost;
+            chunks->across = ipt__ceil_divide(cols, chunks->x);
+            chunks->down = ipt__ceil_divide(rows, chunks->y);
+            if (chunks->across * chunks->down > plan->resident)
+                continue;
+            chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
+            if (ipt__tile_quanta(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
+                continue;
+            /* The busiest compute unit's elements, and the sectors of runs that are read or written in part. */
+            cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
+                   (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size));
+            if (best_cost == 0 || cost < best_cost) {
+                best_cost = cost;
+                best = *chunks;
+            }
+        }
+    if (best_cost == 0)
+        return 0;
+    *chunks = best;
+    chunks->blocks = 1;
+    chunks->block_rows = rows;
+    return 1;
+}

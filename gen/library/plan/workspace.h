@@ -1,0 +1,68 @@
+/* Taking device memory. */
+
+/* Waits for a command and tells whether it went well. */
+static ipt_result ipt__wait_for(cl_event event)
+{
+    cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
+    if (error)
+        return ipt__fail_opencl("clWaitForEvents", error);
+    error = ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (error)
+        return ipt__fail_opencl("clGetEventInfo", error);
+    return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
+}
+
+/* A buffer, or NULL and the failure. name: what it holds, for the message. refused: see ipt_plan. */
+static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, size_t bytes, void *host,
+                               const char *name, size_t *refused, ipt_result *result)
+{
+    cl_int error;
+    const cl_mem buffer = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
+    char limit[80] = "";
+    if (!error)
+        return buffer;
+    if (ipt__is_out_of_memory(error))
+        *refused = bytes;
+    if (context->allocation && bytes > context->allocation)
+        snprintf(limit, sizeof limit, ": the device allocates %lu bytes at most at once",
+                 (unsigned long)context->allocation);
+    *result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
+                        (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
+    return NULL;
+}
+
+/* Bytes that the next attempt should take, after the device has refused some: first the limit that it tells. */
+static size_t ipt__less_than(const ipt_context *context, size_t refused)
+{
+    return context->allocation && refused > context->allocation ? context->allocation : refused / 2;
+}
+
+/* Takes the workspace and writes to all of it, so that the device really has it. */
+static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
+{
+    const unsigned char zero = 0;
+    const size_t bytes = plan->layout.workspace;
+    cl_event event = NULL;
+    cl_int error;
+    ipt_result result = IPT_SUCCESS;
+    if (!bytes || !plan->context->context)
+        return IPT_SUCCESS;
+    if (plan->lender && plan->lender->layout.workspace >= bytes) {
+        plan->workspace = plan->lender->workspace;
+        return IPT_SUCCESS;
+    }
+    plan->lender = NULL;
+    plan->workspace =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
+    if (result)
+        return result;
+    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
+                                        &event);
+    result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
+                   : ipt__wait_for(event); /* the device may only now find that it has no memory for it */
+    if (result == IPT_ERROR_OUT_OF_MEMORY)
+        plan->refused = bytes;
+    if (event)
+        ipt__cl.clReleaseEvent(event);
+    return result;
+}

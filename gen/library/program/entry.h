@@ -1,0 +1,167 @@
+/* Cache entries: keys, sums and bytes. */
+
+/* An entry is one program, or what has been found out about a device, as a file or in memory: the head, the key as
+ * text, the payload. Numbers are little-endian. 0  8 bytes   IPT__ENTRY_MAGIC 8  4 bytes   IPT__ENTRY_FORMAT 12  4
+ * bytes   length of the key, K 16  8 bytes   length of the payload, P 24 32 bytes   SHA-256 of the 24 bytes before and
+ * of all that follows 56  K bytes   the key: everything that the payload depends on P bytes   the payload. Of a
+ * program: its residency and the size of its sub-groups (4 bytes each, 0: not measured) and what the device's or
+ * another compiler made of it */
+#define IPT__ENTRY_MAGIC "iptcache"
+enum {
+    IPT__ENTRY_FORMAT = 1,
+    IPT__ENTRY_SUM = 24,
+    IPT__ENTRY_HEAD = 56,
+    IPT__ENTRY_FACTS = 8,     /* bytes before a program's code */
+    IPT__NAME_DIGITS = 32,    /* of a hash in the name of its file */
+    IPT__ENTRY_NAME = 37,     /* of its file, with the terminating zero */
+    IPT__ENTRY_MOST = 1 << 26 /* bytes; longer files are not read */
+};
+
+/* SHA-256 (FIPS 180-4). */
+typedef struct ipt__hash {
+    cl_uint state[8];
+    cl_ulong bytes;
+    unsigned char block[64];
+} ipt__hash;
+
+static void ipt__hash_block(cl_uint *state, const unsigned char *block)
+{
+    static const cl_uint constants[64] = {
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+        0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+        0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+        0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+        0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+        0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+        0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+        0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+#define IPT__ROTATE(x, n) ((x) >> (n) | (x) << (32 - (n)))
+    cl_uint words[64], v[8];
+    int i;
+    for (i = 0; i < 16; ++i)
+        words[i] = (cl_uint)block[4 * i] << 24 | (cl_uint)block[4 * i + 1] << 16 | (cl_uint)block[4 * i + 2] << 8 |
+                   block[4 * i + 3];
+    for (; i < 64; ++i) {
+        const cl_uint a = words[i - 15], b = words[i - 2];
+        words[i] = words[i - 16] + (IPT__ROTATE(a, 7) ^ IPT__ROTATE(a, 18) ^ a >> 3) + words[i - 7] +
+                   (IPT__ROTATE(b, 17) ^ IPT__ROTATE(b, 19) ^ b >> 10);
+    }
+    memcpy(v, state, sizeof v);
+    for (i = 0; i < 64; ++i) {
+        const cl_uint first = v[7] + (IPT__ROTATE(v[4], 6) ^ IPT__ROTATE(v[4], 11) ^ IPT__ROTATE(v[4], 25)) +
+                              ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + words[i];
+        const cl_uint second = (IPT__ROTATE(v[0], 2) ^ IPT__ROTATE(v[0], 13) ^ IPT__ROTATE(v[0], 22)) +
+                               ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += first;
+        v[0] = first + second;
+    }
+    for (i = 0; i < 8; ++i)
+        state[i] += v[i];
+#undef IPT__ROTATE
+}
+
+static void ipt__hash_begin(ipt__hash *hash)
+{
+    static const cl_uint start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memset(hash, 0, sizeof *hash);
+    memcpy(hash->state, start, sizeof start);
+}
+
+static void ipt__hash_add(ipt__hash *hash, const void *data, size_t bytes)
+{
+    const unsigned char *next = (const unsigned char *)data;
+    while (bytes) {
+        const size_t filled = (size_t)(hash->bytes % 64), taken = ipt__min(bytes, 64 - filled);
+        if (taken == 64)
+            ipt__hash_block(hash->state, next);
+        else
+            memcpy(hash->block + filled, next, taken);
+        if (taken != 64 && filled + taken == 64)
+            ipt__hash_block(hash->state, hash->block);
+        hash->bytes += taken;
+        next += taken;
+        bytes -= taken;
+    }
+}
+
+static void ipt__hash_end(ipt__hash *hash, unsigned char digest[32])
+{
+    static const unsigned char padding[64] = {0x80};
+    unsigned char bits[8];
+    const cl_ulong length = hash->bytes * 8;
+    int i;
+    for (i = 0; i < 8; ++i)
+        bits[i] = (unsigned char)(length >> (56 - 8 * i));
+    ipt__hash_add(hash, padding, 1 + (size_t)((119 - hash->bytes % 64) % 64));
+    ipt__hash_add(hash, bits, 8);
+    for (i = 0; i < 32; ++i)
+        digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* The hash of a text as `digits` hexadecimal digits and a zero. */
+static void ipt__hash_text(const char *text, size_t length, char *hex, int digits)
+{
+    ipt__hash hash;
+    unsigned char digest[32];
+    int i;
+    ipt__hash_begin(&hash);
+    ipt__hash_add(&hash, text, length);
+    ipt__hash_end(&hash, digest);
+    for (i = 0; i < digits; ++i)
+        hex[i] = "0123456789abcdef"[digest[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    hex[digits] = 0;
+}
+
+static void ipt__put(unsigned char *at, cl_ulong value, int bytes)
+{
+    int i;
+    for (i = 0; i < bytes; ++i)
+        at[i] = (unsigned char)(value >> 8 * i);
+}
+
+static cl_ulong ipt__get(const unsigned char *at, int bytes)
+{
+    cl_ulong value = 0;
+    while (bytes--)
+        value = value << 8 | at[bytes];
+    return value;
+}
+
+static void ipt__entry_sum(const unsigned char *entry, size_t bytes, unsigned char sum[32])
+{
+    ipt__hash hash;
+    ipt__hash_begin(&hash);
+    ipt__hash_add(&hash, entry, IPT__ENTRY_SUM);
+    ipt__hash_add(&hash, entry + IPT__ENTRY_HEAD, bytes - IPT__ENTRY_HEAD);
+    ipt__hash_end(&hash, sum);
+}
+
+/* Completes an entry whose payload is in its place. */
+static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payload_bytes)
+{
+    const size_t key_bytes = strlen(key);
+    memcpy(entry, IPT__ENTRY_MAGIC, 8);
+    ipt__put(entry + 8, IPT__ENTRY_FORMAT, 4);
+    ipt__put(entry + 12, key_bytes, 4);
+    ipt__put(entry + 16, payload_bytes, 8);
+    memcpy(entry + IPT__ENTRY_HEAD, key, key_bytes);
+    ipt__entry_sum(entry, IPT__ENTRY_HEAD + key_bytes + payload_bytes, entry + IPT__ENTRY_SUM);
+}
+
+/* Checks all of an entry before anybody else sees a byte of it, as drivers crash on damaged programs. Where its payload
+ * begins; 0 if it is damaged, or key is not NULL and the entry has another. */
+static size_t ipt__entry_open(const unsigned char *entry, size_t bytes, const char *key)
+{
+    size_t key_bytes;
+    unsigned char sum[32];
+    if (bytes < IPT__ENTRY_HEAD || memcmp(entry, IPT__ENTRY_MAGIC, 8) || ipt__get(entry + 8, 4) != IPT__ENTRY_FORMAT)
+        return 0;
+    key_bytes = (size_t)ipt__get(entry + 12, 4);
+    if (key_bytes > bytes - IPT__ENTRY_HEAD || ipt__get(entry + 16, 8) != bytes - IPT__ENTRY_HEAD - key_bytes ||
+        (key && (strlen(key) != key_bytes || memcmp(key, entry + IPT__ENTRY_HEAD, key_bytes))))
+        return 0;
+    ipt__entry_sum(entry, bytes, sum);
+    return memcmp(sum, entry + IPT__ENTRY_SUM, 32) ? 0 : IPT__ENTRY_HEAD + key_bytes;
+}

@@ -1,0 +1,454 @@
+/* The cache folder: names, files, limit. */
+
+#ifndef IPT_NO_DISK_CACHE
+
+enum {
+    IPT__PATH_BYTES = 1024,
+    IPT__PATH_REST = 80,      /* of that for the names in a folder */
+    IPT__STALE_SECONDS = 3600 /* a temporary file that old is one that nobody finishes */
+};
+
+/* Skips hexadecimal digits as ipt writes them: `most` of them at most. Returns how many there were. */
+static int ipt__skip_digits(const char **text, int most)
+{
+    int count = 0;
+    while (count < most && **text && strchr("0123456789abcdef", **text)) {
+        ++*text;
+        ++count;
+    }
+    return count;
+}
+
+typedef enum ipt__name_kind { IPT__NAME_FOREIGN, IPT__NAME_ENTRY, IPT__NAME_TEMPORARY } ipt__name_kind;
+
+/* Whose name of a file it is: see ipt__entry_name and ipt__folder_store. */
+static ipt__name_kind ipt__name_is(const char *name)
+{
+    const char *at = name;
+    int digits = ipt__skip_digits(&at, IPT__NAME_DIGITS);
+    if (digits == IPT__NAME_DIGITS && !strcmp(at, ".ipt"))
+        return IPT__NAME_ENTRY;
+    for (at = name, digits = 0; digits < 2; ++digits)
+        if (!ipt__skip_digits(&at, 16) || *at++ != '-')
+            return IPT__NAME_FOREIGN;
+    return ipt__skip_digits(&at, IPT__NAME_DIGITS) == IPT__NAME_DIGITS && !strcmp(at, ".ipt.tmp") ? IPT__NAME_TEMPORARY
+                                                                                                  : IPT__NAME_FOREIGN;
+}
+
+/* What the operating system is asked to do. Functions that can fail return what went wrong in words, or NULL. */
+
+#if defined(_WIN32)
+#define IPT__SEPARATORS "/\\"
+
+static const char *ipt__file_make_folder(const char *path)
+{
+    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it cannot be made";
+}
+
+/* Windows' folders of a user keep others out by themselves. */
+static const char *ipt__file_check_folder(const char *path)
+{
+    const DWORD attributes = GetFileAttributesA(path);
+    return attributes == INVALID_FILE_ATTRIBUTES     ? "it does not exist"
+           : (attributes & FILE_ATTRIBUTE_DIRECTORY) ? NULL
+                                                     : "it is not a folder";
+}
+
+typedef HANDLE ipt__file;
+
+static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
+{
+    LARGE_INTEGER size;
+    *file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
+    if (*file == INVALID_HANDLE_VALUE)
+        return GetLastError() == ERROR_FILE_NOT_FOUND || GetLastError() == ERROR_PATH_NOT_FOUND ? ""
+                                                                                                : "it cannot be opened";
+    if (GetFileType(*file) != FILE_TYPE_DISK || !GetFileSizeEx(*file, &size) || size.QuadPart > IPT__ENTRY_MOST) {
+        CloseHandle(*file);
+        return "it is not a file of ours";
+    }
+    *bytes = (size_t)size.QuadPart;
+    return NULL;
+}
+
+static int ipt__file_read(ipt__file file, unsigned char *data, size_t bytes)
+{
+    DWORD got = 0;
+    return ReadFile(file, data, (DWORD)bytes, &got, NULL) && got == bytes;
+}
+
+static void ipt__file_close(ipt__file file)
+{
+    CloseHandle(file);
+}
+
+static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
+{
+    DWORD put = 0;
+    const HANDLE file = CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
+    *exists = file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
+    if (file == INVALID_HANDLE_VALUE)
+        return "a file cannot be made there";
+    if (!WriteFile(file, data, (DWORD)bytes, &put, NULL) || put != bytes || !FlushFileBuffers(file)) {
+        CloseHandle(file);
+        return "it cannot be written";
+    }
+    return CloseHandle(file) ? NULL : "it cannot be written";
+}
+
+static int ipt__file_remove(const char *path)
+{
+    return DeleteFileA(path) != 0;
+}
+
+static const char *ipt__file_rename(const char *from, const char *to)
+{
+    return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? NULL : "it cannot be renamed";
+}
+
+static unsigned long ipt__process_number(void)
+{
+    return GetCurrentProcessId();
+}
+
+/* A folder's files with names of ours, one after the other. */
+typedef struct ipt__listing {
+    HANDLE find;
+    WIN32_FIND_DATAA data;
+    int first;
+    char name[IPT__PATH_BYTES];
+    double seconds, age, bytes; /* when it was written, how long ago, its size */
+} ipt__listing;
+
+static int ipt__listing_open(ipt__listing *listing, const char *folder)
+{
+    char pattern[IPT__PATH_BYTES];
+    snprintf(pattern, sizeof pattern, "%s/*", folder);
+    listing->find = FindFirstFileA(pattern, &listing->data);
+    listing->first = 1;
+    return listing->find != INVALID_HANDLE_VALUE;
+}
+
+static int ipt__listing_next(ipt__listing *listing, const char *folder)
+{
+    FILETIME now;
+    (void)folder;
+    while (listing->first || FindNextFileA(listing->find, &listing->data)) {
+        listing->first = 0;
+        if (ipt__name_is(listing->data.cFileName) == IPT__NAME_FOREIGN ||
+            listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+            continue;
+        GetSystemTimeAsFileTime(&now);
+        snprintf(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
+        listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
+        listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
+                            listing->data.ftLastWriteTime.dwLowDateTime) *
+                           1e-7;
+        listing->age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - listing->seconds;
+        return 1;
+    }
+    return 0;
+}
+
+static void ipt__listing_close(ipt__listing *listing)
+{
+    FindClose(listing->find);
+}
+
+#else
+#define IPT__SEPARATORS "/"
+
+/* Whether nobody but the user and root can have changed it. */
+static int ipt__file_is_trusted(const struct stat *status)
+{
+    return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & 022);
+}
+
+static const char *ipt__file_make_folder(const char *path)
+{
+    return !mkdir(path, 0700) || errno == EEXIST ? NULL : strerror(errno);
+}
+
+static const char *ipt__file_check_folder(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status))
+        return strerror(errno);
+    if (!S_ISDIR(status.st_mode))
+        return "it is not a folder";
+    return ipt__file_is_trusted(&status) ? NULL : "others can write to it";
+}
+
+typedef int ipt__file;
+
+/* "" if there is none. A name may lead to anything: pipes must not make it wait. */
+static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
+{
+    struct stat status;
+    const char *why = NULL;
+    *file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (*file < 0)
+        return errno == ENOENT || errno == ENOTDIR ? "" : strerror(errno);
+    fcntl(*file, F_SETFD, FD_CLOEXEC);
+    if (fstat(*file, &status))
+        why = strerror(errno);
+    else if (!S_ISREG(status.st_mode) || status.st_size > IPT__ENTRY_MOST)
+        why = "it is not a file of ours";
+    else if (!ipt__file_is_trusted(&status))
+        why = "others can write to it";
+    if (why)
+        close(*file);
+    else
+        *bytes = (size_t)status.st_size;
+    return why;
+}
+
+static int ipt__file_read(ipt__file file, unsigned char *data, size_t bytes)
+{
+    size_t done = 0;
+    while (done < bytes) {
+        const ssize_t got = read(file, data + done, bytes - done);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return 0;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return 1;
+}
+
+static void ipt__file_close(ipt__file file)
+{
+    close(file);
+}
+
+/* Makes a new file and sees it through to the disk. *exists: there is one of that name. */
+static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
+{
+    const char *why = NULL;
+    size_t done = 0;
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY, 0600);
+    *exists = file < 0 && errno == EEXIST;
+    if (file < 0)
+        return strerror(errno);
+    fcntl(file, F_SETFD, FD_CLOEXEC);
+    while (done < bytes && !why) {
+        const ssize_t put = write(file, data + done, bytes - done);
+        if (put == 0 || (put < 0 && errno != EINTR))
+            why = put ? strerror(errno) : "nothing is written";
+        done += put > 0 ? (size_t)put : 0;
+    }
+    if (!why && fsync(file))
+        why = strerror(errno);
+    if (close(file) && !why)
+        why = strerror(errno);
+    return why;
+}
+
+static int ipt__file_remove(const char *path)
+{
+    return !unlink(path);
+}
+
+static const char *ipt__file_rename(const char *from, const char *to)
+{
+    return rename(from, to) ? strerror(errno) : NULL;
+}
+
+static unsigned long ipt__process_number(void)
+{
+    return (unsigned long)getpid();
+}
+
+/* A folder's files with names of ours, one after the other. */
+typedef struct ipt__listing {
+    DIR *folder;
+    char name[IPT__PATH_BYTES];
+    double seconds, age, bytes; /* when it was written, how long ago, its size */
+} ipt__listing;
+
+static int ipt__listing_open(ipt__listing *listing, const char *folder)
+{
+    listing->folder = opendir(folder);
+    return listing->folder != NULL;
+}
+
+static int ipt__listing_next(ipt__listing *listing, const char *folder)
+{
+    const struct dirent *found;
+    while ((found = readdir(listing->folder)) != NULL) {
+        char path[2 * IPT__PATH_BYTES];
+        struct stat status;
+        snprintf(listing->name, sizeof listing->name, "%s", found->d_name);
+        snprintf(path, sizeof path, "%s/%s", folder, listing->name);
+        if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
+            continue;
+        listing->bytes = (double)status.st_size;
+        listing->seconds = (double)status.st_mtime;
+        listing->age = (double)time(NULL) - listing->seconds;
+        return 1;
+    }
+    return 0;
+}
+
+static void ipt__listing_close(ipt__listing *listing)
+{
+    closedir(listing->folder);
+}
+
+#endif
+
+/* The name of an entry's file: the beginning of its key's hash. */
+static void ipt__entry_name(const char *key, size_t key_bytes, char name[IPT__ENTRY_NAME])
+{
+    ipt__hash_text(key, key_bytes, name, IPT__NAME_DIGITS);
+    strcpy(name + IPT__NAME_DIGITS, ".ipt");
+}
+
+/* Makes a folder and those above it, as far as they are missing. */
+static const char *ipt__folder_make(const char *folder)
+{
+    char path[IPT__PATH_BYTES];
+    size_t i;
+    if (strlen(folder) >= sizeof path - IPT__PATH_REST)
+        return "its name is too long";
+    for (i = 1; folder[i]; ++i)
+        if (strchr(IPT__SEPARATORS, folder[i])) {
+            memcpy(path, folder, i);
+            path[i] = 0;
+            ipt__file_make_folder(path); /* if it fails, so does the last one */
+        }
+    return ipt__file_make_folder(folder);
+}
+
+/* Removes a file of one of our names, if it begins as entries do: somebody else may have chosen the name, too. An
+ * unfinished one may have less than the beginning. */
+static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
+{
+    char path[2 * IPT__PATH_BYTES];
+    unsigned char head[8];
+    ipt__file file;
+    size_t bytes;
+    int ours;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (ipt__file_open(path, &file, &bytes))
+        return 0;
+    bytes = ipt__min(bytes, sizeof head);
+    ours = (unfinished || bytes == sizeof head) && ipt__file_read(file, head, bytes) &&
+           !memcmp(head, IPT__ENTRY_MAGIC, bytes);
+    ipt__file_close(file);
+    return ours && ipt__file_remove(path);
+}
+
+/* A file of a folder that may have to go. */
+typedef struct ipt__listed {
+    double seconds, bytes;
+    char name[IPT__ENTRY_NAME];
+} ipt__listed;
+
+static int ipt__listed_before(const void *one, const void *other)
+{
+    const ipt__listed *const a = (const ipt__listed *)one, *const b = (const ipt__listed *)other;
+    return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
+}
+
+/* Lists a folder's entries, and removes what has been left unfinished. *found is to be released. Returns their number;
+ * where memory ends, that of the first ones. */
+static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
+{
+    const char *const folder = context->cache_dir;
+    ipt__listing listing;
+    size_t count = 0, room = 0;
+    *found = NULL;
+    if (!ipt__listing_open(&listing, folder))
+        return 0;
+    while (ipt__listing_next(&listing, folder)) {
+        const ipt__name_kind kind = ipt__name_is(listing.name);
+        if (kind == IPT__NAME_TEMPORARY && listing.age > (double)IPT__STALE_SECONDS)
+            ipt__folder_remove(folder, listing.name, 1);
+        if (kind != IPT__NAME_ENTRY)
+            continue;
+        if (count == room) {
+            const size_t more = ipt__max(2 * room, 64);
+            ipt__listed *const list =
+                (ipt__listed *)context->allocator.alloc(more * sizeof *list, context->allocator.user);
+            if (!list)
+                break;
+            if (count)
+                memcpy(list, *found, count * sizeof *list);
+            ipt__release(&context->allocator, *found);
+            *found = list;
+            room = more;
+        }
+        (*found)[count].seconds = listing.seconds;
+        (*found)[count].bytes = listing.bytes;
+        strcpy((*found)[count++].name, listing.name);
+    }
+    ipt__listing_close(&listing);
+    return count;
+}
+
+/* Removes the oldest entries while all of them have more bytes than the limit. */
+static void ipt__folder_clean(const ipt_context *context)
+{
+    ipt__listed *found;
+    const size_t count = ipt__folder_list(context, &found);
+    double all = 0;
+    size_t i;
+    for (i = 0; i < count; ++i)
+        all += found[i].bytes;
+    if (count && all > (double)context->cache_limit)
+        qsort(found, count, sizeof *found, ipt__listed_before);
+    for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
+        ipt__folder_remove(context->cache_dir, found[i].name, 0);
+        all -= found[i].bytes; /* also if it stays: then it is not an entry, or another process has removed it */
+    }
+    ipt__release(&context->allocator, found);
+}
+
+/* Writes an entry beside its place and renames it, so that others see all of it or nothing. */
+static const char *ipt__folder_store(const char *folder, const char *name, const unsigned char *entry, size_t bytes)
+{
+    char path[IPT__PATH_BYTES], temporary[IPT__PATH_BYTES];
+    int attempt, exists = 1;
+    const char *why = bytes > IPT__ENTRY_MOST ? "it would not be read: 64 MiB at most are" : ipt__folder_make(folder);
+    if (!why)
+        why = ipt__file_check_folder(folder);
+    if (why)
+        return why;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (attempt = 0; attempt < 1000 && exists; ++attempt) {
+        snprintf(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
+                 (unsigned)attempt, name);
+        why = ipt__file_write(temporary, entry, bytes, &exists);
+    }
+    if (exists)
+        return why;
+    if (!why)
+        why = ipt__file_rename(temporary, path);
+    if (why)
+        ipt__file_remove(temporary);
+    return why;
+}
+
+/* The user's folder for caches, or "" if there is none. */
+static void ipt__folder_default(char *folder, size_t capacity)
+{
+#if defined(_WIN32)
+    const char *const home = getenv("LOCALAPPDATA"), *const base = NULL;
+    const char *const below = "ipt";
+#elif defined(__APPLE__)
+    const char *const home = getenv("HOME"), *const base = NULL;
+    const char *const below = "Library/Caches/ipt";
+#else
+    const char *const home = getenv("HOME"), *const base = getenv("XDG_CACHE_HOME");
+    const char *const below = ".cache/ipt";
+#endif
+    int length = 0;
+    if (base && *base == '/')
+        length = snprintf(folder, capacity, "%s/ipt", base);
+    else if (home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
+        length = snprintf(folder, capacity, "%s/%s", home, below);
+    if (length <= 0 || (size_t)length >= capacity)
+        *folder = 0;
+}
+
+#endif /* IPT_NO_DISK_CACHE */

@@ -1,0 +1,151 @@
+/* Kernels: parameters, arguments, text. */
+
+/* All of these expand the lists of ipt_kernels.h. */
+
+enum { /* the bit of each parameter in a kernel's `uses`, and its place in ipt__params */
+#define IPT__PARAM_INDEX(field, macro, minimum, maximum, meaning) IPT__PARAM_##field,
+       IPT_PARAM_LIST(IPT__PARAM_INDEX) IPT__PARAM_COUNT
+};
+enum {
+#define IPT__PARAM_BIT(field, macro, minimum, maximum, meaning) IPT__USES_##field = 1 << IPT__PARAM_##field,
+    IPT_PARAM_LIST(IPT__PARAM_BIT) IPT__USES_NOTHING = 0
+};
+
+/* The values that a program is specialised for. */
+typedef struct ipt__params {
+#define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
+    IPT_PARAM_LIST(IPT__PARAM_FIELD)
+    const char *expression, *expression_type; /* where apply is 1 */
+} ipt__params;
+
+typedef enum ipt__kernel_id {
+#define IPT__KERNEL_ENUMERATOR(kernel, memories, local, uses) IPT__KERNEL_##kernel,
+    IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
+} ipt__kernel_id;
+
+/* The arguments of each kernel as a struct, and the bytes of each: they lie in it by natural alignment. */
+#define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
+#define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
+#define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
+    typedef struct ipt__##kernel##_arguments {                                                                         \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD)                                                                  \
+    } ipt__##kernel##_arguments;                                                                                       \
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
+IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
+
+#define IPT__ARGUMENT_TEXT(type, name) ", const " #type " " #name
+
+typedef struct ipt__kernel_info {
+    const char *name;      /* of the OpenCL kernel */
+    const char *file;      /* of its text, for build logs */
+    const char *hash;      /* of its text */
+    const char *signature; /* its arguments as OpenCL C */
+    const char *const *text;
+    const unsigned char *argument_bytes;
+    cl_uint argument_count;
+    cl_uint memories; /* buffers before the arguments */
+    int local;        /* local memory before the arguments */
+    unsigned uses;    /* the parameters that its text depends on */
+} ipt__kernel_info;
+
+static const ipt__kernel_info ipt__kernels[] = {
+#define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
+    {"ipt_k_" #kernel,                                                                                                 \
+     #kernel ".cl",                                                                                                    \
+     IPT__HASH_##kernel,                                                                                               \
+     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
+     ipt__text_##kernel,                                                                                               \
+     ipt__##kernel##_argument_bytes,                                                                                   \
+     (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
+     memories,                                                                                                         \
+     local,                                                                                                            \
+     uses},
+    IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
+
+/* Sets the parameters that the kernel does not use to 0, so that they cannot tell two programs apart, and checks the
+ * range of the others. 0 if one is out of range. */
+static int ipt__params_reduce(ipt__params *params, unsigned uses)
+{
+    int good = 1;
+#define IPT__PARAM_REDUCE(field, macro, minimum, maximum, meaning)                                                     \
+    if (!(uses & IPT__USES_##field))                                                                                   \
+        params->field = 0;                                                                                             \
+    else if (params->field + 1 < (minimum) + 1u || params->field > (maximum))                                          \
+        good = 0;
+    IPT_PARAM_LIST(IPT__PARAM_REDUCE)
+    return good;
+}
+
+static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
+{
+#define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
+    return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
+           (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type)));
+}
+
+/* A text that grows into memory of fixed size; a NULL text only counts. */
+typedef struct ipt__text {
+    char *text;
+    size_t capacity, length; /* length may go beyond capacity: what the whole text needs */
+} ipt__text;
+
+IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
+{
+    int added;
+    const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    added = vsnprintf(room ? out->text + out->length : NULL, room, format, arguments);
+    va_end(arguments);
+    out->length += added > 0 ? (size_t)added : 0;
+}
+
+/* A size in decimal: Windows' unsigned long is too short for one. */
+static void ipt__text_add_size(ipt__text *out, size_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = 0;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    ipt__text_add(out, "%s", digits + at);
+}
+
+/* "unit_bytes=4 tile=32": the parameters that a kernel uses. */
+static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
+{
+    const char *space = "";
+#define IPT__PARAM_PRINT(field, macro, minimum, maximum, meaning)                                                      \
+    if (uses & IPT__USES_##field) {                                                                                    \
+        ipt__text_add(out, "%s%s=%u", space, #field, (unsigned)params->field);                                         \
+        space = " ";                                                                                                   \
+    }
+    IPT_PARAM_LIST(IPT__PARAM_PRINT)
+    if ((uses & IPT__USES_apply) && params->apply)
+        ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
+}
+
+/* The specialised text of one program. */
+static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+{
+    const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const char *const *line;
+    ipt__text_add(out, "/* ipt %d.%d.%d, %s %s, common.cl %s: ", IPT_VERSION / 10000, IPT_VERSION / 100 % 100,
+                  IPT_VERSION % 100, kernel->file, kernel->hash, IPT__HASH_common);
+    ipt__params_print(out, params, kernel->uses);
+    ipt__text_add(out, " */\n");
+#define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
+    if (kernel->uses & IPT__USES_##field)                                                                              \
+        ipt__text_add(out, "#define %s %u\n", #macro, (unsigned)params->field);
+    IPT_PARAM_LIST(IPT__PARAM_DEFINE)
+    if (params->apply && (kernel->uses & IPT__USES_apply))
+        ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
+                      params->expression);
+    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
+    for (line = ipt__text_common; *line; ++line)
+        ipt__text_add(out, "%s", *line);
+    ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);
+    for (line = kernel->text; *line; ++line)
+        ipt__text_add(out, "%s", *line);
+}

@@ -1,0 +1,265 @@
+/* Probing: what only a running program shows. */
+
+/* Runs a program with `words` as both of its buffers, and reads them back. 0 if that fails. */
+static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
+                          cl_uint *words, size_t bytes)
+{
+    const size_t local = program->params.group_size;
+    cl_mem memory = NULL;
+    cl_int error;
+    cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
+    if (error)
+        return 0;
+    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
+    if (!error)
+        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
+    if (!error)
+        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    if (!error)
+        error = ipt__cl.clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, bytes, words, 0, NULL, NULL);
+    if (memory)
+        ipt__cl.clReleaseMemObject(memory);
+    ipt__cl.clReleaseKernel(kernel);
+    return !error;
+}
+
+/* Runs a panel program with nothing to do but to count the work-groups that run at the same time. 0 if it does not run.
+ */
+static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
+{
+    const size_t global = context->limits.compute_units * 64 * program->params.group_size;
+    cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
+    ipt__panel_arguments a;
+    memset(&a, 0, sizeof a);
+    a.probe_polls = IPT__PROBE_POLLS;
+    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes = 1;
+    a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
+    return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
+}
+
+/* Counts the work-groups of a panel program that run at the same time, unless that is known. Fewer than one to a
+ * compute unit: other work may have had the device when they were counted, so some later plans count again. */
+static void ipt__find_residency(ipt_context *context, ipt__program *program)
+{
+    const ipt__limits *const limits = &context->limits;
+    size_t counted;
+    if (program->resident &&
+        (program->resident >= limits->compute_units || limits->resident_groups || program->counts >= IPT__COUNTS))
+        return;
+    ++program->counts;
+    counted = context->context ? ipt__count_resident(context, program) : limits->resident_groups;
+    if (counted && limits->resident_groups)
+        counted = limits->resident_groups;
+    ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
+             (unsigned long)counted, ipt__kernels[program->id].name, (unsigned long)program->params.local_bytes);
+    if (counted <= program->resident)
+        return;
+    program->resident = counted;
+    ipt__program_store(context, program);
+}
+
+/* The panel program for a unit, with as much local memory as the device turns out to have, and its residency. *found is
+ * NULL if there is none that works. */
+static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
+                                 size_t *resident)
+{
+    const ipt__limits *const limits = &context->limits;
+    /* NVIDIA reports 48 KiB, which is what a kernel argument may have; an array in the kernel may have what there is.
+     */
+    size_t tries[2] = {0, 0};
+    int i, missed = 0, failed = 0;
+    ipt_result result = IPT_SUCCESS;
+    *found = NULL;
+    *resident = 0;
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    tries[0] = context->found.chunk_bytes;
+    if (!context->found.chunk_bytes) {
+        tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
+                       ? (size_t)IPT__CHUNK_BYTES_LARGE
+                       : 0;
+        tries[1] =
+            limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+        if (tries[1] < 2048)
+            tries[1] = 0;
+    }
+    for (i = 0; i < 2 && !*found && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
+        ipt__program *program = NULL;
+        if (tries[i] <= IPT__NO_CHUNKS)
+            continue;
+        params.local_bytes = (cl_uint)tries[i];
+        params.group_size =
+            tries[i] == IPT__CHUNK_BYTES_LARGE ? (cl_uint)IPT__CHUNK_GROUP_LARGE : (cl_uint)limits->group_size;
+        if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_panel].uses))
+            continue;
+        result = ipt__program_get(context, IPT__KERNEL_panel, &params, cache_only, &program);
+        missed |= result == IPT_ERROR_CACHE_MISS;
+        if (result == IPT_ERROR_BUILD)
+            result = IPT_SUCCESS;
+        if (program)
+            ipt__find_residency(context, program);
+        if (program && program->resident) {
+            *found = program;
+            *resident = program->resident;
+        } else {
+            failed |= program != NULL && context->context; /* other work may have had the device's memory */
+            ipt__program_drop(context, program);
+        }
+    }
+    if (!context->found.chunk_bytes && !result && !missed) {
+        context->found.chunk_bytes = *found ? (*found)->params.local_bytes : (size_t)IPT__NO_CHUNKS;
+        context->chunk_is_guess = failed;
+        ipt__findings_store(context);
+    }
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    return result;
+}
+
+/* Has a program of chains transpose a rows x cols grid of super-elements of `units` units, and compares every byte with
+ * what should be there. `groups` work-groups share the flags. 1: all are right; -1: there is no memory to try it. A
+ * device's sub-groups may be sound one by one and wrong together: PoCL 6.0 mixes up the results of two reductions that
+ * no barrier separates. */
+static int ipt__chains_are_right(ipt_context *context, const ipt__program *program, size_t rows, size_t cols,
+                                 size_t units, size_t groups)
+{
+    const ipt__params *const params = &program->params;
+    const size_t slot_bytes = units * params->unit_bytes, begin = 16 + params->unit_bytes,
+                 bytes = rows * cols * slot_bytes;
+    const size_t flags = ipt__round_up(begin + bytes + 16, 16) / 4, flag_words = ipt__ceil_divide(rows * cols, 32);
+    cl_uint *const before = (cl_uint *)ipt__allocate(&context->allocator, (flags + flag_words) * 4),
+                   *const words = (cl_uint *)ipt__allocate(&context->allocator, (flags + flag_words) * 4);
+    int right = 1;
+    ipt__chains_arguments a;
+    size_t i;
+    memset(&a, 0, sizeof a);
+    a.base = begin / params->unit_bytes;
+    a.matrix_units = a.instance_stride = bytes / params->unit_bytes;
+    a.instances_per_matrix = a.pieces = a.row_slots = a.parts = 1;
+    a.flags_base = flags;
+    a.slots = rows * cols;
+    a.words = a.total_words = flag_words;
+    a.words_each = ipt__ceil_divide(flag_words, groups);
+    a.rows = rows;
+    a.cols = cols;
+    a.row_stride = a.super_units = units;
+    a.piece_units = (cl_uint)units;
+    ipt__divider(cols, params->index_bits, &a.cols_magic, &a.cols_shift);
+    if (!before || !words)
+        right = -1;
+    for (i = 0; right > 0 && i < flags + flag_words; ++i)
+        before[i] = words[i] = i < flags ? (cl_uint)i * 2654435761u : 0;
+    if (right > 0)
+        right = ipt__run_probe(context, program, &a, groups * params->group_size, words, (flags + flag_words) * 4);
+    if (right > 0)
+        right = !memcmp(words, before, begin) &&
+                !memcmp((char *)words + begin + bytes, (char *)before + begin + bytes, flags * 4 - begin - bytes);
+    for (i = 0; right > 0 && i < rows * cols; ++i)
+        right = !memcmp((char *)words + begin + (i % cols * rows + i / cols) * slot_bytes,
+                        (char *)before + begin + i * slot_bytes, slot_bytes);
+    ipt__release(&context->allocator, before);
+    ipt__release(&context->allocator, words);
+    return right;
+}
+
+/* Tries a program of chains: looks at the device's sub-groups, then transposes with short and with the longest pieces,
+ * with more flags to a work-group than its work-items look at in one step. *lanes: the size of the sub-groups; 1 if
+ * they do not do what they should; 0 if the program does not run. */
+static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
+{
+    const ipt__params *const params = &program->params;
+    const size_t local = params->group_size, global = 4 * local;
+    const size_t longest = (16 * (size_t)params->piece_quanta - 31) / params->unit_bytes + 1;
+    const size_t grids[3][4] = {{61, 173, 1, 3}, {211, 37, ipt__min(3, longest), 1}, {7, 11, longest, 2}};
+    cl_uint words[2] = {0, 0};
+    int right = 1, i;
+    ipt__chains_arguments a;
+    memset(&a, 0, sizeof a);
+    a.probe = 1;
+    *lanes = 0;
+    if (!ipt__run_probe(context, program, &a, global, words, sizeof words))
+        return IPT_SUCCESS;
+    *lanes = words[0];
+    if (words[0] != params->lanes)
+        return IPT_SUCCESS;
+    for (i = 0; i < 3 && words[1] == global && right > 0; ++i)
+        right = ipt__chains_are_right(context, program, grids[i][0], grids[i][1], grids[i][2], grids[i][3]);
+    if (words[1] != global || right <= 0)
+        *lanes = right < 0 ? 0 : 1;
+    return right < 0 ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS;
+}
+
+/* Fills in the sub-groups of a program of chains. Only the program itself can tell how large the device makes them: if
+ * otherwise than expected, it is built for what they are. Work-groups take their place where they do not build or do
+ * not do what they should. */
+static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
+{
+    ipt_result result = IPT_SUCCESS;
+    size_t lanes = context->limits.lanes, found = 0;
+    int tries;
+    params->sub_group = (cl_uint)context->limits.sub_group;
+    params->lanes = 32;
+    params->group_size = params->sub_group == 1 ? 128 : 32;
+    if (params->sub_group < 2)
+        return IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    for (tries = 0; tries < 2 && !context->found.sub_groups_refused && !found && !result; ++tries) {
+        ipt__program *program = NULL;
+        if (lanes != 8 && lanes != 16 && lanes != 32)
+            break;
+        params->lanes = params->group_size = (cl_uint)lanes;
+        if (!ipt__params_reduce(params, ipt__kernels[IPT__KERNEL_chains].uses))
+            break;
+        result = ipt__program_get(context, IPT__KERNEL_chains, params, cache_only, &program);
+        if (result == IPT_ERROR_BUILD) {
+            context->found.sub_groups_refused = 1;
+            ipt__findings_store(context);
+            result = IPT_SUCCESS;
+        }
+        if (program && !program->lanes) {
+            program->lanes = context->limits.lanes;
+            if (context->context)
+                result = ipt__find_lanes(context, program, &program->lanes);
+            ipt__program_store(context, program);
+            if (program->lanes == 1)
+                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
+                         ipt__kernels[program->id].name);
+            else
+                ipt__log(context, "sub-groups of %lu work-items, %lu were expected, in %s",
+                         (unsigned long)program->lanes, (unsigned long)lanes, ipt__kernels[program->id].name);
+        }
+        if (program && program->lanes == lanes)
+            found = lanes;
+        else if (program)
+            lanes = program->lanes;
+        ipt__program_drop(context, program);
+    }
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    if (!found && !result) {
+        params->sub_group = 0;
+        params->lanes = params->group_size = 32;
+    }
+    return result;
+}
+
+/* The least local memory that has been seen not to build, or 0; whether so much has; remembering that. */
+static size_t ipt__least_refused(ipt_context *context)
+{
+    size_t refused;
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    refused = context->found.refused_bytes;
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    return refused;
+}
+static int ipt__local_refused(ipt_context *context, size_t bytes)
+{
+    const size_t refused = ipt__least_refused(context);
+    return refused && bytes >= refused;
+}
+static void ipt__refuse_local(ipt_context *context, size_t bytes)
+{
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    if (!context->found.refused_bytes || bytes < context->found.refused_bytes) {
+        context->found.refused_bytes = bytes;
+        ipt__findings_store(context);
+    }
+    IPT_LOCK_RELEASE(&context->probe_lock);
+}

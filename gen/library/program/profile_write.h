@@ -1,0 +1,86 @@
+/* Device profiles: writing. */
+
+/* Tries what plans may try some day: the panels' local memory and residency, the largest packs, sub-groups, which are
+ * refused if they are not what chains need. */
+static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
+{
+    static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
+    const ipt__limits *const limits = &context->limits;
+    ipt__program *program = NULL;
+    ipt__params params;
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    *resident = 0;
+    memset(&params, 0, sizeof params);
+    params.unit_bytes = 4;
+    params.element_units = params.tall = 1;
+    params.index_bits = 32;
+    params.memory_model = (cl_uint)limits->memory_model;
+    if (limits->cooperative && limits->group_size >= 64)
+        result = ipt__panel_get(context, params, 0, &program, resident);
+    ipt__program_drop(context, program);
+    for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
+        params.group_size = (cl_uint)limits->group_size;
+        params.local_bytes = (cl_uint)large[i];
+        if (ipt__local_refused(context, large[i]) || !ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
+            continue;
+        result = ipt__program_get(context, IPT__KERNEL_pack, &params, 0, &program);
+        if (!result)
+            ipt__program_drop(context, program);
+        if (result == IPT_ERROR_BUILD) {
+            ipt__refuse_local(context, large[i]);
+            result = IPT_SUCCESS;
+        }
+    }
+    memset(&params, 0, sizeof params);
+    params.unit_bytes = 4;
+    params.index_bits = 32;
+    params.memory_model = (cl_uint)limits->memory_model;
+    params.piece_quanta = 32;
+    params.chains = 1;
+    if (!result && !limits->cpu && limits->group_size >= 32)
+        result = ipt__sub_groups_get(context, &params, 0);
+    *lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
+    *refused = limits->sub_group >= 2 && !params.sub_group;
+    return result;
+}
+
+IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+{
+    ipt__text out = {NULL, 0, 0};
+    ipt__limits limits;
+    ipt__findings found;
+    int refused = 0;
+    ipt_result result = IPT_SUCCESS;
+    if (!context || (!text && capacity))
+        return ipt__fail_null(context ? "text" : "context");
+    limits = context->limits;
+    if (context->context)
+        result = ipt__profile_measure(context, &limits.resident_groups, &limits.lanes, &refused);
+    if (result)
+        return result;
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    found = context->found;
+    if (context->chunk_is_guess)
+        found.chunk_bytes = 0;
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    found.sub_groups_refused |= refused;
+    out.text = text;
+    out.capacity = capacity;
+    ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
+#define IPT__PROFILE_PRINT_LIMIT(type, field, minimum, maximum)                                                        \
+    ipt__text_add(&out, #field " %lu\n", (unsigned long)limits.field);
+#define IPT__PROFILE_PRINT_FINDING(type, field, minimum, maximum)                                                      \
+    ipt__text_add(&out, #field " %lu\n", (unsigned long)found.field);
+    IPT__LIMIT_LIST(IPT__PROFILE_PRINT_LIMIT)
+    IPT__FINDING_LIST(IPT__PROFILE_PRINT_FINDING)
+    ipt__text_add(&out, "end\n");
+    if (bytes)
+        *bytes = out.length + 1;
+    if (out.length < capacity)
+        return IPT_SUCCESS;
+    if (capacity)
+        *text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
+                     (unsigned long)out.length + 1);
+}

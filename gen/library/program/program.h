@@ -1,0 +1,498 @@
+/* Programs: building, loading and sharing them. */
+
+/* The compiler's log into the error text, cut to fit, and whole to the logger. */
+static ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id, cl_int error)
+{
+    size_t bytes = 0;
+    char *log = NULL;
+    ipt_result result;
+    if (!ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) && bytes)
+        log = (char *)ipt__allocate(&context->allocator, bytes + 1);
+    if (log && ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
+        log[0] = 0;
+    if (log && context->logger.log)
+        context->logger.log(log, context->logger.user);
+    /* Want of memory is not the text's fault, and must not be remembered as such. */
+    result =
+        ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
+                                                                                              : IPT_ERROR_BUILD,
+                  "clBuildProgram failed with %s (%d) on %s: %s", ipt__cl_error(error), (int)error,
+                  ipt__kernels[id].file, log ? log : "no log");
+    ipt__release(&context->allocator, log);
+    return result;
+}
+
+/* Sets all arguments of a kernel; `second` and local_bytes if it takes them. */
+static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
+                                 size_t local_bytes, const void *arguments)
+{
+    size_t offset = 0;
+    cl_uint position = 0, i;
+    cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof first, &first);
+    if (!error && info->memories == 2)
+        error = ipt__cl.clSetKernelArg(kernel, position++, sizeof second, &second);
+    if (!error && info->local)
+        error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
+    for (i = 0; i < info->argument_count && !error; ++i) {
+        const size_t bytes = info->argument_bytes[i];
+        offset = ipt__round_up(offset, bytes);
+        error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
+        offset += bytes;
+    }
+    return error;
+}
+
+/* The options that a program is built with. */
+static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
+{
+    const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);
+    return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
+}
+
+/* Writes the specialised text of a program. */
+static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+{
+    ipt__text text = {NULL, 0, 0};
+    ipt__source_print(&text, program->id, &program->params);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
+    if (!program->source)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__source_print(&text, program->id, &program->params);
+    ipt__hash_text(program->source, text.length, program->hash, 64);
+    program->options = ipt__program_options(context, &program->params);
+    return IPT_SUCCESS;
+}
+
+/* All that the code of a program depends on. target: what portable code is for; NULL: the device's own, which depends
+ * on the driver as well. */
+static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
+                             char key[IPT__KEY_BYTES])
+{
+    ipt__text out = {NULL, IPT__KEY_BYTES, 0};
+    out.text = key;
+    ipt__text_add(&out, "ipt program\nsource %s\n", program->hash);
+    if (target)
+        ipt__text_add(&out, "target %s\n", target);
+    else
+        ipt__text_add(&out, "options %s\n%s", program->options, context->device_text);
+    ipt__text_add(&out, "kernel %s ", ipt__kernels[program->id].name);
+    ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
+}
+
+/* Launches a program with one work-group and next to nothing to do, so that PoCL finishes it: all arguments are 1,
+ * which every kernel takes for one element that stays where it is. */
+static int ipt__program_finish(const ipt_context *context, const ipt__program *program)
+{
+    const ipt__kernel_info *const info = &ipt__kernels[program->id];
+    const size_t size = program->params.group_size;
+    const cl_uint one = 1, zero = 0;
+    const cl_ulong long_one = 1;
+    cl_ulong arguments[64];
+    size_t offset = 0;
+    cl_uint i;
+    cl_mem memory = NULL;
+    cl_int error;
+    cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
+    if (error)
+        return 0;
+    for (i = 0; i < info->argument_count; ++i) {
+        const size_t bytes = info->argument_bytes[i];
+        offset = ipt__round_up(offset, bytes);
+        memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
+        offset += bytes;
+    }
+    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+    if (!error)
+        error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
+                                            NULL);
+    if (!error)
+        error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments);
+    if (!error)
+        error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
+    if (!error)
+        error = ipt__cl.clFinish(context->queue);
+    if (memory)
+        ipt__cl.clReleaseMemObject(memory);
+    ipt__cl.clReleaseKernel(kernel);
+    return !error;
+}
+
+/* What the device's compiler has made of a program, behind `before` bytes of room; *bytes: both. NULL if that is not to
+ * be had. */
+static unsigned char *ipt__program_code(const ipt_context *context, const ipt__program *program, size_t before,
+                                        size_t *bytes)
+{
+    cl_device_id devices[64];
+    size_t sizes[64], count, i;
+    unsigned char *pointers[64], *code;
+    if (context->finishes_late && !ipt__program_finish(context, program))
+        return NULL;
+    if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
+        return NULL;
+    count /= sizeof *devices;
+    if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL))
+        return NULL;
+    for (i = 0; i < count && devices[i] != context->device; ++i)
+        ;
+    if (i == count || !sizes[i] || sizes[i] > IPT__ENTRY_MOST)
+        return NULL;
+    *bytes = before + sizes[i];
+    code = (unsigned char *)context->allocator.alloc(*bytes, context->allocator.user);
+    memset(pointers, 0, sizeof pointers);
+    pointers[i] = code ? code + before : NULL;
+    /* PoCL says so of code that it fails to make by setting the pointer to NULL. */
+    if (code &&
+        (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL) ||
+         pointers[i] != code + before)) {
+        ipt__release(&context->allocator, code);
+        code = NULL;
+    }
+    return code;
+}
+
+/* A program as an entry, which the caller releases; NULL if there is no code or no memory. code: what another compiler
+ * has made of it for target; both NULL: what the device's own has. */
+static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__program *program, const char *target,
+                                         const void *code, size_t code_bytes, size_t *bytes)
+{
+    const ipt__limits *const limits = &context->limits;
+    char key[IPT__KEY_BYTES];
+    unsigned char *entry;
+    size_t payload, resident = 0, lanes = 0;
+    ipt__program_key(context, program, target, key);
+    payload = IPT__ENTRY_HEAD + strlen(key);
+    if (target) {
+        *bytes = payload + IPT__ENTRY_FACTS + code_bytes;
+        entry = (unsigned char *)context->allocator.alloc(*bytes, context->allocator.user);
+        if (entry)
+            memcpy(entry + payload + IPT__ENTRY_FACTS, code, code_bytes);
+    } else {
+        entry = ipt__program_code(context, program, payload + IPT__ENTRY_FACTS, bytes);
+        /* Counted while other work had part of the device, they would be wrong for ever. */
+        if (!limits->resident_groups && program->resident % limits->compute_units == 0)
+            resident = program->resident;
+        lanes = program->lanes;
+    }
+    if (!entry)
+        return NULL;
+    ipt__put(entry + payload, resident, 4);
+    ipt__put(entry + payload + 4, lanes, 4);
+    ipt__entry_seal(entry, key, *bytes - payload);
+    return entry;
+}
+
+static void ipt__program_store(const ipt_context *context, const ipt__program *program)
+{
+    char key[IPT__KEY_BYTES];
+    unsigned char *entry;
+    size_t bytes;
+    if (!context->cache_dir || !program->program)
+        return;
+    entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
+    if (!entry) {
+        ipt__log(context, "cache: the device hands out no code of %s", ipt__kernels[program->id].name);
+        return;
+    }
+    ipt__program_key(context, program, NULL, key);
+    ipt__entry_store(context, key, entry, bytes);
+    ipt__release(&context->allocator, entry);
+}
+
+/* The portable code that the device takes, one kind after the other: 1 and the target, 0: not this one, -1: no more. */
+static int ipt__target_next(const ipt_context *context, int which, char target[64])
+{
+    const int ptx = (int)context->capability - (which - 3);
+    switch (which) {
+    case 0:
+        strcpy(target, "spirv");
+        return context->from_spirv != NULL;
+    case 1:
+        strcpy(target, "bitcode");
+        return context->takes_bitcode;
+    case 2: /* the device's name begins with that of its processor, "gfx90a:sramecc+:xnack-" */
+        strcpy(target, "amdgcn:");
+        return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
+    default: /* code for older devices serves as well */
+        sprintf(target, "ptx:sm_%d", ptx);
+        return ptx < 30 ? -1 : 1;
+    }
+}
+
+/* Makes a program of an entry that has been checked. The device may still refuse it. */
+static int ipt__program_take(const ipt_context *context, ipt__program *program, const char *target,
+                             const ipt__entry *entry)
+{
+    const unsigned char *const facts = entry->data + entry->payload, *const code = facts + IPT__ENTRY_FACTS;
+    const int spirv = target && !strcmp(target, "spirv"), bitcode = target && !strcmp(target, "bitcode");
+    size_t bytes = entry->bytes - entry->payload;
+    cl_int error = CL_SUCCESS;
+    if (bytes <= IPT__ENTRY_FACTS)
+        return 0;
+    bytes -= IPT__ENTRY_FACTS;
+    program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
+                             : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
+                                                                 (const unsigned char **)&code, NULL, &error);
+    if (!error)
+        error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
+                                       NULL, NULL);
+    if (error) {
+        if (program->program)
+            ipt__cl.clReleaseProgram(program->program);
+        program->program = NULL;
+        ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
+                 ipt__cl_error(error), (int)error);
+        return 0;
+    }
+    if (!target && !context->limits.resident_groups)
+        program->resident = (size_t)ipt__get(facts, 4);
+    if (!target)
+        program->lanes = (size_t)ipt__get(facts + 4, 4);
+    return 1;
+}
+
+/* Looks for a program among the embedder's and on disk, first the device's own code and then portable one. */
+static int ipt__program_load(const ipt_context *context, ipt__program *program)
+{
+    char key[IPT__KEY_BYTES], target[64];
+    int which, place, found, loaded = 0, has = 1;
+    for (which = -1; has >= 0 && !loaded; ++which) {
+        has = which < 0 ? 1 : ipt__target_next(context, which, target);
+        if (has <= 0)
+            continue;
+        ipt__program_key(context, program, which < 0 ? NULL : target, key);
+        for (place = 0; place < 2 && !loaded; ++place) {
+            ipt__entry entry;
+            found = place ? ipt__entry_on_disk(context, key, &entry) : ipt__entry_embedded(context, key, &entry);
+            if (!found)
+                continue;
+            loaded = ipt__program_take(context, program, which < 0 ? NULL : target, &entry);
+            ipt__release(&context->allocator, entry.owned);
+        }
+    }
+    if (loaded) {
+        ipt__log(context, "loaded %s%s%s", ipt__kernels[program->id].name, which > 0 ? " for " : "",
+                 which > 0 ? target : "");
+        if (which > 0) /* what the device makes of it takes less time the next time */
+            ipt__program_store(context, program);
+    }
+    return loaded;
+}
+
+/* Makes a program: finds it compiled, or compiles it. */
+static ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+{
+    const char *source;
+    cl_int error;
+    const ipt_result result = ipt__program_write(context, program);
+    if (result || !context->context)
+        return result;
+    if (ipt__program_load(context, program))
+        return IPT_SUCCESS;
+    if (cache_only || !context->compiler) {
+        char key[IPT__KEY_BYTES], *at;
+        ipt__program_key(context, program, NULL, key);
+        for (at = key; *at; ++at)
+            *at = *at == '\n' ? ',' : *at;
+        return ipt__fail(IPT_ERROR_CACHE_MISS,
+                         "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code "
+                         "that it takes: %s",
+                         cache_only ? "IPT_CACHE_ONLY: nothing is compiled" : "the device has no compiler",
+                         (unsigned long)context->binary_count,
+                         context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
+    }
+    source = program->source;
+    program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
+    if (error)
+        return ipt__fail_opencl("clCreateProgramWithSource", error);
+    error = ipt__cl.clBuildProgram(program->program, 1, &context->device, program->options, NULL, NULL);
+    if (error)
+        return ipt__fail_build(context, program->program, program->id, error);
+    ipt__log(context, "built %s", ipt__kernels[program->id].name);
+    ipt__program_store(context, program);
+    return IPT_SUCCESS;
+}
+
+/* Copies an expression and its type into one allocation; NULL if there is no memory. */
+static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
+                                  const char **copied_expression, const char **copied_type)
+{
+    const size_t bytes = strlen(expression) + 1, type_bytes = strlen(type) + 1;
+    char *const copy = (char *)ipt__allocate(allocator, bytes + type_bytes);
+    if (copy) {
+        memcpy(copy, expression, bytes);
+        memcpy(copy + bytes, type, type_bytes);
+        *copied_expression = copy;
+        *copied_type = copy + bytes;
+    }
+    return copy;
+}
+
+/* The program of a kernel for params, made unless the context has it. The caller has a hold of it then, and lets it go
+ * with ipt__program_drop. */
+static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
+                                   ipt__program **found)
+{
+    ipt_result result = IPT_SUCCESS;
+    ipt__program *program, **end = &context->programs;
+    IPT_LOCK_ACQUIRE(&context->lock); /* held while building: two plans never build the same program */
+    for (program = context->programs; program; program = program->next) {
+        if (program->id == id && ipt__params_equal(&program->params, params))
+            break;
+        end = &program->next;
+    }
+    if (!program) {
+        program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
+        if (!program)
+            result = IPT_ERROR_OUT_OF_MEMORY;
+        else {
+            program->id = id;
+            program->params = *params;
+            if (params->apply)
+                program->expression =
+                    ipt__copy_expression(&context->allocator, params->expression, params->expression_type,
+                                         &program->params.expression, &program->params.expression_type);
+            result = params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY
+                                                           : ipt__program_make(context, program, cache_only);
+            if (!result)
+                *end = program;
+            else {
+                ipt__program_free(context, program);
+                program = NULL;
+            }
+        }
+    }
+    if (program)
+        ++program->references;
+    IPT_LOCK_RELEASE(&context->lock);
+    *found = program;
+    return result;
+}
+
+/* Lets a program go; NULL is fine. */
+static void ipt__program_drop(ipt_context *context, ipt__program *program)
+{
+    if (!program)
+        return;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    --program->references;
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+IPT_API void ipt_context_trim(ipt_context *context)
+{
+    ipt__program **at;
+    if (!context)
+        return;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (at = &context->programs; *at;) {
+        ipt__program *const program = *at;
+        if (program->references)
+            at = &program->next;
+        else {
+            *at = program->next;
+            ipt__program_free(context, program);
+        }
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+/* Program `index` with a hold of it, or NULL; *count: how many there are. */
+static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
+{
+    ipt__program *program, *found = NULL;
+    *count = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (program = context->programs; program; program = program->next)
+        if ((*count)++ == index)
+            found = program;
+    if (found)
+        ++found->references;
+    IPT_LOCK_RELEASE(&context->lock);
+    return found;
+}
+
+IPT_API size_t ipt_context_entry_count(const ipt_context *context)
+{
+    size_t count = 0;
+    if (!context)
+        return 0;
+    ipt__program_at((ipt_context *)context, (size_t)-1, &count);
+    return count + 1;
+}
+
+IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
+{
+    size_t count;
+    ipt__program *const program = context ? ipt__program_at((ipt_context *)context, index, &count) : NULL;
+    const char *const source = program ? program->source : NULL;
+    if (options)
+        *options = program ? program->options : NULL;
+    if (context)
+        ipt__program_drop((ipt_context *)context, program);
+    return source;
+}
+
+/* Whether text names a target of ipt_context_entry. */
+static int ipt__target_is_known(const char *text)
+{
+    const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
+    if (!name)
+        return !strcmp(text, "spirv") || !strcmp(text, "bitcode");
+    return *name && strlen(name) < 40 &&
+           strspn(name, text[0] == 'p' ? "0123456789" : "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
+}
+
+IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
+{
+    ipt__program *program;
+    size_t count, needed = 0;
+    unsigned char *made;
+    if (!context || !bytes || (target && !code))
+        return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
+    *bytes = 0;
+    if (!target && code)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "target is NULL, but code is not");
+    if (target && !ipt__target_is_known(target))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
+    if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %lu", (unsigned long)code_bytes);
+    program = ipt__program_at(context, index, &count);
+    if (index > count || (index == count && target))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %lu: the context has %lu %s", (unsigned long)index,
+                         (unsigned long)count + !target, target ? "programs" : "entries");
+    if (!program) {
+        char key[IPT__KEY_BYTES];
+        unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
+        IPT_LOCK_ACQUIRE(&context->probe_lock);
+        ipt__findings_key(context, key);
+        needed = ipt__findings_entry(context, key, findings);
+        IPT_LOCK_RELEASE(&context->probe_lock);
+        if (entry && capacity >= needed)
+            memcpy(entry, findings, needed);
+    } else if (!program->program && !target) {
+        ipt__program_drop(context, program);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "target is NULL, and the context has no device whose code that would be");
+    } else {
+        IPT_LOCK_ACQUIRE(&context->probe_lock);
+        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+        IPT_LOCK_RELEASE(&context->probe_lock);
+        if (made && entry && capacity >= needed)
+            memcpy(entry, made, needed);
+        ipt__program_drop(context, program);
+        if (!made)
+            return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                             "the device hands out no code of entry %lu, or there is no memory for it",
+                             (unsigned long)index);
+        ipt__release(&context->allocator, made);
+    }
+    *bytes = needed;
+    if (entry && capacity < needed)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
+                         (unsigned long)needed);
+    return IPT_SUCCESS;
+}
