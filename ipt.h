@@ -840,7 +840,7 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 
 #endif /* IPT_H_INCLUDED */
 
-/* >>implementation: a part calls only parts above it, but for those that are declared ahead. */
+/* >>implementation: a part calls only the parts above it. */
 #if defined(IPT_IMPLEMENTATION) && !defined(IPT_IMPLEMENTATION_INCLUDED)
 #define IPT_IMPLEMENTATION_INCLUDED
 
@@ -3390,7 +3390,13 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
 
 /* Making and destroying contexts. */
 
-static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned);
+static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
+{
+    ipt__cl.clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
+    ipt__cl.clFinish(context->queue);
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    ipt__release(&context->allocator, pinned);
+}
 
 static void ipt__program_free(const ipt_context *context, ipt__program *program)
 {
@@ -4687,6 +4693,9 @@ typedef struct ipt__cut {
     int tall, backward;            /* backward: panels are taken from the last to the first */
 } ipt__cut;
 
+typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+                                      ipt_plan **plan);
+
 /* How a matrix that is cut goes through the device if that reaches it by itself, and has room enough: by blocks. */
 typedef struct ipt__blocks {
     size_t length, panels;     /* rows of a panel; the last one may have less */
@@ -4723,6 +4732,7 @@ struct ipt_plan {
     int parts_refused; /* host is AUTO, and parts would take too much workspace */
     size_t enough;     /* max_workspace that the last error about it has proposed; 0: there was none */
     ipt__cut cut;
+    ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
     ipt__blocks blocks;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
     size_t refused;        /* bytes of the buffer that the device has refused last; 0: none */
@@ -7365,11 +7375,19 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
                          (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
     return IPT_SUCCESS;
 }
+
+static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
+{
+    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
+    return IPT_SUCCESS;
+}
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/plan                                                                                                        */
+/* >>plan/open                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Making and destroying plans. */
+/* Opening plans: kernels and workspace of a layout. */
 
 /* Builds a plan's kernels and takes its workspace, for the layout that it has. */
 static ipt_result ipt__plan_open(ipt_plan *plan)
@@ -7439,279 +7457,6 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
                     ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn takes whole rows */
     return ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
-}
-
-static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget);
-static ipt_result ipt__out_of_place_get(ipt_plan *plan);
-static void ipt__host_close(ipt_plan *plan);
-static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme);
-static int ipt__plan_is_cut(const ipt_plan *plan);
-static ipt_result ipt__plan_cut(ipt_plan *plan);
-
-/* The extension that a word of OpenCL C needs; NULL: none. `half` alone may point to memory without one. */
-static const char *ipt__word_needs(const char *word, size_t length, int is_type)
-{
-    const size_t all = length;
-    while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
-        --length;
-    if (length == 6 && !strncmp(word, "double", 6))
-        return "cl_khr_fp64";
-    return length == 4 && !strncmp(word, "half", 4) && (is_type || all > length) ? "cl_khr_fp16" : NULL;
-}
-
-/* Fails for types that the device lacks: what its compiler says to them differs, and may be nothing. */
-static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text, int is_type)
-{
-    while (*text) {
-        const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        const char *const needs = ipt__word_needs(text, length, is_type);
-        if (needs && !(needs[9] == '1' ? context->has_half : context->has_double))
-            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, text, needs);
-        text += ipt__max(length, 1);
-    }
-    return IPT_SUCCESS;
-}
-
-/* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
-static ipt_result ipt__plan_take_expression(ipt_plan *plan)
-{
-    char cause[IPT__CAUSE_BYTES];
-    ipt__params params;
-    ipt__program *program;
-    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->desc.expression_type, 1);
-    if (!result)
-        result = ipt__check_types(plan->context, "expression", plan->desc.expression, 0);
-    if (result)
-        return result;
-    plan->expression =
-        ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
-                             &plan->desc.expression, &plan->desc.expression_type);
-    if (!plan->expression)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    params = ipt__plan_params(plan, 1, 1);
-    params.apply = 1;
-    ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
-    result =
-        ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
-    ipt__program_drop(plan->context, program);
-    if (result == IPT_ERROR_BUILD) {
-        ipt__keep_cause(cause);
-        return ipt__fail(result, "expression does not compile for x of expression_type %s: %s",
-                         plan->desc.expression_type, cause);
-    }
-    return result;
-}
-
-/* Makes the choice once, within `budget` bytes of workspace. */
-static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
-{
-    const ipt_plan_desc *const desc = &plan->desc;
-    ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
-    plan->enough = 0;
-    if (!result && budget && plan->layout.workspace > budget) {
-        plan->enough = plan->layout.minimum_workspace;
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                           "%s allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
-                           desc->max_workspace ? "max_workspace" : "the default of max_workspace",
-                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
-                           (unsigned long)desc->elem_size, (unsigned long)plan->enough);
-    }
-    if (!result)
-        result = ipt__plan_settle(plan, budget);
-    if (!result)
-        result = ipt__plan_open(plan);
-    if (result)
-        ipt__plan_close(plan);
-    return result;
-}
-
-/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports,
- * and how much workspace the device takes, only trying can tell: the choice is made again where one does not build, and
- * with less workspace where some was refused. */
-static ipt_result ipt__plan_build(ipt_plan *plan)
-{
-    char cause[IPT__CAUSE_BYTES] = "";
-    size_t budget = ipt__plan_budget(plan), least, less;
-    ipt_result result;
-    for (;;) {
-        plan->refused = 0;
-        least = ipt__least_refused(plan->context);
-        result = ipt__plan_build_once(plan, budget);
-        if (result == IPT_ERROR_BUILD && ipt__least_refused(plan->context) != least)
-            continue;
-        if (result == IPT_ERROR_UNSUPPORTED && *cause) /* no layout does with so little */
-            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
-        less = result == IPT_ERROR_OUT_OF_MEMORY ? ipt__less_than(plan->context, plan->refused) : 0;
-        if (!less || less >= budget)
-            return result;
-        ipt__keep_cause(cause);
-        budget = less;
-    }
-}
-
-static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan_desc *desc)
-{
-    IPT_LOCK_INIT(&plan->lock);
-    IPT_LOCK_INIT(&plan->host_lock);
-    ipt__context_retain(context);
-    plan->context = context;
-    plan->desc = *desc;
-    plan->out_of_place_kernel = -1;
-    plan->user = plan;
-}
-
-static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
-{
-    return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
-                     "would do",
-                     (unsigned long)budget, (unsigned long)enough);
-}
-
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan);
-
-/* Refuses a plan by a limit that does for its parts, too, which would else be refused at its first execution. Returns
- * the error, whose text it may replace. */
-static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
-{
-    ipt_plan_desc desc = refused->desc;
-    char cause[IPT__CAUSE_BYTES];
-    ipt_plan *trial;
-    size_t enough = 0;
-    ipt__keep_cause(cause);
-    desc.host = IPT_HOST_AUTO;
-    desc.max_workspace = refused->enough;
-    if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
-        enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
-        ipt_plan_destroy(trial);
-    }
-    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
-                                    : ipt__fail(error, "%s", cause);
-}
-
-static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
-{
-    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
-    return IPT_SUCCESS;
-}
-
-/* Makes a plan that borrows the workspace of another one, which outlives it; NULL: of none. in_pieces: see ipt_plan. */
-static ipt_result ipt__plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, int in_pieces,
-                                    ipt_plan **plan)
-{
-    ipt_plan *made;
-    ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
-    *plan = NULL;
-    if (!context)
-        return ipt__fail_null("context");
-    if (!desc)
-        return ipt__fail_null("desc");
-    made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
-    if (!made)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, context, desc);
-    made->lender = lender;
-    made->in_pieces = in_pieces;
-    result = ipt__plan_check(made);
-    if (!result && desc->expression)
-        result = ipt__plan_take_expression(made);
-    if (!result && ipt__plan_is_cut(made))
-        result = ipt__plan_cut(made);
-    else if (!result) {
-        result = ipt__plan_find_panel(made);
-        if (!result)
-            result = ipt__plan_build(made);
-        if (result == IPT_ERROR_UNSUPPORTED && made->enough && desc->host == IPT_HOST_OVERLAPPED)
-            result = ipt__plan_propose_for_parts(made, result);
-    }
-    if (!result && (desc->flags & IPT_OUT_OF_PLACE))
-        result = ipt__check_out_of_place(made);
-    if (!result && (desc->flags & IPT_OUT_OF_PLACE))
-        result = ipt__out_of_place_get(made);
-    if (result) {
-        ipt_plan_destroy(made);
-        return result;
-    }
-    ipt__plan_write_description(made);
-    *plan = made;
-    return IPT_SUCCESS;
-}
-
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
-{
-    return ipt__plan_make_as(context, desc, lender, 0, plan);
-}
-
-IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
-{
-    return ipt__plan_make(context, desc, NULL, plan);
-}
-
-IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
-{
-    size_t bytes;
-    int i;
-    if (!plan)
-        return 0;
-    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
-    bytes = plan->layout.workspace + plan->host_workspace;
-    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
-    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the pieces' plans have no pieces of their own */
-        const ipt_plan *const piece = plan->host.shares[0].plans[i];
-        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
-    }
-    return bytes;
-}
-
-IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
-{
-    if (rows)
-        *rows = plan ? plan->pad_rows : 0;
-    if (cols)
-        *cols = plan ? plan->pad_cols : 0;
-}
-
-IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
-{
-    return plan ? plan->description : "";
-}
-
-IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
-{
-    const char *source = NULL;
-    if (!plan)
-        return NULL;
-    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution out of place adds a kernel */
-    if (index < (size_t)plan->kernel_count)
-        source = plan->kernels[index].program->source;
-    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
-    return source;
-}
-
-IPT_API void ipt_plan_destroy(ipt_plan *plan)
-{
-    ipt_context *context;
-    ipt_allocator allocator;
-    if (!plan)
-        return;
-    context = plan->context;
-    allocator = context->allocator;
-    ipt_plan_destroy(plan->pieces);
-    ipt__host_close(plan);
-    while (plan->split_count)
-        ipt_context_destroy(plan->split[--plan->split_count]);
-    ipt__release(&allocator, plan->split);
-    ipt__plan_close(plan);
-    ipt__program_drop(context, plan->panel);
-    IPT_LOCK_DESTROY(&plan->host_lock);
-    IPT_LOCK_DESTROY(&plan->lock);
-    ipt__release(&allocator, plan->expression);
-    ipt__release(&allocator, plan);
-    ipt_context_destroy(context);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/execute                                                                                                  */
@@ -8162,6 +7907,636 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
         error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
                          : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>choice/wisdom                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Wisdom: what measuring has found, as text. */
+
+#define IPT__WISDOM_TITLE "ipt wisdom 1"
+
+/* Whether two lines are about the same plan: all but the result. */
+static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
+{
+    ipt__wisdom other = *b;
+    other.next = a->next;
+    other.length = a->length;
+    return !memcmp(a, &other, sizeof other);
+}
+
+/* What the choice of a plan depends on. */
+static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
+{
+    ipt__wisdom wisdom;
+    memset(&wisdom, 0, sizeof wisdom);
+    wisdom.rows = plan->desc.rows;
+    wisdom.cols = plan->desc.cols;
+    wisdom.elem_size = plan->desc.elem_size;
+    wisdom.batch = plan->desc.batch;
+    wisdom.batch_stride = plan->desc.batch_stride;
+    wisdom.workspace = budget;
+    wisdom.no_cooperative = (plan->desc.flags & IPT_NO_COOPERATIVE) != 0;
+    wisdom.expression = plan->desc.expression != NULL;
+    return wisdom;
+}
+
+/* Adds copies of a list to the context's, in the place of those about the same plans. The caller holds the lock. 0 if
+ * there is no memory; the context's list is as it was then. */
+static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
+{
+    ipt__wisdom *fresh = NULL, **end = &fresh;
+    const ipt__wisdom *next;
+    for (next = list; next; next = next->next) {
+        *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *next);
+        if (!*end) {
+            ipt__wisdom_free(context, fresh);
+            return 0;
+        }
+        **end = *next;
+        (*end)->next = NULL;
+        end = &(*end)->next;
+    }
+    while (fresh) {
+        ipt__wisdom *const added = fresh, **at = &context->wisdom;
+        fresh = added->next;
+        while (*at && !ipt__wisdom_same(*at, added))
+            at = &(*at)->next;
+        added->next = NULL;
+        if (*at) {
+            (*at)->length = added->length;
+            ipt__wisdom_free(context, added);
+        } else
+            *at = added;
+    }
+    return 1;
+}
+
+/* Takes the layout that is known to be best, if any is and it keeps to the workspace. */
+static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
+{
+    ipt_context *const context = plan->context;
+    const ipt__wisdom wanted = ipt__wisdom_of(plan, budget);
+    const ipt__wisdom *known;
+    ipt__layout layout;
+    size_t length = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (known = context->wisdom; known; known = known->next)
+        if (ipt__wisdom_same(known, &wanted))
+            length = known->length;
+    IPT_LOCK_RELEASE(&context->lock);
+    if (!length || length > ipt__max(plan->desc.rows, plan->desc.cols))
+        return 0;
+    ipt__layout_of_length(plan, &layout, length, budget);
+    if (layout.workspace > (budget ? budget : plan->layout.workspace))
+        return 0;
+    plan->layout = layout;
+    return 1;
+}
+
+/* The two lines of the device's that wisdom is bound to: a new driver makes it no worse than a guess. */
+static size_t ipt__wisdom_device(const ipt_context *context)
+{
+    const char *at = strchr(context->device_text, '\n');
+    at = at ? strchr(at + 1, '\n') : NULL;
+    return at ? (size_t)(at + 1 - context->device_text) : strlen(context->device_text);
+}
+
+IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+{
+    ipt__text out = {NULL, 0, 0};
+    const ipt__wisdom *next;
+    int lines = 0;
+    if (!context || (!text && capacity))
+        return ipt__fail_null(context ? "text" : "context");
+    out.text = text;
+    out.capacity = capacity;
+    ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (next = context->wisdom; next; next = next->next, ++lines) {
+        ipt__text_add(&out, "transpose");
+#define IPT__WISDOM_PRINT(field)                                                                                       \
+    ipt__text_add(&out, " " #field "=");                                                                               \
+    ipt__text_add_size(&out, next->field);
+        IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
+        ipt__text_add(&out, "\n");
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+    ipt__text_add(&out, "end %d\n", lines);
+    if (bytes)
+        *bytes = out.length + 1;
+    if (out.length < capacity)
+        return IPT_SUCCESS;
+    if (capacity)
+        *text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
+                     (unsigned long)out.length + 1);
+}
+
+/* Reads a line of wisdom. 0 if it is none. */
+static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
+{
+    int left = 0, good = !strncmp(line, "transpose ", 10);
+    const char *at = line + 10;
+    memset(wisdom, 0, sizeof *wisdom);
+#define IPT__WISDOM_COUNT(field) ++left;
+    IPT__WISDOM_LIST(IPT__WISDOM_COUNT)
+#define IPT__WISDOM_READ(field)                                                                                        \
+    --left;                                                                                                            \
+    good = good && !strncmp(at, #field "=", sizeof #field);                                                            \
+    at += good ? sizeof #field : 0;                                                                                    \
+    good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
+    IPT__WISDOM_LIST(IPT__WISDOM_READ)
+    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->length &&
+           wisdom->length <= ipt__max(wisdom->rows, wisdom->cols) && wisdom->no_cooperative <= 1 &&
+           wisdom->expression <= 1;
+}
+
+IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
+{
+    ipt__wisdom *list = NULL, **end = &list;
+    const char *device, *next;
+    char line[512] = "";
+    int number = 1, lines = 0, closed = 0;
+    ipt_result result = IPT_SUCCESS;
+    if (!context || !text)
+        return ipt__fail_null(context ? "text" : "context");
+    next = text;
+    if (!ipt__line_next(&next, line, sizeof line) || strcmp(line, IPT__WISDOM_TITLE))
+        return ipt__fail_line("wisdom", number, line, "'" IPT__WISDOM_TITLE "'");
+    for (device = context->device_text; device < context->device_text + ipt__wisdom_device(context);
+         device = strchr(device, '\n') + 1) {
+        const size_t length = strcspn(device, "\n");
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&next, line, sizeof line) || strlen(line) != length || strncmp(line, device, length))
+            return ipt__fail(strncmp(line, "device ", 7) && strncmp(line, "vendor ", 7) ? IPT_ERROR_INVALID_ARGUMENT
+                                                                                        : IPT_ERROR_UNSUPPORTED,
+                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", number, line, (int)length,
+                             device);
+    }
+    while (!result && !closed) {
+        ipt__wisdom read;
+        size_t counted;
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&next, line, sizeof line))
+            result = ipt__fail_line("wisdom", number, line, "'transpose ...' or 'end' and the number of lines");
+        else if (ipt__line_number(line, "end", &counted)) {
+            closed = 1;
+            if (counted != (size_t)lines || *next)
+                result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                   "wisdom, line %d: '%.80s' behind %d lines of wisdom, or something behind it", number,
+                                   line, lines);
+        } else if (!ipt__wisdom_read(line, &read))
+            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
+        else {
+            *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof read);
+            if (!*end)
+                result = IPT_ERROR_OUT_OF_MEMORY;
+            else {
+                **end = read;
+                end = &(*end)->next;
+                ++lines;
+            }
+        }
+    }
+    if (!result) {
+        IPT_LOCK_ACQUIRE(&context->lock);
+        if (!ipt__wisdom_add(context, list))
+            result = IPT_ERROR_OUT_OF_MEMORY;
+        IPT_LOCK_RELEASE(&context->lock);
+    }
+    ipt__wisdom_free(context, list);
+    return result;
+}
+
+IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
+{
+    size_t bytes = 0;
+    char *text;
+    FILE *file;
+    int good;
+    if (!context || !path)
+        return ipt__fail_null(context ? "path" : "context");
+    ipt_wisdom_export(context, NULL, 0, &bytes);
+    bytes += 4096; /* another thread may add to it meanwhile */
+    text = (char *)ipt__allocate(&context->allocator, bytes);
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    good = !ipt_wisdom_export(context, text, bytes, NULL);
+    file = good ? fopen(path, "wb") : NULL; /* a file that is cut short is no text of wisdom */
+    good = file && fputs(text, file) >= 0;
+    if (file && fclose(file))
+        good = 0;
+    ipt__release(&context->allocator, text);
+    return good ? IPT_SUCCESS : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be written", path);
+}
+
+enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file; some 100,000 shapes */ };
+
+/* Whether a path leads to a file, or to nothing: to open a pipe may wait for ever, and a device may have no end. */
+static int ipt__is_plain_file(const char *path)
+{
+#if defined(_WIN32)
+    (void)path;
+    return 1;
+#else
+    struct stat status;
+    return stat(path, &status) || S_ISREG(status.st_mode);
+#endif
+}
+
+IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
+{
+    size_t capacity = 1 << 12, length = 0, got = 1;
+    char *text = NULL;
+    FILE *file;
+    ipt_result result = IPT_SUCCESS;
+    if (!context || !path)
+        return ipt__fail_null(context ? "path" : "context");
+    if (!ipt__is_plain_file(path))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
+    file = fopen(path, "rb");
+    if (!file)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
+    while (got && !result && !ferror(file)) {
+        char *const more = length < IPT__WISDOM_MOST ? (char *)ipt__allocate(&context->allocator, capacity *= 2) : NULL;
+        if (!more) {
+            result = length < IPT__WISDOM_MOST
+                         ? IPT_ERROR_OUT_OF_MEMORY
+                         : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
+                                     (unsigned long)IPT__WISDOM_MOST);
+            break;
+        }
+        if (text)
+            memcpy(more, text, length);
+        ipt__release(&context->allocator, text);
+        text = more;
+        got = fread(text + length, 1, capacity - length - 1, file);
+        length += got;
+    }
+    if (!result && (ferror(file) || strlen(text) != length))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
+    fclose(file);
+    if (!result)
+        result = ipt_wisdom_import(context, text);
+    ipt__release(&context->allocator, text);
+    return result;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>choice/measure                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Measuring. */
+
+/* Nanoseconds that the device takes for one execution, by its own clock; 0 if it has none. */
+static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanoseconds)
+{
+    const cl_command_queue queue = plan->context->queue;
+    cl_ulong begin = 0, end = 0;
+    cl_event before = NULL, after = NULL;
+    cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &before);
+    ipt_result result = error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error)
+                              : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &after);
+    if (!result)
+        result = ipt__wait_for(after);
+    if (!result &&
+        (ipt__cl.clGetEventProfilingInfo(before, CL_PROFILING_COMMAND_END, sizeof begin, &begin, NULL) ||
+         ipt__cl.clGetEventProfilingInfo(after, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end < begin))
+        begin = end = 0;
+    *nanoseconds = end - begin;
+    if (before)
+        ipt__cl.clReleaseEvent(before);
+    if (after)
+        ipt__cl.clReleaseEvent(after);
+    return result;
+}
+
+/* Replaces the two-pass layout that the model prefers by the one that wisdom knows, or if the desc asks for it by the
+ * fastest of the best ones of each length class. The other layouts have nothing to choose. */
+static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const int measure = (desc->flags & IPT_MEASURE) != 0;
+    ipt__layout best = plan->layout;
+    cl_ulong best_time = 0;
+    cl_mem buffer = measure ? desc->measure_buffer : NULL;
+    size_t above, unused;
+    ipt_result result = IPT_SUCCESS;
+    if (measure && !plan->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
+    if (buffer)
+        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
+                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
+    if (result || !plan->layout.length || desc->tile_m || desc->tile_n ||
+        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS) ||
+        ipt__wisdom_apply(plan, budget) || !measure)
+        return result;
+    if (!buffer)
+        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
+                                  "a temporary matrix for IPT_MEASURE", &unused, &result);
+    if (result)
+        return result;
+    for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
+        const size_t most = above ? above * 2 : 128;
+        cl_ulong time = 0, once = 0;
+        int repeat;
+        ipt__layout_best_two_pass(plan, &plan->layout, budget, above, most);
+        if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
+            continue;
+        result = ipt__plan_open(plan);
+        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may still compile */
+            result = ipt__plan_time(plan, buffer, &once);
+            time = repeat == 0 || once < time ? once : time;
+        }
+        ipt__plan_close(plan);
+        if (!result && time && (!best_time || time < best_time)) {
+            best_time = time;
+            best = plan->layout;
+        }
+    }
+    if (!desc->measure_buffer)
+        ipt__cl.clReleaseMemObject(buffer);
+    plan->layout = best;
+    if (best_time) {
+        ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
+        learnt.length = best.length;
+        IPT_LOCK_ACQUIRE(&plan->context->lock);
+        ipt__wisdom_add(plan->context, &learnt); /* without memory for it there is none */
+        IPT_LOCK_RELEASE(&plan->context->lock);
+    }
+    return result;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/build                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Making and destroying plans. */
+
+/* The extension that a word of OpenCL C needs; NULL: none. `half` alone may point to memory without one. */
+static const char *ipt__word_needs(const char *word, size_t length, int is_type)
+{
+    const size_t all = length;
+    while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
+        --length;
+    if (length == 6 && !strncmp(word, "double", 6))
+        return "cl_khr_fp64";
+    return length == 4 && !strncmp(word, "half", 4) && (is_type || all > length) ? "cl_khr_fp16" : NULL;
+}
+
+/* Fails for types that the device lacks: what its compiler says to them differs, and may be nothing. */
+static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text, int is_type)
+{
+    while (*text) {
+        const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const char *const needs = ipt__word_needs(text, length, is_type);
+        if (needs && !(needs[9] == '1' ? context->has_half : context->has_double))
+            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, text, needs);
+        text += ipt__max(length, 1);
+    }
+    return IPT_SUCCESS;
+}
+
+/* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
+static ipt_result ipt__plan_take_expression(ipt_plan *plan)
+{
+    char cause[IPT__CAUSE_BYTES];
+    ipt__params params;
+    ipt__program *program;
+    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->desc.expression_type, 1);
+    if (!result)
+        result = ipt__check_types(plan->context, "expression", plan->desc.expression, 0);
+    if (result)
+        return result;
+    plan->expression =
+        ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
+                             &plan->desc.expression, &plan->desc.expression_type);
+    if (!plan->expression)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    params = ipt__plan_params(plan, 1, 1);
+    params.apply = 1;
+    ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
+    result =
+        ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
+    ipt__program_drop(plan->context, program);
+    if (result == IPT_ERROR_BUILD) {
+        ipt__keep_cause(cause);
+        return ipt__fail(result, "expression does not compile for x of expression_type %s: %s",
+                         plan->desc.expression_type, cause);
+    }
+    return result;
+}
+
+/* Makes the choice once, within `budget` bytes of workspace. */
+static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
+    plan->enough = 0;
+    if (!result && budget && plan->layout.workspace > budget) {
+        plan->enough = plan->layout.minimum_workspace;
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED,
+                           "%s allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
+                           desc->max_workspace ? "max_workspace" : "the default of max_workspace",
+                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
+                           (unsigned long)desc->elem_size, (unsigned long)plan->enough);
+    }
+    if (!result)
+        result = ipt__plan_settle(plan, budget);
+    if (!result)
+        result = ipt__plan_open(plan);
+    if (result)
+        ipt__plan_close(plan);
+    return result;
+}
+
+/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports,
+ * and how much workspace the device takes, only trying can tell: the choice is made again where one does not build, and
+ * with less workspace where some was refused. */
+static ipt_result ipt__plan_build(ipt_plan *plan)
+{
+    char cause[IPT__CAUSE_BYTES] = "";
+    size_t budget = ipt__plan_budget(plan), least, less;
+    ipt_result result;
+    for (;;) {
+        plan->refused = 0;
+        least = ipt__least_refused(plan->context);
+        result = ipt__plan_build_once(plan, budget);
+        if (result == IPT_ERROR_BUILD && ipt__least_refused(plan->context) != least)
+            continue;
+        if (result == IPT_ERROR_UNSUPPORTED && *cause) /* no layout does with so little */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+        less = result == IPT_ERROR_OUT_OF_MEMORY ? ipt__less_than(plan->context, plan->refused) : 0;
+        if (!less || less >= budget)
+            return result;
+        ipt__keep_cause(cause);
+        budget = less;
+    }
+}
+
+static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan_desc *desc)
+{
+    IPT_LOCK_INIT(&plan->lock);
+    IPT_LOCK_INIT(&plan->host_lock);
+    ipt__context_retain(context);
+    plan->context = context;
+    plan->desc = *desc;
+    plan->out_of_place_kernel = -1;
+    plan->user = plan;
+}
+
+/* Takes a plan and checks its desc. It borrows the workspace of the lender, which outlives it; NULL: of none. */
+static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+{
+    ipt_plan *made;
+    ipt_result result;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    if (!context)
+        return ipt__fail_null("context");
+    if (!desc)
+        return ipt__fail_null("desc");
+    made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__plan_begin(made, context, desc);
+    made->lender = lender;
+    result = ipt__plan_check(made);
+    if (!result && desc->expression)
+        result = ipt__plan_take_expression(made);
+    if (result)
+        ipt_plan_destroy(made);
+    else
+        *plan = made;
+    return result;
+}
+
+/* Gives a new plan its stages. */
+static ipt_result ipt__plan_make_stages(ipt_plan *plan)
+{
+    ipt_result result = ipt__plan_find_panel(plan);
+    if (!result)
+        result = ipt__plan_build(plan);
+    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+        result = ipt__check_out_of_place(plan);
+    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+        result = ipt__out_of_place_get(plan);
+    return result;
+}
+
+/* Ends the making of a plan: describes it, or destroys it after a failure. */
+static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
+{
+    if (!result) {
+        ipt__plan_write_description(*plan);
+    } else {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+
+/* Makes a plan for matrices on the device. */
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+{
+    const ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    return result ? result : ipt__plan_end(plan, ipt__plan_make_stages(*plan));
+}
+
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
+{
+    size_t bytes;
+    int i;
+    if (!plan)
+        return 0;
+    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
+    bytes = plan->layout.workspace + plan->host_workspace;
+    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the pieces' plans have no pieces of their own */
+        const ipt_plan *const piece = plan->host.shares[0].plans[i];
+        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    }
+    return bytes;
+}
+
+IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
+{
+    if (rows)
+        *rows = plan ? plan->pad_rows : 0;
+    if (cols)
+        *cols = plan ? plan->pad_cols : 0;
+}
+
+IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
+{
+    return plan ? plan->description : "";
+}
+
+IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
+{
+    const char *source = NULL;
+    if (!plan)
+        return NULL;
+    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution out of place adds a kernel */
+    if (index < (size_t)plan->kernel_count)
+        source = plan->kernels[index].program->source;
+    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+    return source;
+}
+
+/* Releases what a plan keeps for host matrices: the plans of its parts, buffers, queues. */
+static void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(share->block_plans[i]);
+        for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
+            ipt_plan_destroy(share->plans[i]);
+        if (share->slots)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
+        for (i = 0; i < share->queue_count; ++i)
+            ipt__cl.clReleaseCommandQueue(share->queues[i]);
+        if (share->pinned)
+            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->buffer)
+            ipt__cl.clReleaseMemObject(share->buffer);
+        share->queue_count = 0;
+    }
+    ipt__release(allocator, host->shares);
+    ipt__release(allocator, host->parts);
+    ipt__release(allocator, host->hauls);
+    ipt__release(allocator, host->scratch);
+    memset(host, 0, sizeof *host);
+}
+
+IPT_API void ipt_plan_destroy(ipt_plan *plan)
+{
+    ipt_context *context;
+    ipt_allocator allocator;
+    if (!plan)
+        return;
+    context = plan->context;
+    allocator = context->allocator;
+    ipt_plan_destroy(plan->pieces);
+    ipt__host_close(plan);
+    while (plan->split_count)
+        ipt_context_destroy(plan->split[--plan->split_count]);
+    ipt__release(&allocator, plan->split);
+    ipt__plan_close(plan);
+    ipt__program_drop(context, plan->panel);
+    IPT_LOCK_DESTROY(&plan->host_lock);
+    IPT_LOCK_DESTROY(&plan->lock);
+    ipt__release(&allocator, plan->expression);
+    ipt__release(&allocator, plan);
+    ipt_context_destroy(context);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/transfer                                                                                                    */
@@ -8734,35 +9109,6 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 
 /* Host matrices: parts, their plans and buffers. */
 
-static void ipt__host_close(ipt_plan *plan)
-{
-    ipt__host *const host = &plan->host;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    size_t s;
-    int i;
-    for (s = 0; host->shares && s < host->share_count; ++s) {
-        ipt__host_share *const share = &host->shares[s];
-        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-            ipt_plan_destroy(share->block_plans[i]);
-        for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
-            ipt_plan_destroy(share->plans[i]);
-        if (share->slots)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
-        for (i = 0; i < share->queue_count; ++i)
-            ipt__cl.clReleaseCommandQueue(share->queues[i]);
-        if (share->pinned)
-            ipt__cl.clReleaseMemObject(share->pinned);
-        if (share->buffer)
-            ipt__cl.clReleaseMemObject(share->buffer);
-        share->queue_count = 0;
-    }
-    ipt__release(allocator, host->shares);
-    ipt__release(allocator, host->parts);
-    ipt__release(allocator, host->hauls);
-    ipt__release(allocator, host->scratch);
-    memset(host, 0, sizeof *host);
-}
-
 /* The length of a part along the longer side, or in matrices of a batch, and how many parts that makes. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
@@ -8843,6 +9189,14 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
+}
+
+static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
+{
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
+                     "would do",
+                     (unsigned long)budget, (unsigned long)enough);
 }
 
 /* Refuses parts that take more workspace than the plan may have. Each device needs room for one plan that the next one
@@ -8990,14 +9344,6 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     IPT_LOCK_RELEASE(&context->lock);
     *memory = pinned->memory;
     return IPT_SUCCESS;
-}
-
-static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
-{
-    ipt__cl.clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
-    ipt__cl.clFinish(context->queue);
-    ipt__cl.clReleaseMemObject(pinned->buffer);
-    ipt__release(&context->allocator, pinned);
 }
 
 IPT_API void ipt_host_free(ipt_context *context, void *memory)
@@ -9815,10 +10161,10 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
         desc.expression = desc.expression_type = NULL; /* it has been applied, or will be */
     }
     desc.max_workspace = lender ? ipt__max(ipt__max(workspace, lender->layout.workspace), 1) : workspace;
-    result = ipt__plan_make(share->context, &desc, lender, made);
+    result = plan->make_piece(share->context, &desc, lender, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, lender, made);
+        result = plan->make_piece(share->context, &desc, lender, made);
     }
     return result;
 }
@@ -10129,6 +10475,497 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 }
 
 /* ---- matrices in a storage ---- */
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/make                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Making plans for matrices in host memory, cut or not. */
+
+/* The same in buffers as large as the device takes. */
+static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
+{
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result = ipt__cut_open_device(plan, limit);
+    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
+        ipt__keep_cause(cause);
+        plan->most = ipt__less_than(plan->context, plan->refused);
+        plan->refused = 0;
+        ipt__host_close(plan);
+        memset(&plan->blocks, 0, sizeof plan->blocks);
+        result = ipt__cut_open_device(plan, limit);
+        if (result == IPT_ERROR_UNSUPPORTED) /* no pieces are so small */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+    }
+    return result;
+}
+
+/* ---- which plans are cut ---- */
+
+/* Bytes of device memory that a plan for host matrices may take. */
+static size_t ipt__cut_limit(const ipt_plan *plan)
+{
+    cl_ulong bytes = 0;
+    if (plan->desc.max_device_memory)
+        return plan->desc.max_device_memory;
+    if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
+        ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+        return (size_t)-1;
+    return ipt__size_of(bytes);
+}
+
+/* Whether a plan is for matrices that are cut, which have no stages of their own. */
+static int ipt__plan_is_cut(const ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
+    const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
+    if (plan->in_pieces)
+        return 1;
+    if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
+        return limit < plan->span_bytes;
+    return limit < budget || (!shared && limit - budget < plan->span_bytes);
+}
+
+/* Opens a cut plan for matrices in host memory. */
+static ipt_result ipt__cut_open_host(ipt_plan *plan)
+{
+    plan->make_piece = ipt__plan_make;
+    return ipt__cut_open_smaller(plan, plan->desc.max_device_memory ? plan->desc.max_device_memory
+                                                                    : ipt__cut_limit(plan) / 4 * 3);
+}
+
+/* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
+static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
+{
+    enum { TRIES = 16 };
+    const size_t limit = plan->desc.max_workspace;
+    ipt_result result = open(plan);
+    int i;
+    if (result || ipt__cut_obeys(plan))
+        return result;
+    for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
+        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        ipt__host_close(plan);
+        memset(&plan->cut, 0, sizeof plan->cut);
+        memset(&plan->blocks, 0, sizeof plan->blocks);
+        result = open(plan);
+    }
+    if (result || i == TRIES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
+                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                         (unsigned long)plan->desc.elem_size);
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
+                     "would do",
+                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
+                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
+}
+
+/* Makes what a cut plan needs instead of stages. open: for its kind of matrices. */
+static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    ipt_result result;
+    if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
+        desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
+                         "IPT_OUT_OF_PLACE are not possible then",
+                         ipt__limit_name(plan));
+    if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
+                         ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
+    if (!plan->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
+    result = ipt__cut_open_limited(plan, open);
+    if (!result && desc->move && !plan->cut.matrices)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
+                           ipt_move_string(desc->move));
+    if (!result)
+        plan->host_workspace = ipt__share_workspace(&plan->host.shares[0]);
+    return result;
+}
+
+/* Refuses a plan by a limit that does for its parts, too, which would else be refused at its first execution. Returns
+ * the error, whose text it may replace. */
+static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
+{
+    ipt_plan_desc desc = refused->desc;
+    char cause[IPT__CAUSE_BYTES];
+    ipt_plan *trial;
+    size_t enough = 0;
+    ipt__keep_cause(cause);
+    desc.host = IPT_HOST_AUTO;
+    desc.max_workspace = refused->enough;
+    if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
+        enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
+        ipt_plan_destroy(trial);
+    }
+    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
+                                    : ipt__fail(error, "%s", cause);
+}
+
+/* Makes a plan for matrices on the device or in host memory. in_pieces: cut, though it need not be. */
+static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+                                         int in_pieces, ipt_plan **plan)
+{
+    ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    if (result)
+        return result;
+    (*plan)->in_pieces = in_pieces;
+    if (ipt__plan_is_cut(*plan)) {
+        result = ipt__plan_cut(*plan, ipt__cut_open_host);
+    } else {
+        result = ipt__plan_make_stages(*plan);
+        if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED)
+            result = ipt__plan_propose_for_parts(*plan, result);
+    }
+    return ipt__plan_end(plan, result);
+}
+
+static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+                                      ipt_plan **plan)
+{
+    return ipt__host_plan_make_as(context, desc, lender, 0, plan);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/execute                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Host matrices: executions. */
+
+/* On devices that work in the host's memory: no copies. */
+static ipt_result ipt__host_run_shared(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    const cl_command_queue queue = plan->context->queue;
+    cl_int error;
+    cl_event event = NULL;
+    void *mapped;
+    ipt_result result = IPT_SUCCESS;
+    const cl_mem buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->span_bytes,
+                                           run->data, "the host's matrix as a buffer", &plan->refused, &result);
+    if (result)
+        return result;
+    ipt__host_progress(run, 0);
+    result = run->cancelled ? IPT_SUCCESS : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
+    if (!run->cancelled && (!result || result == IPT_ERROR_INCOMPLETE)) {
+        const ipt_result waited = event ? ipt__wait_for(event) : IPT_SUCCESS;
+        run->written = 1;
+        if (!result)
+            result = waited;
+        mapped = result ? NULL
+                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->span_bytes, 0, NULL,
+                                                     NULL, &error);
+        if (!result && error)
+            result = ipt__fail_opencl("clEnqueueMapBuffer", error);
+        if (!result) {
+            error = ipt__cl.clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
+            if (error)
+                result = ipt__fail_opencl("clEnqueueUnmapMemObject", error);
+        }
+        error = ipt__cl.clFinish(queue); /* the memory is the caller's from here on, whatever has failed */
+        if (!result && error)
+            result = ipt__fail_opencl("clFinish", error);
+        if (!result)
+            ipt__host_progress(run, run->total);
+        run->cancelled = 0; /* too late */
+    }
+    if (event)
+        ipt__cl.clReleaseEvent(event);
+    ipt__cl.clReleaseMemObject(buffer);
+    return result;
+}
+
+/* Upload, transposition, download, one after the other. */
+static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
+    const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
+    cl_event event = NULL;
+    ipt_result result = IPT_SUCCESS;
+    const cl_mem buffer =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory", &plan->refused, &result);
+    if (result)
+        return result;
+    result = ipt__transfer(plan, buffer, run->data, 0);
+    if (!result)
+        ipt__host_progress(run, run->total / 2);
+    else if (result == IPT_ERROR_OUT_OF_MEMORY)
+        plan->refused = bytes; /* some devices look for the memory only now */
+    if (!result && !run->cancelled)
+        result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
+    if (!result && !run->cancelled)
+        result = event ? ipt__wait_for(event) : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
+    else if (result == IPT_ERROR_INCOMPLETE)
+        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
+    if (!result && !run->cancelled) {
+        run->written = 1;
+        result = ipt__transfer(plan, buffer, run->data, 1);
+        if (!result)
+            ipt__host_progress(run, run->total - run->done);
+        run->cancelled = 0; /* too late */
+    }
+    if (event)
+        ipt__cl.clReleaseEvent(event);
+    ipt__cl.clReleaseMemObject(buffer);
+    return result;
+}
+
+/* The scheme that serves a plan and a place in memory: the desc's, or the one that is best. */
+static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    const int shares =
+        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+    const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
+                     !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+    *scheme = desc->host;
+    if (plan->split_count || plan->cut.chunk_bytes)
+        *scheme = IPT_HOST_OVERLAPPED;
+    if (*scheme == IPT_HOST_AUTO)
+        *scheme = shares                                                                         ? IPT_HOST_SHARED
+                  : cuts && plan->matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES ? IPT_HOST_OVERLAPPED
+                                                                                                 : IPT_HOST_SYNCHRONOUS;
+    if (*scheme == IPT_HOST_SHARED && !shares)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is shared: the device does not work in the host's memory, or the address of data is not "
+                         "a multiple of %lu",
+                         (unsigned long)ipt__host_alignment(plan));
+    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves "
+                         "or IPT_PAD are not cut into parts");
+    return IPT_SUCCESS;
+}
+
+/* Executes a plan whose host_lock, or whose owner's, is held. */
+static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result;
+    if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
+        return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
+    result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+    if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
+        plan->parts_refused = 1; /* without parts: nobody asked for them */
+        return ipt__host_run_synchronous(run);
+    }
+    if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
+        ipt__host_take_slots(&plan->host);
+    if (!result)
+        result = plan->cut.chunk_bytes       ? ipt__cut_run(run)
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
+                 : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
+                                             : ipt__host_run_blocks(run, &plan->host);
+    ipt__host_settle(&plan->host);
+    return result;
+}
+
+/* Makes the plan that takes a host matrix in pieces, because the device has refused memory for all of it. */
+static ipt_result ipt__host_make_pieces(ipt_plan *plan)
+{
+    ipt_plan_desc desc = plan->desc;
+    char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
+    ipt_result result;
+    ipt__keep_cause(cause);
+    if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
+                         ipt_host_string(desc.host));
+    ipt__host_close(plan);
+    desc.host = IPT_HOST_AUTO;
+    desc.host_queues = 0;
+    desc.flags &= ~IPT_MEASURE;
+    desc.measure_buffer = NULL;
+    if (desc.max_workspace) /* this plan keeps its own */
+        desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
+    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    if (result) {
+        ipt__keep_cause(why);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
+    }
+    IPT_LOCK_ACQUIRE(&plan->lock);
+    plan->host_workspace = plan->pieces->host_workspace;
+    IPT_LOCK_RELEASE(&plan->lock);
+    return IPT_SUCCESS;
+}
+
+/* Executes by pieces. They are kept where the device will refuse as much again; what other programs have taken it may
+ * have the next time. */
+static ipt_result ipt__host_run_pieces(ipt__host_run *run)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result;
+    run->plan = plan->pieces;
+    result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
+    if (!plan->context->allocation || plan->span_bytes <= plan->context->allocation) {
+        ipt_plan_destroy(plan->pieces);
+        plan->pieces = NULL;
+        IPT_LOCK_ACQUIRE(&plan->lock);
+        plan->host_workspace = 0;
+        IPT_LOCK_RELEASE(&plan->lock);
+    }
+    return result;
+}
+
+/* Whether a plan that counts on working in the host's memory would now take more than max_device_memory, because the
+ * matrix lies where the device cannot work. */
+static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
+{
+    const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
+    return limit && scheme != IPT_HOST_SHARED && !plan->desc.host && !plan->cut.chunk_bytes &&
+           (limit < budget || limit - budget < plan->span_bytes);
+}
+
+static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    static const ipt_host_options none = {NULL, NULL, NULL};
+    ipt__host_run run;
+    ipt_host scheme;
+    ipt_result result;
+    if (!plan || !data)
+        return ipt__fail_null(plan ? "data" : "plan");
+    result = ipt__check_plan(plan);
+    if (!result)
+        result = ipt__host_choose(plan, (const char *)data, &scheme);
+    if (!result && plan->desc.max_host_memory)
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
+                           (unsigned long)plan->desc.max_host_memory);
+    if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
+        ipt__nothing_moves(plan))
+        return result;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.data = (char *)data;
+    run.options = options ? options : &none;
+    run.total = 2 * plan->matrix_bytes * plan->desc.batch;
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
+    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    plan->refused = 0;
+    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                  "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  (unsigned long)plan->desc.max_device_memory, data);
+        result = ipt__host_make_pieces(plan);
+    } else if (!plan->pieces)
+        result = ipt__host_run_scheme(&run, scheme);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
+        result = ipt__host_make_pieces(plan);
+    if (!result && plan->pieces)
+        result = ipt__host_run_pieces(&run);
+    IPT_LOCK_RELEASE(&plan->host_lock);
+    if (result && run.written)
+        return ipt__fail_incomplete(
+            "it happened after the first byte was written, so part of data may hold the result");
+    if (!result && run.cancelled)
+        return run.written ? ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled after the first byte was written: part of data "
+                                                             "holds the result")
+                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is as it was");
+    return result;
+}
+
+IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
+{
+    return ipt__host_execute(plan, data, NULL);
+}
+
+IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt__host_execute(plan, data, options);
+}
+
+#ifndef IPT_NO_THREADS
+
+typedef struct ipt__host_job {
+    ipt_plan *plan;
+    void *data;
+    ipt_host_options options;
+    cl_event event; /* NULL: not asked for */
+    ipt_allocator allocator;
+} ipt__host_job;
+
+/* Ends an event of the library's own and lets go of it. Whoever waits for it would wait for ever, and clReleaseContext
+ * of an H200's driver hung after one had been let go of without a status: so it is set a second time, if need be. */
+static void ipt__host_event_end(cl_event event, ipt_result result)
+{
+    const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
+    if (ipt__cl.clSetUserEventStatus(event, status))
+        ipt__cl.clSetUserEventStatus(event, status);
+    ipt__cl.clReleaseEvent(event);
+}
+
+static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
+{
+    ipt__host_job job = *(ipt__host_job *)argument;
+    ipt_result result;
+    ipt__release(&job.allocator, argument);
+    result = ipt__host_execute(job.plan, job.data, &job.options);
+    if (job.options.finished)
+        job.options.finished(result, job.options.user);
+    if (job.event)
+        ipt__host_event_end(job.event, result);
+    return IPT__THREAD_RETURN;
+}
+
+IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                               cl_event *event)
+{
+    ipt__host_job *job;
+    ipt__thread thread;
+    cl_int error = CL_SUCCESS;
+    ipt_result result = ipt__check_plan(plan);
+    if (event)
+        *event = NULL;
+    if (!result && !data)
+        result = ipt__fail_null("data");
+    if (result)
+        return result;
+    job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
+    if (!job)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    job->plan = plan;
+    job->data = data;
+    job->allocator = plan->context->allocator;
+    if (options)
+        job->options = *options;
+    if (event) {
+        *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
+        if (!error)
+            error = ipt__cl.clRetainEvent(job->event); /* the caller's hold of it */
+        if (error)
+            result = ipt__fail_opencl(*event ? "clRetainEvent" : "clCreateUserEvent", error);
+    }
+    if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
+        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
+    if (!result) {
+        IPT__THREAD_DETACH(thread);
+        return IPT_SUCCESS;
+    }
+    if (event && *event) {
+        ipt__host_event_end(*event, result);
+        if (!error)
+            ipt__cl.clReleaseEvent(*event);
+        *event = NULL;
+    }
+    ipt__release(&plan->context->allocator, job);
+    return result;
+}
+
+#else
+
+IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                               cl_event *event)
+{
+    (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+}
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/steps                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10756,454 +11593,30 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     IPT_LOCK_RELEASE(&plan->host_lock);
     return result;
 }
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/limits                                                                                                      */
-/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Cutting within limits. */
-
-/* The same in buffers as large as the device takes. */
-static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
+static ipt_result ipt__storage_open(ipt_plan *plan)
 {
-    char cause[IPT__CAUSE_BYTES];
-    ipt_result result = ipt__cut_open_device(plan, limit);
-    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
-        ipt__keep_cause(cause);
-        plan->most = ipt__less_than(plan->context, plan->refused);
-        plan->refused = 0;
-        ipt__host_close(plan);
-        memset(&plan->blocks, 0, sizeof plan->blocks);
-        result = ipt__cut_open_device(plan, limit);
-        if (result == IPT_ERROR_UNSUPPORTED) /* no pieces are so small */
-            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
-    }
-    return result;
+    plan->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    return ipt__cut_open_storage(plan);
 }
 
-/* ---- which plans are cut ---- */
-
-/* Bytes of device memory that a plan for host matrices may take. */
-static size_t ipt__cut_limit(const ipt_plan *plan)
+/* Makes a plan for matrices in a storage. */
+static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    cl_ulong bytes = 0;
-    if (plan->desc.max_device_memory)
-        return plan->desc.max_device_memory;
-    if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
-        ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
-        return (size_t)-1;
-    return ipt__size_of(bytes);
-}
-
-/* Whether a plan is for matrices that are cut, which have no stages of their own. */
-static int ipt__plan_is_cut(const ipt_plan *plan)
-{
-    const ipt_plan_desc *const desc = &plan->desc;
-    const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
-    const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (desc->max_host_memory || plan->in_pieces)
-        return 1;
-    if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
-        return limit < plan->span_bytes;
-    return limit < budget || (!shared && limit - budget < plan->span_bytes);
-}
-
-static ipt_result ipt__cut_open(ipt_plan *plan)
-{
-    const ipt_plan_desc *const desc = &plan->desc;
-    return desc->max_host_memory     ? ipt__cut_open_storage(plan)
-           : desc->max_device_memory ? ipt__cut_open_smaller(plan, desc->max_device_memory)
-                                     : ipt__cut_open_smaller(plan, ipt__cut_limit(plan) / 4 * 3);
-}
-
-/* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
-static ipt_result ipt__cut_open_limited(ipt_plan *plan)
-{
-    enum { TRIES = 16 };
-    const size_t limit = plan->desc.max_workspace;
-    ipt_result result = ipt__cut_open(plan);
-    int i;
-    if (result || ipt__cut_obeys(plan))
-        return result;
-    for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
-        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
-        ipt__host_close(plan);
-        memset(&plan->cut, 0, sizeof plan->cut);
-        memset(&plan->blocks, 0, sizeof plan->blocks);
-        result = ipt__cut_open(plan);
-    }
-    if (result || i == TRIES)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
-                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                         (unsigned long)plan->desc.elem_size);
-    return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
-                     "would do",
-                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
-}
-
-/* Makes what a cut plan needs instead of stages. */
-static ipt_result ipt__plan_cut(ipt_plan *plan)
-{
-    const ipt_plan_desc *const desc = &plan->desc;
-    ipt_result result;
-    if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
-        desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
-                         "IPT_OUT_OF_PLACE are not possible then",
-                         ipt__limit_name(plan));
-    if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
-                         ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
-    if (!plan->context->context)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    result = ipt__cut_open_limited(plan);
-    if (!result && desc->move && !plan->cut.matrices)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
-                           ipt_move_string(desc->move));
-    if (!result)
-        plan->host_workspace = ipt__share_workspace(&plan->host.shares[0]);
-    return result;
+    const ipt_result result = ipt__plan_new(context, desc, NULL, plan);
+    return result ? result : ipt__plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/execute                                                                                                     */
+/* >>api                                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Host matrices: executions. */
+/* The choice of a kind of plan, and the one-liner. */
 
-/* On devices that work in the host's memory: no copies. */
-static ipt_result ipt__host_run_shared(ipt__host_run *run)
+IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    ipt_plan *const plan = run->plan;
-    const cl_command_queue queue = plan->context->queue;
-    cl_int error;
-    cl_event event = NULL;
-    void *mapped;
-    ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->span_bytes,
-                                           run->data, "the host's matrix as a buffer", &plan->refused, &result);
-    if (result)
-        return result;
-    ipt__host_progress(run, 0);
-    result = run->cancelled ? IPT_SUCCESS : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);
-    if (!run->cancelled && (!result || result == IPT_ERROR_INCOMPLETE)) {
-        const ipt_result waited = event ? ipt__wait_for(event) : IPT_SUCCESS;
-        run->written = 1;
-        if (!result)
-            result = waited;
-        mapped = result ? NULL
-                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->span_bytes, 0, NULL,
-                                                     NULL, &error);
-        if (!result && error)
-            result = ipt__fail_opencl("clEnqueueMapBuffer", error);
-        if (!result) {
-            error = ipt__cl.clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
-            if (error)
-                result = ipt__fail_opencl("clEnqueueUnmapMemObject", error);
-        }
-        error = ipt__cl.clFinish(queue); /* the memory is the caller's from here on, whatever has failed */
-        if (!result && error)
-            result = ipt__fail_opencl("clFinish", error);
-        if (!result)
-            ipt__host_progress(run, run->total);
-        run->cancelled = 0; /* too late */
-    }
-    if (event)
-        ipt__cl.clReleaseEvent(event);
-    ipt__cl.clReleaseMemObject(buffer);
-    return result;
+    return desc && desc->max_host_memory ? ipt__storage_plan_make(context, desc, plan)
+                                         : ipt__host_plan_make(context, desc, NULL, plan);
 }
-
-/* Upload, transposition, download, one after the other. */
-static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
-{
-    ipt_plan *const plan = run->plan;
-    /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
-    const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
-    cl_event event = NULL;
-    ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer =
-        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory", &plan->refused, &result);
-    if (result)
-        return result;
-    result = ipt__transfer(plan, buffer, run->data, 0);
-    if (!result)
-        ipt__host_progress(run, run->total / 2);
-    else if (result == IPT_ERROR_OUT_OF_MEMORY)
-        plan->refused = bytes; /* some devices look for the memory only now */
-    if (!result && !run->cancelled)
-        result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
-    if (!result && !run->cancelled)
-        result = event ? ipt__wait_for(event) : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
-    else if (result == IPT_ERROR_INCOMPLETE)
-        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
-    if (!result && !run->cancelled) {
-        run->written = 1;
-        result = ipt__transfer(plan, buffer, run->data, 1);
-        if (!result)
-            ipt__host_progress(run, run->total - run->done);
-        run->cancelled = 0; /* too late */
-    }
-    if (event)
-        ipt__cl.clReleaseEvent(event);
-    ipt__cl.clReleaseMemObject(buffer);
-    return result;
-}
-
-/* The scheme that serves a plan and a place in memory: the desc's, or the one that is best. */
-static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
-{
-    const ipt_plan_desc *const desc = &plan->desc;
-    const int shares =
-        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
-    const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
-                     !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
-    *scheme = desc->host;
-    if (plan->split_count || plan->cut.chunk_bytes)
-        *scheme = IPT_HOST_OVERLAPPED;
-    if (*scheme == IPT_HOST_AUTO)
-        *scheme = shares                                                                         ? IPT_HOST_SHARED
-                  : cuts && plan->matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES ? IPT_HOST_OVERLAPPED
-                                                                                                 : IPT_HOST_SYNCHRONOUS;
-    if (*scheme == IPT_HOST_SHARED && !shares)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is shared: the device does not work in the host's memory, or the address of data is not "
-                         "a multiple of %lu",
-                         (unsigned long)ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is overlapped: plans with a forced sequence, tiles, formats, moves "
-                         "or IPT_PAD are not cut into parts");
-    return IPT_SUCCESS;
-}
-
-/* Executes a plan whose host_lock, or whose owner's, is held. */
-static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
-{
-    ipt_plan *const plan = run->plan;
-    ipt_result result;
-    if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
-        return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
-    result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
-        plan->parts_refused = 1; /* without parts: nobody asked for them */
-        return ipt__host_run_synchronous(run);
-    }
-    if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
-        ipt__host_take_slots(&plan->host);
-    if (!result)
-        result = plan->cut.chunk_bytes       ? ipt__cut_run(run)
-                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
-                 : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
-                                             : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_settle(&plan->host);
-    return result;
-}
-
-/* Makes the plan that takes a host matrix in pieces, because the device has refused memory for all of it. */
-static ipt_result ipt__host_make_pieces(ipt_plan *plan)
-{
-    ipt_plan_desc desc = plan->desc;
-    char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
-    ipt_result result;
-    ipt__keep_cause(cause);
-    if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
-                         ipt_host_string(desc.host));
-    ipt__host_close(plan);
-    desc.host = IPT_HOST_AUTO;
-    desc.host_queues = 0;
-    desc.flags &= ~IPT_MEASURE;
-    desc.measure_buffer = NULL;
-    if (desc.max_workspace) /* this plan keeps its own */
-        desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
-    result = ipt__plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
-    if (result) {
-        ipt__keep_cause(why);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
-    }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = plan->pieces->host_workspace;
-    IPT_LOCK_RELEASE(&plan->lock);
-    return IPT_SUCCESS;
-}
-
-/* Executes by pieces. They are kept where the device will refuse as much again; what other programs have taken it may
- * have the next time. */
-static ipt_result ipt__host_run_pieces(ipt__host_run *run)
-{
-    ipt_plan *const plan = run->plan;
-    ipt_result result;
-    run->plan = plan->pieces;
-    result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
-    if (!plan->context->allocation || plan->span_bytes <= plan->context->allocation) {
-        ipt_plan_destroy(plan->pieces);
-        plan->pieces = NULL;
-        IPT_LOCK_ACQUIRE(&plan->lock);
-        plan->host_workspace = 0;
-        IPT_LOCK_RELEASE(&plan->lock);
-    }
-    return result;
-}
-
-/* Whether a plan that counts on working in the host's memory would now take more than max_device_memory, because the
- * matrix lies where the device cannot work. */
-static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
-{
-    const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
-    return limit && scheme != IPT_HOST_SHARED && !plan->desc.host && !plan->cut.chunk_bytes &&
-           (limit < budget || limit - budget < plan->span_bytes);
-}
-
-static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
-{
-    static const ipt_host_options none = {NULL, NULL, NULL};
-    ipt__host_run run;
-    ipt_host scheme;
-    ipt_result result;
-    if (!plan || !data)
-        return ipt__fail_null(plan ? "data" : "plan");
-    result = ipt__check_plan(plan);
-    if (!result)
-        result = ipt__host_choose(plan, (const char *)data, &scheme);
-    if (!result && plan->desc.max_host_memory)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
-                           (unsigned long)plan->desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
-        ipt__nothing_moves(plan))
-        return result;
-    memset(&run, 0, sizeof run);
-    run.plan = plan;
-    run.data = (char *)data;
-    run.options = options ? options : &none;
-    run.total = 2 * plan->matrix_bytes * plan->desc.batch;
-    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
-    IPT_LOCK_ACQUIRE(&plan->host_lock);
-    plan->refused = 0;
-    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                  "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  (unsigned long)plan->desc.max_device_memory, data);
-        result = ipt__host_make_pieces(plan);
-    } else if (!plan->pieces)
-        result = ipt__host_run_scheme(&run, scheme);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
-        result = ipt__host_make_pieces(plan);
-    if (!result && plan->pieces)
-        result = ipt__host_run_pieces(&run);
-    IPT_LOCK_RELEASE(&plan->host_lock);
-    if (result && run.written)
-        return ipt__fail_incomplete(
-            "it happened after the first byte was written, so part of data may hold the result");
-    if (!result && run.cancelled)
-        return run.written ? ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled after the first byte was written: part of data "
-                                                             "holds the result")
-                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is as it was");
-    return result;
-}
-
-IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
-{
-    return ipt__host_execute(plan, data, NULL);
-}
-
-IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
-{
-    return ipt__host_execute(plan, data, options);
-}
-
-#ifndef IPT_NO_THREADS
-
-typedef struct ipt__host_job {
-    ipt_plan *plan;
-    void *data;
-    ipt_host_options options;
-    cl_event event; /* NULL: not asked for */
-    ipt_allocator allocator;
-} ipt__host_job;
-
-/* Ends an event of the library's own and lets go of it. Whoever waits for it would wait for ever, and clReleaseContext
- * of an H200's driver hung after one had been let go of without a status: so it is set a second time, if need be. */
-static void ipt__host_event_end(cl_event event, ipt_result result)
-{
-    const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
-    if (ipt__cl.clSetUserEventStatus(event, status))
-        ipt__cl.clSetUserEventStatus(event, status);
-    ipt__cl.clReleaseEvent(event);
-}
-
-static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
-{
-    ipt__host_job job = *(ipt__host_job *)argument;
-    ipt_result result;
-    ipt__release(&job.allocator, argument);
-    result = ipt__host_execute(job.plan, job.data, &job.options);
-    if (job.options.finished)
-        job.options.finished(result, job.options.user);
-    if (job.event)
-        ipt__host_event_end(job.event, result);
-    return IPT__THREAD_RETURN;
-}
-
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
-{
-    ipt__host_job *job;
-    ipt__thread thread;
-    cl_int error = CL_SUCCESS;
-    ipt_result result = ipt__check_plan(plan);
-    if (event)
-        *event = NULL;
-    if (!result && !data)
-        result = ipt__fail_null("data");
-    if (result)
-        return result;
-    job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
-    if (!job)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    job->plan = plan;
-    job->data = data;
-    job->allocator = plan->context->allocator;
-    if (options)
-        job->options = *options;
-    if (event) {
-        *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
-        if (!error)
-            error = ipt__cl.clRetainEvent(job->event); /* the caller's hold of it */
-        if (error)
-            result = ipt__fail_opencl(*event ? "clRetainEvent" : "clCreateUserEvent", error);
-    }
-    if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
-        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
-    if (!result) {
-        IPT__THREAD_DETACH(thread);
-        return IPT_SUCCESS;
-    }
-    if (event && *event) {
-        ipt__host_event_end(*event, result);
-        if (!error)
-            ipt__cl.clReleaseEvent(*event);
-        *event = NULL;
-    }
-    ipt__release(&plan->context->allocator, job);
-    return result;
-}
-
-#else
-
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
-{
-    (void)plan, (void)data, (void)options;
-    if (event)
-        *event = NULL;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
-}
-
-#endif
 
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                          ipt_plan **plan)
@@ -11263,372 +11676,6 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     *plan = made;
     return IPT_SUCCESS;
 }
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>choice/wisdom                                                                                                    */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* Wisdom: what measuring has found, as text. */
-
-#define IPT__WISDOM_TITLE "ipt wisdom 1"
-
-/* Whether two lines are about the same plan: all but the result. */
-static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
-{
-    ipt__wisdom other = *b;
-    other.next = a->next;
-    other.length = a->length;
-    return !memcmp(a, &other, sizeof other);
-}
-
-/* What the choice of a plan depends on. */
-static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
-{
-    ipt__wisdom wisdom;
-    memset(&wisdom, 0, sizeof wisdom);
-    wisdom.rows = plan->desc.rows;
-    wisdom.cols = plan->desc.cols;
-    wisdom.elem_size = plan->desc.elem_size;
-    wisdom.batch = plan->desc.batch;
-    wisdom.batch_stride = plan->desc.batch_stride;
-    wisdom.workspace = budget;
-    wisdom.no_cooperative = (plan->desc.flags & IPT_NO_COOPERATIVE) != 0;
-    wisdom.expression = plan->desc.expression != NULL;
-    return wisdom;
-}
-
-/* Adds copies of a list to the context's, in the place of those about the same plans. The caller holds the lock. 0 if
- * there is no memory; the context's list is as it was then. */
-static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
-{
-    ipt__wisdom *fresh = NULL, **end = &fresh;
-    const ipt__wisdom *next;
-    for (next = list; next; next = next->next) {
-        *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *next);
-        if (!*end) {
-            ipt__wisdom_free(context, fresh);
-            return 0;
-        }
-        **end = *next;
-        (*end)->next = NULL;
-        end = &(*end)->next;
-    }
-    while (fresh) {
-        ipt__wisdom *const added = fresh, **at = &context->wisdom;
-        fresh = added->next;
-        while (*at && !ipt__wisdom_same(*at, added))
-            at = &(*at)->next;
-        added->next = NULL;
-        if (*at) {
-            (*at)->length = added->length;
-            ipt__wisdom_free(context, added);
-        } else
-            *at = added;
-    }
-    return 1;
-}
-
-/* Takes the layout that is known to be best, if any is and it keeps to the workspace. */
-static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
-{
-    ipt_context *const context = plan->context;
-    const ipt__wisdom wanted = ipt__wisdom_of(plan, budget);
-    const ipt__wisdom *known;
-    ipt__layout layout;
-    size_t length = 0;
-    IPT_LOCK_ACQUIRE(&context->lock);
-    for (known = context->wisdom; known; known = known->next)
-        if (ipt__wisdom_same(known, &wanted))
-            length = known->length;
-    IPT_LOCK_RELEASE(&context->lock);
-    if (!length || length > ipt__max(plan->desc.rows, plan->desc.cols))
-        return 0;
-    ipt__layout_of_length(plan, &layout, length, budget);
-    if (layout.workspace > (budget ? budget : plan->layout.workspace))
-        return 0;
-    plan->layout = layout;
-    return 1;
-}
-
-/* The two lines of the device's that wisdom is bound to: a new driver makes it no worse than a guess. */
-static size_t ipt__wisdom_device(const ipt_context *context)
-{
-    const char *at = strchr(context->device_text, '\n');
-    at = at ? strchr(at + 1, '\n') : NULL;
-    return at ? (size_t)(at + 1 - context->device_text) : strlen(context->device_text);
-}
-
-IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
-{
-    ipt__text out = {NULL, 0, 0};
-    const ipt__wisdom *next;
-    int lines = 0;
-    if (!context || (!text && capacity))
-        return ipt__fail_null(context ? "text" : "context");
-    out.text = text;
-    out.capacity = capacity;
-    ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
-    IPT_LOCK_ACQUIRE(&context->lock);
-    for (next = context->wisdom; next; next = next->next, ++lines) {
-        ipt__text_add(&out, "transpose");
-#define IPT__WISDOM_PRINT(field)                                                                                       \
-    ipt__text_add(&out, " " #field "=");                                                                               \
-    ipt__text_add_size(&out, next->field);
-        IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
-        ipt__text_add(&out, "\n");
-    }
-    IPT_LOCK_RELEASE(&context->lock);
-    ipt__text_add(&out, "end %d\n", lines);
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                     (unsigned long)out.length + 1);
-}
-
-/* Reads a line of wisdom. 0 if it is none. */
-static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
-{
-    int left = 0, good = !strncmp(line, "transpose ", 10);
-    const char *at = line + 10;
-    memset(wisdom, 0, sizeof *wisdom);
-#define IPT__WISDOM_COUNT(field) ++left;
-    IPT__WISDOM_LIST(IPT__WISDOM_COUNT)
-#define IPT__WISDOM_READ(field)                                                                                        \
-    --left;                                                                                                            \
-    good = good && !strncmp(at, #field "=", sizeof #field);                                                            \
-    at += good ? sizeof #field : 0;                                                                                    \
-    good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
-    IPT__WISDOM_LIST(IPT__WISDOM_READ)
-    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->length &&
-           wisdom->length <= ipt__max(wisdom->rows, wisdom->cols) && wisdom->no_cooperative <= 1 &&
-           wisdom->expression <= 1;
-}
-
-IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
-{
-    ipt__wisdom *list = NULL, **end = &list;
-    const char *device, *next;
-    char line[512] = "";
-    int number = 1, lines = 0, closed = 0;
-    ipt_result result = IPT_SUCCESS;
-    if (!context || !text)
-        return ipt__fail_null(context ? "text" : "context");
-    next = text;
-    if (!ipt__line_next(&next, line, sizeof line) || strcmp(line, IPT__WISDOM_TITLE))
-        return ipt__fail_line("wisdom", number, line, "'" IPT__WISDOM_TITLE "'");
-    for (device = context->device_text; device < context->device_text + ipt__wisdom_device(context);
-         device = strchr(device, '\n') + 1) {
-        const size_t length = strcspn(device, "\n");
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line) || strlen(line) != length || strncmp(line, device, length))
-            return ipt__fail(strncmp(line, "device ", 7) && strncmp(line, "vendor ", 7) ? IPT_ERROR_INVALID_ARGUMENT
-                                                                                        : IPT_ERROR_UNSUPPORTED,
-                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", number, line, (int)length,
-                             device);
-    }
-    while (!result && !closed) {
-        ipt__wisdom read;
-        size_t counted;
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line))
-            result = ipt__fail_line("wisdom", number, line, "'transpose ...' or 'end' and the number of lines");
-        else if (ipt__line_number(line, "end", &counted)) {
-            closed = 1;
-            if (counted != (size_t)lines || *next)
-                result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' behind %d lines of wisdom, or something behind it", number,
-                                   line, lines);
-        } else if (!ipt__wisdom_read(line, &read))
-            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
-        else {
-            *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof read);
-            if (!*end)
-                result = IPT_ERROR_OUT_OF_MEMORY;
-            else {
-                **end = read;
-                end = &(*end)->next;
-                ++lines;
-            }
-        }
-    }
-    if (!result) {
-        IPT_LOCK_ACQUIRE(&context->lock);
-        if (!ipt__wisdom_add(context, list))
-            result = IPT_ERROR_OUT_OF_MEMORY;
-        IPT_LOCK_RELEASE(&context->lock);
-    }
-    ipt__wisdom_free(context, list);
-    return result;
-}
-
-IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
-{
-    size_t bytes = 0;
-    char *text;
-    FILE *file;
-    int good;
-    if (!context || !path)
-        return ipt__fail_null(context ? "path" : "context");
-    ipt_wisdom_export(context, NULL, 0, &bytes);
-    bytes += 4096; /* another thread may add to it meanwhile */
-    text = (char *)ipt__allocate(&context->allocator, bytes);
-    if (!text)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    good = !ipt_wisdom_export(context, text, bytes, NULL);
-    file = good ? fopen(path, "wb") : NULL; /* a file that is cut short is no text of wisdom */
-    good = file && fputs(text, file) >= 0;
-    if (file && fclose(file))
-        good = 0;
-    ipt__release(&context->allocator, text);
-    return good ? IPT_SUCCESS : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be written", path);
-}
-
-enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file; some 100,000 shapes */ };
-
-/* Whether a path leads to a file, or to nothing: to open a pipe may wait for ever, and a device may have no end. */
-static int ipt__is_plain_file(const char *path)
-{
-#if defined(_WIN32)
-    (void)path;
-    return 1;
-#else
-    struct stat status;
-    return stat(path, &status) || S_ISREG(status.st_mode);
-#endif
-}
-
-IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
-{
-    size_t capacity = 1 << 12, length = 0, got = 1;
-    char *text = NULL;
-    FILE *file;
-    ipt_result result = IPT_SUCCESS;
-    if (!context || !path)
-        return ipt__fail_null(context ? "path" : "context");
-    if (!ipt__is_plain_file(path))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
-    file = fopen(path, "rb");
-    if (!file)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
-    while (got && !result && !ferror(file)) {
-        char *const more = length < IPT__WISDOM_MOST ? (char *)ipt__allocate(&context->allocator, capacity *= 2) : NULL;
-        if (!more) {
-            result = length < IPT__WISDOM_MOST
-                         ? IPT_ERROR_OUT_OF_MEMORY
-                         : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
-                                     (unsigned long)IPT__WISDOM_MOST);
-            break;
-        }
-        if (text)
-            memcpy(more, text, length);
-        ipt__release(&context->allocator, text);
-        text = more;
-        got = fread(text + length, 1, capacity - length - 1, file);
-        length += got;
-    }
-    if (!result && (ferror(file) || strlen(text) != length))
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
-    fclose(file);
-    if (!result)
-        result = ipt_wisdom_import(context, text);
-    ipt__release(&context->allocator, text);
-    return result;
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>choice/measure                                                                                                   */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* Measuring. */
-
-/* Nanoseconds that the device takes for one execution, by its own clock; 0 if it has none. */
-static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanoseconds)
-{
-    const cl_command_queue queue = plan->context->queue;
-    cl_ulong begin = 0, end = 0;
-    cl_event before = NULL, after = NULL;
-    cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &before);
-    ipt_result result = error ? ipt__fail_opencl("clEnqueueMarkerWithWaitList", error)
-                              : ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &after);
-    if (!result)
-        result = ipt__wait_for(after);
-    if (!result &&
-        (ipt__cl.clGetEventProfilingInfo(before, CL_PROFILING_COMMAND_END, sizeof begin, &begin, NULL) ||
-         ipt__cl.clGetEventProfilingInfo(after, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end < begin))
-        begin = end = 0;
-    *nanoseconds = end - begin;
-    if (before)
-        ipt__cl.clReleaseEvent(before);
-    if (after)
-        ipt__cl.clReleaseEvent(after);
-    return result;
-}
-
-/* Replaces the two-pass layout that the model prefers by the one that wisdom knows, or if the desc asks for it by the
- * fastest of the best ones of each length class. The other layouts have nothing to choose. */
-static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
-{
-    const ipt_plan_desc *const desc = &plan->desc;
-    const int measure = (desc->flags & IPT_MEASURE) != 0;
-    ipt__layout best = plan->layout;
-    cl_ulong best_time = 0;
-    cl_mem buffer = measure ? desc->measure_buffer : NULL;
-    size_t above, unused;
-    ipt_result result = IPT_SUCCESS;
-    if (measure && !plan->context->context)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
-    if (buffer)
-        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
-                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
-    if (result || !plan->layout.length || desc->tile_m || desc->tile_n ||
-        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS) ||
-        ipt__wisdom_apply(plan, budget) || !measure)
-        return result;
-    if (!buffer)
-        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
-                                  "a temporary matrix for IPT_MEASURE", &unused, &result);
-    if (result)
-        return result;
-    for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
-        const size_t most = above ? above * 2 : 128;
-        cl_ulong time = 0, once = 0;
-        int repeat;
-        ipt__layout_best_two_pass(plan, &plan->layout, budget, above, most);
-        if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
-            continue;
-        result = ipt__plan_open(plan);
-        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may still compile */
-            result = ipt__plan_time(plan, buffer, &once);
-            time = repeat == 0 || once < time ? once : time;
-        }
-        ipt__plan_close(plan);
-        if (!result && time && (!best_time || time < best_time)) {
-            best_time = time;
-            best = plan->layout;
-        }
-    }
-    if (!desc->measure_buffer)
-        ipt__cl.clReleaseMemObject(buffer);
-    plan->layout = best;
-    if (best_time) {
-        ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
-        learnt.length = best.length;
-        IPT_LOCK_ACQUIRE(&plan->context->lock);
-        ipt__wisdom_add(plan->context, &learnt); /* without memory for it there is none */
-        IPT_LOCK_RELEASE(&plan->context->lock);
-    }
-    return result;
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>api                                                                                                              */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The one-liner. */
 
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
 {

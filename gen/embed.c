@@ -5,7 +5,8 @@
  *   embed single IPT_H KERNELS_H > single.h     KERNELS_H stands where IPT_H includes it
  *
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
- * refused: a part has at most PART_LINES lines, and each #if ends in the part that it begins in. */
+ * refused: a part calls only the parts above it and declares no function ahead, each #if ends in the part that it
+ * begins in, and a part has at most PART_LINES lines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 enum {
     LINE_BYTES = 2000, /* a string literal must stay under 4095 characters, escapes included */
     PATH_BYTES = 1000,
-    PART_LINES = 600
+    PART_LINES = 600,
+    PARTS = 100
 };
 
 static FILE *open_input(const char *path)
@@ -42,55 +44,128 @@ static int read_line(FILE *file, const char *path, char *line)
     return 1;
 }
 
+/* The library's parts, in their order. */
+typedef struct part {
+    char name[PATH_BYTES], path[PATH_BYTES];
+    char *text; /* comments are blank */
+} part;
+static part parts[PARTS];
+static int part_count;
+
 /* How many #if a line opens, less those that it closes. */
 static int opened_by(const char *line)
 {
     return !strncmp(line, "#if", 3) - !strncmp(line, "#endif", 6);
 }
 
-/* A part of the library, under a banner with its name. */
-static void copy_part(const char *path, const char *name)
+/* Blanks the comments of a text. */
+static void blank_comments(char *text)
+{
+    char *begin, *end;
+    for (begin = strstr(text, "/*"); begin; begin = strstr(end, "/*")) {
+        end = strstr(begin, "*/");
+        end = end ? end + 2 : begin + strlen(begin);
+        memset(begin, ' ', (size_t)(end - begin));
+    }
+}
+
+/* Keeps a part's text for the rules, and writes it under a banner with its name. */
+static void copy_part(part *copied)
 {
     static const char rule[] = "/* ------------------------------------------------------------------------------------"
                                "------------------------------ */";
     char line[LINE_BYTES];
+    size_t bytes = 0;
     int lines = 0, open = 0;
-    FILE *file = open_input(path);
-    printf("%s\n/* >>%-112.*s */\n%s\n\n", rule, (int)strcspn(name, "."), name, rule);
-    while (read_line(file, path, line)) {
+    FILE *file = open_input(copied->path);
+    copied->text = (char *)malloc(PART_LINES * LINE_BYTES + 1);
+    if (!copied->text)
+        refuse(copied->path, "takes more memory than there is");
+    printf("%s\n/* >>%-112.*s */\n%s\n\n", rule, (int)strcspn(copied->name, "."), copied->name, rule);
+    while (read_line(file, copied->path, line)) {
         open += opened_by(line);
         if (open < 0)
-            refuse(path, "has an #endif without an #if");
+            refuse(copied->path, "has an #endif without an #if");
         if (++lines > PART_LINES)
-            refuse(path, "has more lines than a part may have: cut it by subject");
+            refuse(copied->path, "has more lines than a part may have: cut it by subject");
         fputs(line, stdout);
+        strcpy(copied->text + bytes, line);
+        bytes += strlen(line);
     }
     fclose(file);
     if (open)
-        refuse(path, "has an #if without an #endif");
+        refuse(copied->path, "has an #if without an #endif");
+    blank_comments(copied->text);
+}
+
+/* Whether a declaration that begins at text is a function's without its body. */
+static int is_prototype(const char *text)
+{
+    const char *end = text + strcspn(text, "{;=");
+    while (end > text && end[-1] == ' ')
+        --end;
+    return *end == ';' && end > text && end[-1] == ')';
+}
+
+/* Refuses a part that calls the public function whose definition begins at text, in a later part. */
+static void check_calls(const char *text, const part *definer)
+{
+    const char *end = strchr(text, '('), *begin = end, *found;
+    const part *caller;
+    char call[200];
+    while (begin[-1] == '_' || (begin[-1] >= 'a' && begin[-1] <= 'z'))
+        --begin;
+    snprintf(call, sizeof call, "%.*s", (int)(end + 1 - begin), begin);
+    for (caller = parts; caller < definer; ++caller)
+        for (found = strstr(caller->text, call); found; found = strstr(found + 1, call))
+            if (found[-1] != '_' && !(found[-1] >= 'a' && found[-1] <= 'z') &&
+                strncmp(caller->name, "interface/", 10)) {
+                fprintf(stderr, "%s: calls %s), which a later part defines: %s\n", caller->path, call, definer->path);
+                exit(1);
+            }
+}
+
+/* A part calls only the parts above it, and C demands a declaration of everything else. */
+static void check_order(void)
+{
+    const part *checked;
+    const char *line;
+    for (checked = parts; checked < parts + part_count; ++checked)
+        for (line = checked->text; line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            if (!strncmp(line, "static ", 7) && is_prototype(line))
+                refuse(checked->path, "declares a function ahead: move what calls it behind it");
+            if (!strncmp(line, "IPT_API ", 8) && line[strcspn(line, "{;=")] == '{')
+                check_calls(line, checked);
+        }
 }
 
 /* FOLDER/ipt.h, in which an #include of a file in FOLDER stands for that part. */
 static void copy_library(const char *folder)
 {
-    char line[LINE_BYTES], path[PATH_BYTES], part[PATH_BYTES];
+    char line[LINE_BYTES], path[PATH_BYTES], name[PATH_BYTES];
     FILE *file;
     snprintf(path, sizeof path, "%s/ipt.h", folder);
     file = open_input(path);
     while (read_line(file, path, line)) {
-        char name[LINE_BYTES];
+        part *const next = &parts[part_count];
         FILE *there = NULL;
-        if (sscanf(line, "#include \"%[^\"]\"\n", name) == 1 &&
-            snprintf(part, sizeof part, "%s/%s", folder, name) < (int)sizeof part)
-            there = fopen(part, "r");
+        if (part_count == PARTS)
+            refuse(path, "has too many parts for gen/embed.c");
+        if (sscanf(line, "#include \"%500[^\"]\"\n", name) == 1 &&
+            snprintf(next->path, sizeof next->path, "%s/%s", folder, name) < (int)sizeof next->path)
+            there = fopen(next->path, "r");
         if (there) {
             fclose(there);
-            copy_part(part, name);
+            strcpy(next->name, name);
+            copy_part(next);
+            ++part_count;
         } else {
             fputs(line, stdout);
         }
     }
     fclose(file);
+    check_order();
 }
 
 static void copy_file(const char *path, const char *instead_of, const char *insert_path)

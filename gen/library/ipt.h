@@ -8,7 +8,7 @@
 
 #endif /* IPT_H_INCLUDED */
 
-/* >>implementation: a part calls only parts above it, but for those that are declared ahead. */
+/* >>implementation: a part calls only the parts above it. */
 #if defined(IPT_IMPLEMENTATION) && !defined(IPT_IMPLEMENTATION_INCLUDED)
 #define IPT_IMPLEMENTATION_INCLUDED
 
@@ -40,8 +40,11 @@
 #include "plan/workspace.h"
 #include "plan/describe.h"
 #include "plan/check.h"
-#include "plan/plan.h"
+#include "plan/open.h"
 #include "execute/execute.h"
+#include "choice/wisdom.h"
+#include "choice/measure.h"
+#include "plan/build.h"
 #include "host/transfer.h"
 #include "host/parts.h"
 #include "host/open.h"
@@ -49,12 +52,10 @@
 #include "host/shuffle.h"
 #include "host/blocks.h"
 #include "host/device.h"
+#include "host/make.h"
+#include "host/execute.h"
 #include "host/steps.h"
 #include "host/storage.h"
-#include "host/limits.h"
-#include "host/execute.h"
-#include "choice/wisdom.h"
-#include "choice/measure.h"
 #include "api.h"
 
 #if defined(__GNUC__) || defined(__clang__)

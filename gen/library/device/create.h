@@ -1,6 +1,12 @@
 /* Making and destroying contexts. */
 
-static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned);
+static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
+{
+    ipt__cl.clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
+    ipt__cl.clFinish(context->queue);
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    ipt__release(&context->allocator, pinned);
+}
 
 static void ipt__program_free(const ipt_context *context, ipt__program *program)
 {

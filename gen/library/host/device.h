@@ -22,10 +22,10 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
         desc.expression = desc.expression_type = NULL; /* it has been applied, or will be */
     }
     desc.max_workspace = lender ? ipt__max(ipt__max(workspace, lender->layout.workspace), 1) : workspace;
-    result = ipt__plan_make(share->context, &desc, lender, made);
+    result = plan->make_piece(share->context, &desc, lender, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, lender, made);
+        result = plan->make_piece(share->context, &desc, lender, made);
     }
     return result;
 }

@@ -146,7 +146,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.measure_buffer = NULL;
     if (desc.max_workspace) /* this plan keeps its own */
         desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
-    result = ipt__plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
     if (result) {
         ipt__keep_cause(why);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
@@ -330,62 +330,3 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 }
 
 #endif
-
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan)
-{
-    ipt_plan *made;
-    ipt_result result;
-    size_t i;
-    if (!plan)
-        return ipt__fail_null("plan");
-    *plan = NULL;
-    if (!contexts || !desc)
-        return ipt__fail_null(contexts ? "desc" : "contexts");
-    if (!count)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
-    for (i = 0; i < count; ++i) {
-        if (!contexts[i])
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
-        if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
-    }
-    made = (ipt_plan *)ipt__allocate(&contexts[0]->allocator, sizeof *made);
-    if (!made)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, contexts[0], desc);
-    made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
-    result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
-    for (i = 0; i < count && !result; ++i) {
-        made->split[i] = contexts[i];
-        ipt__context_retain(contexts[i]);
-        ++made->split_count;
-    }
-    if (!result)
-        result = ipt__plan_check(made);
-    if (!result && desc->expression)
-        result = ipt__plan_take_expression(made);
-    if (!result && (desc->max_device_memory || desc->max_host_memory))
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
-                           desc->max_device_memory ? "max_device_memory" : "max_host_memory",
-                           (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
-    if (!result && desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
-                           ipt_host_string(desc->host));
-    if (!result) {
-        ipt_host scheme;
-        result = ipt__host_choose(made, NULL, &scheme);
-    }
-    if (!result)
-        result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
-        result = ipt__host_make_pieces(made); /* through the first device */
-    if (result) {
-        ipt_plan_destroy(made);
-        return result;
-    }
-    ipt__plan_write_description(made);
-    *plan = made;
-    return IPT_SUCCESS;
-}

@@ -1,34 +1,5 @@
 /* Host matrices: parts, their plans and buffers. */
 
-static void ipt__host_close(ipt_plan *plan)
-{
-    ipt__host *const host = &plan->host;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    size_t s;
-    int i;
-    for (s = 0; host->shares && s < host->share_count; ++s) {
-        ipt__host_share *const share = &host->shares[s];
-        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-            ipt_plan_destroy(share->block_plans[i]);
-        for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
-            ipt_plan_destroy(share->plans[i]);
-        if (share->slots)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
-        for (i = 0; i < share->queue_count; ++i)
-            ipt__cl.clReleaseCommandQueue(share->queues[i]);
-        if (share->pinned)
-            ipt__cl.clReleaseMemObject(share->pinned);
-        if (share->buffer)
-            ipt__cl.clReleaseMemObject(share->buffer);
-        share->queue_count = 0;
-    }
-    ipt__release(allocator, host->shares);
-    ipt__release(allocator, host->parts);
-    ipt__release(allocator, host->hauls);
-    ipt__release(allocator, host->scratch);
-    memset(host, 0, sizeof *host);
-}
-
 /* The length of a part along the longer side, or in matrices of a batch, and how many parts that makes. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
@@ -109,6 +80,14 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
+}
+
+static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
+{
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
+                     "would do",
+                     (unsigned long)budget, (unsigned long)enough);
 }
 
 /* Refuses parts that take more workspace than the plan may have. Each device needs room for one plan that the next one
@@ -256,14 +235,6 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     IPT_LOCK_RELEASE(&context->lock);
     *memory = pinned->memory;
     return IPT_SUCCESS;
-}
-
-static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
-{
-    ipt__cl.clEnqueueUnmapMemObject(context->queue, pinned->buffer, pinned->memory, 0, NULL, NULL);
-    ipt__cl.clFinish(context->queue);
-    ipt__cl.clReleaseMemObject(pinned->buffer);
-    ipt__release(&context->allocator, pinned);
 }
 
 IPT_API void ipt_host_free(ipt_context *context, void *memory)

@@ -263,3 +263,16 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     IPT_LOCK_RELEASE(&plan->host_lock);
     return result;
 }
+
+static ipt_result ipt__storage_open(ipt_plan *plan)
+{
+    plan->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    return ipt__cut_open_storage(plan);
+}
+
+/* Makes a plan for matrices in a storage. */
+static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    const ipt_result result = ipt__plan_new(context, desc, NULL, plan);
+    return result ? result : ipt__plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
+}

@@ -257,3 +257,11 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
                          (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
     return IPT_SUCCESS;
 }
+
+static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
+{
+    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
+    return IPT_SUCCESS;
+}

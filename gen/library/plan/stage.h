@@ -233,6 +233,9 @@ typedef struct ipt__cut {
     int tall, backward;            /* backward: panels are taken from the last to the first */
 } ipt__cut;
 
+typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+                                      ipt_plan **plan);
+
 /* How a matrix that is cut goes through the device if that reaches it by itself, and has room enough: by blocks. */
 typedef struct ipt__blocks {
     size_t length, panels;     /* rows of a panel; the last one may have less */
@@ -269,6 +272,7 @@ struct ipt_plan {
     int parts_refused; /* host is AUTO, and parts would take too much workspace */
     size_t enough;     /* max_workspace that the last error about it has proposed; 0: there was none */
     ipt__cut cut;
+    ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
     ipt__blocks blocks;
     size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
     size_t refused;        /* bytes of the buffer that the device has refused last; 0: none */

@@ -1,82 +1,5 @@
 /* Making and destroying plans. */
 
-/* Builds a plan's kernels and takes its workspace, for the layout that it has. */
-static ipt_result ipt__plan_open(ipt_plan *plan)
-{
-    ipt_result result = IPT_SUCCESS;
-    int i;
-    ipt__layout_dress(plan, &plan->layout);
-    for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
-    return result ? result : ipt__plan_take_workspace(plan);
-}
-
-/* Gives back what ipt__plan_open took. Executions that are under way keep what they need. */
-static void ipt__plan_close(ipt_plan *plan)
-{
-    if (plan->last)
-        ipt__cl.clReleaseEvent(plan->last);
-    plan->last = NULL;
-    if (plan->workspace && !plan->lender)
-        ipt__cl.clReleaseMemObject(plan->workspace);
-    plan->workspace = NULL;
-    while (plan->kernel_count) {
-        ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
-        if (kernel->kernel)
-            ipt__cl.clReleaseKernel(kernel->kernel);
-        ipt__program_drop(plan->context, kernel->program);
-    }
-    plan->out_of_place_kernel = -1;
-}
-
-/* Bytes of workspace that the desc allows; 0: as little as possible. */
-static size_t ipt__plan_budget(const ipt_plan *plan)
-{
-    if (plan->desc.max_workspace)
-        return plan->desc.max_workspace == 1 ? 0 : plan->desc.max_workspace;
-    return ipt__max((size_t)1 << 20, plan->matrix_bytes * plan->desc.batch / 100);
-}
-
-/* Finds out whether and how the device runs the cooperative panel kernel, if the plan may have a use for it. */
-static ipt_result ipt__plan_find_panel(ipt_plan *plan)
-{
-    const ipt_plan_desc *const desc = &plan->desc;
-    const ipt__limits *const limits = &plan->context->limits;
-    const int cache_only = (desc->flags & IPT_CACHE_ONLY) != 0;
-    ipt__params params;
-    ipt_result result;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
-        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed ||
-        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
-        return IPT_SUCCESS;
-    if (desc->sequence == IPT_SEQUENCE_AUTO &&
-        (desc->rows == desc->cols || plan->matrix_bytes <= ipt__local_budget(limits)))
-        return IPT_SUCCESS;
-    params = ipt__plan_params(plan, plan->element_units, 1);
-    params.apply = desc->expression != NULL;
-    params.index_bits = 32;
-    /* One pass, if the matrix fits on the chip; it takes the tall kernel. */
-    if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && plan->matrix_bytes <= IPT__ON_CHIP_BYTES) {
-        ipt__layout layout;
-        params.tall = 1;
-        result = ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
-        if (result || !plan->panel || ipt__layout_on_chip(plan, &layout))
-            return result;
-        ipt__program_drop(plan->context, plan->panel);
-    }
-    params.tall = desc->rows >= desc->cols;
-    params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
-                    ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn takes whole rows */
-    return ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
-}
-
-static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget);
-static ipt_result ipt__out_of_place_get(ipt_plan *plan);
-static void ipt__host_close(ipt_plan *plan);
-static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme);
-static int ipt__plan_is_cut(const ipt_plan *plan);
-static ipt_result ipt__plan_cut(ipt_plan *plan);
-
 /* The extension that a word of OpenCL C needs; NULL: none. `half` alone may point to memory without one. */
 static const char *ipt__word_needs(const char *word, size_t length, int is_type)
 {
@@ -189,46 +112,8 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan
     plan->user = plan;
 }
 
-static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
-{
-    return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
-                     "would do",
-                     (unsigned long)budget, (unsigned long)enough);
-}
-
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan);
-
-/* Refuses a plan by a limit that does for its parts, too, which would else be refused at its first execution. Returns
- * the error, whose text it may replace. */
-static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
-{
-    ipt_plan_desc desc = refused->desc;
-    char cause[IPT__CAUSE_BYTES];
-    ipt_plan *trial;
-    size_t enough = 0;
-    ipt__keep_cause(cause);
-    desc.host = IPT_HOST_AUTO;
-    desc.max_workspace = refused->enough;
-    if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
-        enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
-        ipt_plan_destroy(trial);
-    }
-    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
-                                    : ipt__fail(error, "%s", cause);
-}
-
-static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
-{
-    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
-    return IPT_SUCCESS;
-}
-
-/* Makes a plan that borrows the workspace of another one, which outlives it; NULL: of none. in_pieces: see ipt_plan. */
-static ipt_result ipt__plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, int in_pieces,
-                                    ipt_plan **plan)
+/* Takes a plan and checks its desc. It borrows the workspace of the lender, which outlives it; NULL: of none. */
+static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -244,40 +129,46 @@ static ipt_result ipt__plan_make_as(ipt_context *context, const ipt_plan_desc *d
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context, desc);
     made->lender = lender;
-    made->in_pieces = in_pieces;
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
-    if (!result && ipt__plan_is_cut(made))
-        result = ipt__plan_cut(made);
-    else if (!result) {
-        result = ipt__plan_find_panel(made);
-        if (!result)
-            result = ipt__plan_build(made);
-        if (result == IPT_ERROR_UNSUPPORTED && made->enough && desc->host == IPT_HOST_OVERLAPPED)
-            result = ipt__plan_propose_for_parts(made, result);
-    }
-    if (!result && (desc->flags & IPT_OUT_OF_PLACE))
-        result = ipt__check_out_of_place(made);
-    if (!result && (desc->flags & IPT_OUT_OF_PLACE))
-        result = ipt__out_of_place_get(made);
-    if (result) {
+    if (result)
         ipt_plan_destroy(made);
-        return result;
-    }
-    ipt__plan_write_description(made);
-    *plan = made;
-    return IPT_SUCCESS;
+    else
+        *plan = made;
+    return result;
 }
 
+/* Gives a new plan its stages. */
+static ipt_result ipt__plan_make_stages(ipt_plan *plan)
+{
+    ipt_result result = ipt__plan_find_panel(plan);
+    if (!result)
+        result = ipt__plan_build(plan);
+    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+        result = ipt__check_out_of_place(plan);
+    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+        result = ipt__out_of_place_get(plan);
+    return result;
+}
+
+/* Ends the making of a plan: describes it, or destroys it after a failure. */
+static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
+{
+    if (!result) {
+        ipt__plan_write_description(*plan);
+    } else {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+
+/* Makes a plan for matrices on the device. */
 static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
 {
-    return ipt__plan_make_as(context, desc, lender, 0, plan);
-}
-
-IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
-{
-    return ipt__plan_make(context, desc, NULL, plan);
+    const ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    return result ? result : ipt__plan_end(plan, ipt__plan_make_stages(*plan));
 }
 
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
@@ -319,6 +210,36 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
         source = plan->kernels[index].program->source;
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
     return source;
+}
+
+/* Releases what a plan keeps for host matrices: the plans of its parts, buffers, queues. */
+static void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(share->block_plans[i]);
+        for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
+            ipt_plan_destroy(share->plans[i]);
+        if (share->slots)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
+        for (i = 0; i < share->queue_count; ++i)
+            ipt__cl.clReleaseCommandQueue(share->queues[i]);
+        if (share->pinned)
+            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->buffer)
+            ipt__cl.clReleaseMemObject(share->buffer);
+        share->queue_count = 0;
+    }
+    ipt__release(allocator, host->shares);
+    ipt__release(allocator, host->parts);
+    ipt__release(allocator, host->hauls);
+    ipt__release(allocator, host->scratch);
+    memset(host, 0, sizeof *host);
 }
 
 IPT_API void ipt_plan_destroy(ipt_plan *plan)

@@ -1,4 +1,4 @@
-/* Cutting within limits. */
+/* Making plans for matrices in host memory, cut or not. */
 
 /* The same in buffers as large as the device takes. */
 static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
@@ -38,27 +38,27 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     const ipt_plan_desc *const desc = &plan->desc;
     const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (desc->max_host_memory || plan->in_pieces)
+    if (plan->in_pieces)
         return 1;
     if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
         return limit < plan->span_bytes;
     return limit < budget || (!shared && limit - budget < plan->span_bytes);
 }
 
-static ipt_result ipt__cut_open(ipt_plan *plan)
+/* Opens a cut plan for matrices in host memory. */
+static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    return desc->max_host_memory     ? ipt__cut_open_storage(plan)
-           : desc->max_device_memory ? ipt__cut_open_smaller(plan, desc->max_device_memory)
-                                     : ipt__cut_open_smaller(plan, ipt__cut_limit(plan) / 4 * 3);
+    plan->make_piece = ipt__plan_make;
+    return ipt__cut_open_smaller(plan, plan->desc.max_device_memory ? plan->desc.max_device_memory
+                                                                    : ipt__cut_limit(plan) / 4 * 3);
 }
 
 /* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
-static ipt_result ipt__cut_open_limited(ipt_plan *plan)
+static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     enum { TRIES = 16 };
     const size_t limit = plan->desc.max_workspace;
-    ipt_result result = ipt__cut_open(plan);
+    ipt_result result = open(plan);
     int i;
     if (result || ipt__cut_obeys(plan))
         return result;
@@ -67,7 +67,7 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan)
         ipt__host_close(plan);
         memset(&plan->cut, 0, sizeof plan->cut);
         memset(&plan->blocks, 0, sizeof plan->blocks);
-        result = ipt__cut_open(plan);
+        result = open(plan);
     }
     if (result || i == TRIES)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -81,8 +81,8 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan)
                      (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
 }
 
-/* Makes what a cut plan needs instead of stages. */
-static ipt_result ipt__plan_cut(ipt_plan *plan)
+/* Makes what a cut plan needs instead of stages. open: for its kind of matrices. */
+static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     const ipt_plan_desc *const desc = &plan->desc;
     ipt_result result;
@@ -98,11 +98,54 @@ static ipt_result ipt__plan_cut(ipt_plan *plan)
                          ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    result = ipt__cut_open_limited(plan);
+    result = ipt__cut_open_limited(plan, open);
     if (!result && desc->move && !plan->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
     if (!result)
         plan->host_workspace = ipt__share_workspace(&plan->host.shares[0]);
     return result;
+}
+
+/* Refuses a plan by a limit that does for its parts, too, which would else be refused at its first execution. Returns
+ * the error, whose text it may replace. */
+static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
+{
+    ipt_plan_desc desc = refused->desc;
+    char cause[IPT__CAUSE_BYTES];
+    ipt_plan *trial;
+    size_t enough = 0;
+    ipt__keep_cause(cause);
+    desc.host = IPT_HOST_AUTO;
+    desc.max_workspace = refused->enough;
+    if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
+        enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
+        ipt_plan_destroy(trial);
+    }
+    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
+                                    : ipt__fail(error, "%s", cause);
+}
+
+/* Makes a plan for matrices on the device or in host memory. in_pieces: cut, though it need not be. */
+static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+                                         int in_pieces, ipt_plan **plan)
+{
+    ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    if (result)
+        return result;
+    (*plan)->in_pieces = in_pieces;
+    if (ipt__plan_is_cut(*plan)) {
+        result = ipt__plan_cut(*plan, ipt__cut_open_host);
+    } else {
+        result = ipt__plan_make_stages(*plan);
+        if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED)
+            result = ipt__plan_propose_for_parts(*plan, result);
+    }
+    return ipt__plan_end(plan, result);
+}
+
+static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+                                      ipt_plan **plan)
+{
+    return ipt__host_plan_make_as(context, desc, lender, 0, plan);
 }
