@@ -1,7 +1,7 @@
-/* The journal of gen/journal.h, damaged: a real one is made beside a small file, some of its bytes are replaced, and it
- * is opened. What opens is the whole truth: what was written, and the last step that was noted or, where that is what
- * was damaged, the one before. Where the sums are made to fit, which damage does not do, only what is read has to be
- * there. */
+/* The journal of gen/tool/journal.h, damaged: a real one is made beside a small file, some of its bytes are replaced,
+ * and it is opened. What opens is the whole truth: what was written, and the last step that was noted or, where that is
+ * what was damaged, the one before. Where the sums are made to fit, which damage does not do, only what is read has to
+ * be there. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,22 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Mapped files are copies in memory here, which the sanitizer sees the ends of. */
-static void *copied_map(void *place, size_t bytes, int protection, int flags, int file, off_t offset);
-static int copied_unmap(void *memory, size_t bytes);
-static int copied_sync(void *memory, size_t bytes, int flags);
-#define mmap copied_map
-#define munmap copied_unmap
-#define msync copied_sync
-#include "gen/journal.h"
-#undef mmap
-#undef munmap
-#undef msync
 #include "fuzz.h"
+#include "gen/tool/journal.h"
 
 static int mapped_file;
 
-static void *copied_map(void *place, size_t bytes, int protection, int flags, int file, off_t offset)
+/* Mapped files are copies in memory here, which the sanitizer sees the ends of: run.sh compiles the journal with mmap,
+ * munmap and msync renamed to these. */
+void *copied_map(void *place, size_t bytes, int protection, int flags, int file, off_t offset)
 {
     char *memory = malloc(bytes);
     (void)place, (void)protection, (void)flags;
@@ -34,13 +26,13 @@ static void *copied_map(void *place, size_t bytes, int protection, int flags, in
     return memory;
 }
 
-static int copied_sync(void *memory, size_t bytes, int flags)
+int copied_sync(void *memory, size_t bytes, int flags)
 {
     (void)memory, (void)bytes, (void)flags;
     return 0;
 }
 
-static int copied_unmap(void *memory, size_t bytes)
+int copied_unmap(void *memory, size_t bytes)
 {
     FUZZ_EXPECT(pwrite(mapped_file, memory, bytes, 0) == (ssize_t)bytes);
     close(mapped_file);

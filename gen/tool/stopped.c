@@ -1,20 +1,19 @@
-/* What tells that a file's transposition was stopped, whatever name the file goes by: marks on the file itself, and
- * journals that name its inode. The promise: a file is marked from before its first byte changes until after its last
- * one has, so that neither ipt nor, with a NumPy header, any other reader takes a half transposed file for a whole one.
- *
- * The marks are the header's first bytes, which NumPy's readers refuse, and an extended attribute where the file system
- * has them, which goes wherever the inode goes and leads to the journal. A copy keeps the first, a name or a folder of
- * its own changes neither. */
-#ifndef IPT_GEN_STOPPED_H_INCLUDED
-#define IPT_GEN_STOPPED_H_INCLUDED
+#define _GNU_SOURCE
 
-#include "journal.h"
+#include "stopped.h"
+
 #include "npy.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 #ifdef __linux__
 #include <sys/xattr.h>
 #endif
@@ -22,37 +21,15 @@
 #define STOPPED_ATTRIBUTE "user.ipt.journal" /* a mark's number in hexadecimal digits, and the journal's path */
 #define STOPPED_TRIAL "user.ipt.trial"
 
-enum { STOPPED_DIGITS = 16, STOPPED_PATH_SIZE = 4096 };
+enum { STOPPED_DIGITS = 16 };
 
-/* The marks, as bits. */
-enum { MARK_HEADER = 1, MARK_ATTRIBUTE = 2 };
-
-typedef enum attribute_state { ATTRIBUTE_NONE, ATTRIBUTE_SET, ATTRIBUTE_UNKNOWN } attribute_state;
-
-/* What is found out about an open file. */
-typedef struct stopped_file {
-    uint64_t inode, device;
-    bool has_header, header_marked; /* it begins as a NumPy file, or with the mark of one */
-    attribute_state attribute;
-    uint64_t mark;                         /* the attribute's number */
-    char real_path[STOPPED_PATH_SIZE];     /* of the file */
-    char noted_journal[STOPPED_PATH_SIZE]; /* where the attribute says it is; "": nowhere */
-    bool without_journal;                  /* the attribute says that there is none */
-    char own_journal[STOPPED_PATH_SIZE];   /* where a new one lies */
-    char journal[STOPPED_PATH_SIZE];       /* the one that is this file's; "": none is found */
-    bool other;                            /* something else lies in the new one's place */
-} stopped_file;
-
-/* A number that no two transpositions share; not 0. */
-static uint64_t stopped_new_mark(uint64_t inode, uint64_t device)
+uint64_t stopped_new_mark(uint64_t inode, uint64_t device)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     const uint64_t parts[] = {inode, device, (uint64_t)now.tv_sec, (uint64_t)now.tv_nsec, (uint64_t)getpid()};
     return journal_sum(parts, sizeof parts) | 1;
 }
-
-/* ---- the attribute ---- */
 
 #ifdef __linux__
 
@@ -73,7 +50,7 @@ static void stopped_read_attribute(int descriptor, stopped_file *found)
     }
 }
 
-static bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_path)
+bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_path)
 {
     char text[STOPPED_DIGITS + 2 + STOPPED_PATH_SIZE];
     int length = snprintf(text, sizeof text, "%016llx %s", (unsigned long long)mark, journal_path);
@@ -81,8 +58,7 @@ static bool stopped_set_attribute(int descriptor, uint64_t mark, const char *jou
            fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, STOPPED_DIGITS, 0) == 0; /* the path was too long for it */
 }
 
-/* Whether the file system keeps such an attribute, tried with another one. */
-static bool stopped_keeps_attribute(int descriptor, const char *journal_path)
+bool stopped_keeps_attribute(int descriptor, const char *journal_path)
 {
     char text[STOPPED_DIGITS + 2 + STOPPED_PATH_SIZE];
     int length = snprintf(text, sizeof text, "%016d %s", 0, journal_path);
@@ -91,7 +67,7 @@ static bool stopped_keeps_attribute(int descriptor, const char *journal_path)
     return kept && fremovexattr(descriptor, STOPPED_TRIAL) == 0;
 }
 
-static bool stopped_clear_attribute(int descriptor)
+bool stopped_clear_attribute(int descriptor)
 {
     return fremovexattr(descriptor, STOPPED_ATTRIBUTE) == 0 || errno == ENODATA || errno == ENOTSUP;
 }
@@ -104,7 +80,7 @@ static void stopped_read_attribute(int descriptor, stopped_file *found)
     found->attribute = ATTRIBUTE_UNKNOWN;
 }
 
-static bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_path)
+bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_path)
 {
     (void)descriptor;
     (void)mark;
@@ -112,22 +88,20 @@ static bool stopped_set_attribute(int descriptor, uint64_t mark, const char *jou
     return false;
 }
 
-static bool stopped_keeps_attribute(int descriptor, const char *journal_path)
+bool stopped_keeps_attribute(int descriptor, const char *journal_path)
 {
     (void)descriptor;
     (void)journal_path;
     return false;
 }
 
-static bool stopped_clear_attribute(int descriptor)
+bool stopped_clear_attribute(int descriptor)
 {
     (void)descriptor;
     return true;
 }
 
 #endif
-
-/* ---- journals ---- */
 
 /* Whether a journal, of any version, names that inode. Its device may have got another number since, but a journal lies
  * on the device of its file. What is damaged is none. */
@@ -183,10 +157,8 @@ static bool stopped_look_beside(const char *path, stopped_file *file)
     return found;
 }
 
-/* Finds out all about an open file. `start`: its first bytes, as many as there are up to NPY_START_SIZE. false, with a
- * sentence in message (JOURNAL_MESSAGE_SIZE bytes): its name is too long. */
-static bool stopped_look(const char *path, int descriptor, const void *start, size_t available, stopped_file *found,
-                         char *message)
+bool stopped_look(const char *path, int descriptor, const void *start, size_t available, stopped_file *found,
+                  char *message)
 {
     struct stat status;
     memset(found, 0, sizeof *found);
@@ -213,22 +185,10 @@ static bool stopped_look(const char *path, int descriptor, const void *start, si
     return true;
 }
 
-/* ---- what was left ---- */
-
-typedef enum left_state {
-    LEFT_STOPPED,   /* in the middle: it has to go on */
-    LEFT_NOT_BEGUN, /* before a byte of the data changed */
-    LEFT_ENDED,     /* with all of the data written; perhaps not the header */
-    LEFT_STALE      /* the file has lost the marks that it had got: the journal is from before */
-} left_state;
-
-/* What a file's journal, opened, and its marks say together. Where there is a header, its mark decides. */
-static left_state stopped_judge(const stopped_file *file, const journal *opened)
+left_state stopped_judge(const stopped_file *file, const journal *opened)
 {
     uint64_t marks = opened->head->job.marks;
     bool unmarked = (marks & MARK_HEADER) != 0 ? !file->header_marked
                                                : (marks & MARK_ATTRIBUTE) != 0 && file->attribute == ATTRIBUTE_NONE;
     return opened->ended ? LEFT_ENDED : !unmarked ? LEFT_STOPPED : opened->ready > 0 ? LEFT_STALE : LEFT_NOT_BEGUN;
 }
-
-#endif /* IPT_GEN_STOPPED_H_INCLUDED */

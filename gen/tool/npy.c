@@ -1,38 +1,16 @@
-/* The header of NumPy's .npy files, versions 1.0, 2.0 and 3.0. The promise: a header is either understood completely -
- * item size, order, shape and where the shape's last two numbers stand - or refused with a sentence; no byte beyond the
- * given ones is read and no size overflows silently, whatever the bytes are. Reads and writes no file. */
-#ifndef IPT_GEN_NPY_H_INCLUDED
-#define IPT_GEN_NPY_H_INCLUDED
+#include "npy.h"
+
+#include "numbers.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    NPY_START_SIZE = 12,      /* bytes that hold magic, version and header length in every version */
-    NPY_MAX_TEXT = 1 << 24,   /* bytes of a header that is read */
-    NPY_MAX_DIMENSIONS = 64,  /* as NumPy itself */
     NPY_MAX_NESTING = 64,     /* of structured types: bounds the recursion */
-    NPY_MESSAGE_SIZE = 200,   /* the longest sentence */
     NPY_QUOTED_TYPE_SIZE = 40 /* how much of an odd type string a sentence quotes */
 };
-
-/* A part of the header's text. */
-typedef struct npy_span {
-    size_t begin, length;
-} npy_span;
-
-typedef struct npy_header {
-    size_t item_size;
-    char kind, order; /* of the type, as NumPy's letters; a structured one's kind is '[' */
-    bool fortran_order;
-    size_t dimension_count;
-    size_t shape[NPY_MAX_DIMENSIONS];
-    npy_span digits[NPY_MAX_DIMENSIONS]; /* where the text has each number of the shape */
-} npy_header;
 
 typedef struct npy_parser {
     const char *text;
@@ -41,8 +19,6 @@ typedef struct npy_parser {
     char kind, order; /* of the type that was read last */
 } npy_parser;
 
-/* All functions below return false on failure, with the sentence in message. */
-
 static bool npy_fail(char *message, const char *format, ...)
 {
     va_list arguments;
@@ -50,16 +26,6 @@ static bool npy_fail(char *message, const char *format, ...)
     vsnprintf(message, NPY_MESSAGE_SIZE, format, arguments);
     va_end(arguments);
     return false;
-}
-
-/* *product *= factor, unless that overflows. */
-static bool npy_multiply(size_t *product, size_t factor)
-{
-    if (factor != 0 && *product > SIZE_MAX / factor) {
-        return false;
-    }
-    *product *= factor;
-    return true;
 }
 
 static bool npy_at_end(const npy_parser *parser)
@@ -211,7 +177,7 @@ static bool npy_kind_size(char kind, bool has_number, size_t number, size_t *siz
         }
     }
     if (kind == 'U') {
-        return npy_multiply(size, 4);
+        return number_multiply(size, 4);
     }
     return kind == 'S' || kind == 'a' || kind == 'V' || (kind == '?' && !has_number && (*size = 1) != 0);
 }
@@ -291,7 +257,7 @@ static bool npy_tuple(npy_parser *parser, npy_header *header, size_t *product)
         }
         count++;
         zero = zero || number == 0;
-        overflow = overflow || !npy_multiply(product, number);
+        overflow = overflow || !number_multiply(product, number);
         if (ended && count == 1 && memchr(parser->text + digits.begin, ',', parser->position - digits.begin) == NULL) {
             return npy_fail(parser->message, "its header is malformed: (%zu) is a number, not a shape", number);
         }
@@ -312,7 +278,7 @@ static bool npy_field_shape(npy_parser *parser, size_t *size)
     size_t product;
     npy_span unused;
     bool read = npy_accept(parser, '(') ? npy_tuple(parser, NULL, &product) : npy_number(parser, &product, &unused);
-    if (read && !npy_multiply(size, product)) {
+    if (read && !number_multiply(size, product)) {
         return npy_fail(parser->message, "its header has a type that is too large");
     }
     return read;
@@ -382,18 +348,12 @@ static bool npy_boolean(npy_parser *parser, bool *value)
     return true;
 }
 
-#define NPY_MAGIC "\x93NUMPY"
-#define NPY_MARK "\x93IPT->" /* in its place while the data is being moved, so that nobody reads it meanwhile */
-enum { NPY_MAGIC_SIZE = 6 };
-
-/* Whether the first bytes of a file are the mark. */
-static bool npy_is_marked(const void *start, size_t available)
+bool npy_is_marked(const void *start, size_t available)
 {
     return available >= NPY_MAGIC_SIZE && memcmp(start, NPY_MARK, NPY_MAGIC_SIZE) == 0;
 }
 
-/* Finds the header's text from the first bytes of a file: NPY_START_SIZE of them, or all if there are fewer. */
-static bool npy_find_text(const unsigned char *start, size_t available, npy_span *text, char *message)
+bool npy_find_text(const unsigned char *start, size_t available, npy_span *text, char *message)
 {
     if (available < NPY_MAGIC_SIZE || memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) != 0) {
         return npy_fail(message, "not a NumPy file: it does not begin with NumPy's magic bytes");
@@ -416,8 +376,7 @@ static bool npy_find_text(const unsigned char *start, size_t available, npy_span
     return true;
 }
 
-/* Understands the header's text. */
-static bool npy_parse(const char *text, size_t length, npy_header *header, char *message)
+bool npy_parse(const char *text, size_t length, npy_header *header, char *message)
 {
     npy_parser parser = {text, length, 0, message, 0, 0};
     bool has_type = false, has_order = false, has_shape = false;
@@ -490,8 +449,7 @@ static const char *npy_opencl_type(const npy_header *header)
     return NULL;
 }
 
-/* The type of x for an expression: the header's, or `wanted` (NULL: not given) where that does not contradict it. */
-static bool npy_expression_type(const npy_header *header, const char *wanted, const char **type, char *message)
+bool npy_expression_type(const npy_header *header, const char *wanted, const char **type, char *message)
 {
     size_t size = header->item_size;
     const char *pair = header->kind != 'c' ? NULL : size == 8 ? "float2" : size == 16 ? "double2" : NULL;
@@ -525,8 +483,7 @@ static bool npy_expression_type(const npy_header *header, const char *wanted, co
                     header->kind, size, own);
 }
 
-/* The bytes of data that follow the header. */
-static bool npy_data_size(const npy_header *header, size_t *size, char *message)
+bool npy_data_size(const npy_header *header, size_t *size, char *message)
 {
     *size = header->item_size;
     for (size_t i = 0; i < header->dimension_count; i++) {
@@ -536,15 +493,14 @@ static bool npy_data_size(const npy_header *header, size_t *size, char *message)
         }
     }
     for (size_t i = 0; i < header->dimension_count; i++) {
-        if (!npy_multiply(size, header->shape[i])) {
+        if (!number_multiply(size, header->shape[i])) {
             return npy_fail(message, "its shape and type are too large for this machine");
         }
     }
     return true;
 }
 
-/* Exchanges the last two numbers of the shape within the text, whose length stays. */
-static void npy_swap_last_two(char *text, const npy_header *header)
+void npy_swap_last_two(char *text, const npy_header *header)
 {
     npy_span first = header->digits[header->dimension_count - 2];
     npy_span second = header->digits[header->dimension_count - 1];
@@ -556,5 +512,3 @@ static void npy_swap_last_two(char *text, const npy_header *header)
     memcpy(text + first.begin, digits[1], second.length);
     memcpy(text + first.begin + second.length + between, digits[0], first.length);
 }
-
-#endif /* IPT_GEN_NPY_H_INCLUDED */

@@ -1,103 +1,19 @@
-/* The journal of a file that is being transposed in place, step by step: what has to be known to go on after the
- * process was killed, or the machine stopped, at any moment. The promise: whoever opens a journal gets the whole truth
- * about the work, or a sentence why not; nothing of the file is overwritten before the journal holds what replaces it.
- *
- * The journal is a file beside the other one, mapped into memory: a head, which never changes, a page with the state,
- * a table of what each step has prepared, with its sum, and the memory in which steps are prepared. What is prepared
- * there is in the journal thereby, and outlives the process; with `sync` it is flushed to the disk at each step, and
- * outlives the machine. */
-#ifndef IPT_GEN_JOURNAL_H_INCLUDED
-#define IPT_GEN_JOURNAL_H_INCLUDED
+#define _POSIX_C_SOURCE 200809L
+
+#include "journal.h"
+
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "text.h"
-
-enum {
-    JOURNAL_PAGE = 4096,
-    JOURNAL_TEXT_SIZE = 1024,
-    JOURNAL_MESSAGE_SIZE = 1000,
-    JOURNAL_ENTRY_STEP = 512 /* a sector each, so that one that was cut short leaves the other */
-};
-#define JOURNAL_MAGIC "ipt journal 3\n\0" /* the version with it */
-#define JOURNAL_MAGIC_ANY 12              /* bytes of it that all versions share */
-#define JOURNAL_SUFFIX ".ipt-journal"
-
-/* The numbers of the head. X(name) */
-#define JOURNAL_NUMBER_LIST(X)                                                                                         \
-    X(inode) /* the first number in every version */                                                                   \
-    X(device)                                                                                                          \
-    X(mark)  /* the number that the file's marks hold: see stopped.h */                                                \
-    X(marks) /* which the file has got */                                                                              \
-    X(file_size)                                                                                                       \
-    X(data_offset) /* bytes of each of the two headers that follow */                                                  \
-    X(rows)                                                                                                            \
-    X(cols)                                                                                                            \
-    X(elem_size)                                                                                                       \
-    X(batch)                                                                                                           \
-    X(move)                                                                                                            \
-    X(host_memory)  /* of the plan */                                                                                  \
-    X(memory_bytes) /* that follow the table */                                                                        \
-    X(steps)        /* of the plan: entries of the table */                                                            \
-    X(ipt_version)
-
-/* What is done to the file. The journal's head begins with it, behind the magic. */
-typedef struct journal_job {
-#define JOURNAL_NUMBER(name) uint64_t name;
-    JOURNAL_NUMBER_LIST(JOURNAL_NUMBER)
-#undef JOURNAL_NUMBER
-    char expression[JOURNAL_TEXT_SIZE], expression_type[JOURNAL_TEXT_SIZE]; /* "": none */
-    char file[JOURNAL_TEXT_SIZE]; /* its real path when the work began, for messages; "": it was too long */
-} journal_job;
-
-typedef struct journal_head {
-    char magic[16];
-    uint64_t head_bytes; /* with the headers and the sum of all before it */
-    journal_job job;
-} journal_head;
-
-/* How far it is: one of two, the other one is the state before. */
-typedef struct journal_entry {
-    uint64_t ready; /* steps */
-    uint64_t ended; /* 1: all steps are written */
-    uint64_t piece; /* sum of the last one's piece */
-    uint64_t check; /* sum of all before */
-} journal_entry;
-
-/* What a step has prepared in memory. */
-typedef struct journal_piece {
-    uint64_t offset, bytes;
-    uint64_t sum; /* of its content */
-} journal_piece;
-
-typedef struct journal {
-    char path[4096];
-    int descriptor;
-    unsigned char *mapped;
-    size_t mapped_bytes;
-    journal_head *head;
-    unsigned char *before,
-        *after; /* the file's header, as it was and as it will be: head->job.data_offset bytes each */
-    unsigned char *state;
-    journal_piece *pieces; /* head->job.steps */
-    unsigned char *memory;
-    uint64_t ready;
-    bool ended, sync;
-} journal;
-
-/* Fletcher's sums, by words of 64 bits in four lanes, which is as fast as memory. Against damage, not against an enemy,
- * who could write a right one. */
-static uint64_t journal_sum(const void *bytes, size_t count)
+uint64_t journal_sum(const void *bytes, size_t count)
 {
     enum { LANES = 4 };
     uint64_t first[LANES] = {1, 2, 3, 4}, second[LANES] = {count, 0, 0, 0}, words[LANES] = {0}, sum = 0;
@@ -123,9 +39,7 @@ static uint64_t journal_sum(const void *bytes, size_t count)
     return sum;
 }
 
-/* All functions below return false on failure, with a sentence in message (JOURNAL_MESSAGE_SIZE bytes). */
-
-static bool journal_fail(char *message, const char *format, ...)
+bool journal_fail(char *message, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -134,8 +48,7 @@ static bool journal_fail(char *message, const char *format, ...)
     return false;
 }
 
-/* The journal's place for a file. */
-static bool journal_name(char *path, size_t capacity, const char *file, char *message)
+bool journal_name(char *path, size_t capacity, const char *file, char *message)
 {
     int length = snprintf(path, capacity, "%s%s", file, JOURNAL_SUFFIX);
     return length >= 0 && (size_t)length < capacity ? true : journal_fail(message, "its name is too long");
@@ -161,8 +74,7 @@ static void journal_lay_out(journal *its)
     its->memory = its->state + JOURNAL_PAGE + journal_table_bytes(its->head->job.steps);
 }
 
-/* Unmaps and closes; `done`: nobody needs it any more. */
-static void journal_close(journal *its, bool done)
+void journal_close(journal *its, bool done)
 {
     if (its->mapped != NULL) {
         munmap(its->mapped, its->mapped_bytes);
@@ -177,7 +89,7 @@ static void journal_close(journal *its, bool done)
     its->descriptor = -1;
 }
 
-static void journal_write_entry(journal *its, const journal_entry *wanted)
+void journal_write_entry(journal *its, const journal_entry *wanted)
 {
     journal_entry entry = *wanted;
     entry.check = journal_sum(&entry, offsetof(journal_entry, check));
@@ -203,9 +115,8 @@ static bool journal_flush_folder(const char *path)
     return good;
 }
 
-/* Makes the journal at path, whole and with all its room on the disk, or not at all. */
-static bool journal_create(journal *made, const char *path, const journal_job *job, const void *before,
-                           const void *after, bool sync, char *message)
+bool journal_create(journal *made, const char *path, const journal_job *job, const void *before, const void *after,
+                    bool sync, char *message)
 {
     char draft[sizeof made->path + 8];
     text_name name;
@@ -284,8 +195,7 @@ static bool journal_check(journal *found, char *message)
     return true;
 }
 
-/* Whether a step's piece is as it was when the step was ready. */
-static bool journal_check_piece(const journal *its, uint64_t step, char *message)
+bool journal_check_piece(const journal *its, uint64_t step, char *message)
 {
     const journal_piece *piece = &its->pieces[step];
     uint64_t memory_bytes = its->head->job.memory_bytes;
@@ -330,8 +240,7 @@ static bool journal_read_state(journal *found, char *message)
     return journal_check_piece(found, last.ready - 1, message);
 }
 
-/* Opens what journal_create has made. */
-static bool journal_open(journal *found, const char *path, bool sync, char *message)
+bool journal_open(journal *found, const char *path, bool sync, char *message)
 {
     struct stat status;
     text_name name;
@@ -383,8 +292,7 @@ static bool journal_add_entry(journal *its, int file, const journal_entry *entry
     return true;
 }
 
-/* Notes that a step is ready, which has prepared `bytes` bytes at content in the journal's memory. */
-static bool journal_note(journal *its, int file, uint64_t step, const void *content, size_t bytes, char *message)
+bool journal_note(journal *its, int file, uint64_t step, const void *content, size_t bytes, char *message)
 {
     journal_piece piece = {(uint64_t)((const unsigned char *)content - its->memory), bytes, 0};
     journal_entry entry = {step + 1, 0, 0, 0};
@@ -397,11 +305,8 @@ static bool journal_note(journal *its, int file, uint64_t step, const void *cont
     return journal_add_entry(its, file, &entry, message);
 }
 
-/* Notes that all steps are written, so that a journal that stays by accident tells that its work has ended. */
-static bool journal_end(journal *its, int file, char *message)
+bool journal_end(journal *its, int file, char *message)
 {
     journal_entry entry = {its->ready + 1, 1, 0, 0};
     return journal_add_entry(its, file, &entry, message);
 }
-
-#endif /* IPT_GEN_JOURNAL_H_INCLUDED */

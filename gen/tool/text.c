@@ -1,30 +1,16 @@
-/* Texts that the tool reads whole, and names in messages. The promise: no file is read beyond its bound, whatever it
- * is, and no name is so long that the reason behind it is cut off. */
-#ifndef IPT_GEN_TEXT_H_INCLUDED
-#define IPT_GEN_TEXT_H_INCLUDED
+#define _POSIX_C_SOURCE 200809L
+
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    TEXT_REASON_SIZE = 160,
-    TEXT_NAME_SIZE = 256, /* of a shortened name */
-    TEXT_NAME_HEAD = 80   /* bytes of its beginning that stay */
-};
-
-typedef struct text_name {
-    char text[TEXT_NAME_SIZE];
-} text_name;
-
-/* A name for a message: the middle of a long one becomes "...". */
-static const char *text_shorten(const char *name, text_name *shortened)
+const char *text_shorten(const char *name, text_name *shortened)
 {
     size_t length = strlen(name), head = TEXT_NAME_HEAD, tail = TEXT_NAME_SIZE - TEXT_NAME_HEAD - sizeof "...";
     if (length < TEXT_NAME_SIZE) {
@@ -41,6 +27,12 @@ static const char *text_shorten(const char *name, text_name *shortened)
     memcpy(shortened->text + head, "...", 3);
     memcpy(shortened->text + head + 3, end, strlen(end) + 1);
     return shortened->text;
+}
+
+const char *text_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
 }
 
 /* All that can be read from an open file, with a zero behind it, into memory that the caller frees. */
@@ -78,9 +70,7 @@ static bool text_read_open(int descriptor, size_t most, const char *what, char *
     }
 }
 
-/* A file's text. A pipe that nobody writes to is empty, and nothing waits for one. false: reason has why
- * (TEXT_REASON_SIZE bytes), and *text is NULL. */
-static bool text_read(const char *path, size_t most, const char *what, char **text, size_t *length, char *reason)
+bool text_read(const char *path, size_t most, const char *what, char **text, size_t *length, char *reason)
 {
     struct stat status;
     *text = NULL;
@@ -106,5 +96,3 @@ static bool text_read(const char *path, size_t most, const char *what, char **te
     }
     return good;
 }
-
-#endif /* IPT_GEN_TEXT_H_INCLUDED */

@@ -1,46 +1,22 @@
-/* Measuring what a program waits for at its start, for the tool. The promise: every number comes from a process that
- * has just been started, with caches in the state that its row names; the first execution's result is verified; all
- * folders that this takes are temporary and removed at the end, after a failure and after Ctrl-C, too. */
-#ifndef IPT_GEN_STARTUP_H_INCLUDED
-#define IPT_GEN_STARTUP_H_INCLUDED
+#define _GNU_SOURCE
 
-#include "bench.h"
+#include "startup.h"
 
+#include "bench_result.h"
+
+#include <errno.h>
 #include <ftw.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    STARTUP_NEW_SHAPES = 50,
-    STARTUP_MAX_DRAWS = 10000,
     STARTUP_OUTPUT_SIZE = 1 << 16, /* of a step; what is beyond it is dropped */
     STARTUP_PATH_SIZE = 1000
 };
-
-#define STARTUP_MARK "ipt-startup " /* begins the line that a step prints */
-
-typedef struct startup_desc {
-    const char *program; /* the tool itself as it was called, in case /proc/self/exe is not there */
-    const char *device;  /* NULL: the library chooses */
-    size_t rows, cols, elem_size, seed, rounds;
-} startup_desc;
-
-/* What a step measures. X(enumerator, name in CSV, heading, factor, decimals) */
-#define STARTUP_QUANTITY_LIST(X)                                                                                       \
-    X(STARTUP_CONTEXT, "context_seconds", "context ms", 1e3, 2)                                                        \
-    X(STARTUP_PLAN, "plan_seconds", "plan ms", 1e3, 2)                                                                 \
-    X(STARTUP_EXECUTION, "execution_seconds", "first run ms", 1e3, 2)                                                  \
-    X(STARTUP_NEW, "new_plan_seconds", "new shape ms", 1e3, 3)                                                         \
-    X(STARTUP_WORST, "new_plan_worst_seconds", "worst ms", 1e3, 3)                                                     \
-    X(STARTUP_COMPILED, "compiled", "compiled", 1, 0)                                                                  \
-    X(STARTUP_COMPILED_NEW, "compiled_for_new", "for new", 1, 0)                                                       \
-    X(STARTUP_NONE, "new_without_compiling", "none", 1, 0)
-
-#define STARTUP_ENUMERATOR(enumerator, name, heading, factor, decimals) enumerator,
-typedef enum startup_quantity { STARTUP_QUANTITY_LIST(STARTUP_ENUMERATOR) STARTUP_QUANTITIES } startup_quantity;
-#undef STARTUP_ENUMERATOR
 
 typedef struct startup_column {
     const char *name, *heading;
@@ -51,204 +27,6 @@ typedef struct startup_column {
 #define STARTUP_COLUMN(enumerator, name, heading, factor, decimals) {name, heading, factor, decimals},
 static const startup_column startup_columns[] = {STARTUP_QUANTITY_LIST(STARTUP_COLUMN)};
 #undef STARTUP_COLUMN
-
-typedef struct startup_values {
-    double of[STARTUP_QUANTITIES];
-} startup_values;
-
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* One step: what the fresh process does */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The sides that are at most half as long again, or half as short. */
-static bench_range startup_similar(size_t side)
-{
-    bench_range range = {side - side / 2, side > SIZE_MAX - side / 2 ? SIZE_MAX : side + side / 2};
-    return range;
-}
-
-/* Other shapes of similar sides, all different. */
-static bool startup_draw(const startup_desc *desc, bench_shape *shapes, char *message)
-{
-    uint64_t state = desc->seed;
-    size_t count = 0;
-    for (size_t draws = 0; count < STARTUP_NEW_SHAPES && draws < STARTUP_MAX_DRAWS; draws++) {
-        bench_shape shape;
-        size_t bytes;
-        shape.rows = bench_random_within(&state, startup_similar(desc->rows));
-        shape.cols = bench_random_within(&state, startup_similar(desc->cols));
-        bool fresh = bench_shape_bytes(shape.rows, shape.cols, desc->elem_size, 1, &bytes) &&
-                     (shape.rows != desc->rows || shape.cols != desc->cols);
-        for (size_t i = 0; i < count && fresh; i++) {
-            fresh = shape.rows != shapes[i].rows || shape.cols != shapes[i].cols;
-        }
-        if (fresh) {
-            shapes[count++] = shape;
-        }
-    }
-    return count == STARTUP_NEW_SHAPES ||
-           bench_fail(message, "%zux%zu has no %d other shapes with sides up to 50 %% longer or shorter", desc->rows,
-                      desc->cols, STARTUP_NEW_SHAPES);
-}
-
-/* Counts the programs that are built from source; ipt's logger. */
-static void startup_count(const char *text, void *user)
-{
-    if (strncmp(text, "built ", 6) == 0) {
-        ++*(size_t *)user;
-    }
-}
-
-/* Makes a plan of a shape. */
-static bool startup_plan(const startup_desc *desc, ipt_context *context, bench_shape shape, ipt_plan **plan,
-                         double *seconds, char *message)
-{
-    ipt_plan_desc plan_desc = {0};
-    plan_desc.rows = shape.rows;
-    plan_desc.cols = shape.cols;
-    plan_desc.elem_size = desc->elem_size;
-    double start = bench_now();
-    ipt_result result = ipt_plan_create(context, &plan_desc, plan);
-    *seconds = bench_now() - start;
-    return result == IPT_SUCCESS ||
-           bench_fail(message, "%zux%zu:%zu: %s", shape.rows, shape.cols, desc->elem_size, ipt_context_error(context));
-}
-
-/* Whether after is the transpose of before. */
-static bool startup_verify(const startup_desc *desc, const unsigned char *before, const unsigned char *after,
-                           char *message)
-{
-    for (size_t row = 0; row < desc->rows; row++) {
-        for (size_t col = 0; col < desc->cols; col++) {
-            if (memcmp(before + (row * desc->cols + col) * desc->elem_size,
-                       after + (col * desc->rows + row) * desc->elem_size, desc->elem_size) != 0) {
-                return bench_fail(message, "the result is WRONG: the element of row %zu, column %zu", row, col);
-            }
-        }
-    }
-    return true;
-}
-
-/* Transposes once, in a buffer that has been written to before. data: random bytes of the matrix, then as many more. */
-static bool startup_execute(const startup_desc *desc, ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
-                            unsigned char *data, size_t bytes, double *seconds, char *message)
-{
-    cl_int status = clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
-    if (!bench_opencl(status, "clEnqueueWriteBuffer", message)) {
-        return false;
-    }
-    double start = bench_now();
-    if (ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, NULL) != IPT_SUCCESS) {
-        return bench_fail(message, "%s", ipt_context_error(NULL));
-    }
-    status = clFinish(queue);
-    *seconds = bench_now() - start;
-    if (!bench_opencl(status, "clFinish", message)) {
-        return false;
-    }
-    status = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, data + bytes, 0, NULL, NULL);
-    return bench_opencl(status, "clEnqueueReadBuffer", message) && startup_verify(desc, data, data + bytes, message);
-}
-
-/* The same with everything that it takes. */
-static bool startup_execute_once(const startup_desc *desc, ipt_context *context, ipt_plan *plan, double *seconds,
-                                 char *message)
-{
-    size_t bytes = 0;
-    uint64_t state = desc->seed;
-    unsigned char *data = NULL;
-    if (bench_shape_bytes(desc->rows, desc->cols, desc->elem_size, 1, &bytes) && bytes <= SIZE_MAX / 2) {
-        data = malloc(2 * bytes);
-    }
-    if (data == NULL) {
-        return bench_fail(message, "out of memory for a matrix of %zu bytes and its transpose", bytes);
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        data[i] = (unsigned char)bench_random(&state);
-    }
-    cl_int status;
-    cl_context cl = ipt_context_cl_context(context);
-    cl_mem buffer = NULL;
-    cl_command_queue queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, &status);
-    bool good = bench_opencl(status, "clCreateCommandQueue", message);
-    if (good) {
-        buffer = clCreateBuffer(cl, CL_MEM_READ_WRITE, bytes, NULL, &status);
-        good = bench_opencl(status, "clCreateBuffer for the matrix", message) &&
-               startup_execute(desc, plan, queue, buffer, data, bytes, seconds, message);
-    }
-    if (buffer != NULL) {
-        clReleaseMemObject(buffer);
-    }
-    if (queue != NULL) {
-        clReleaseCommandQueue(queue);
-    }
-    free(data);
-    return good;
-}
-
-/* Everything that is measured on a context. *built: the programs that its logger has counted. */
-static bool startup_measure_plans(const startup_desc *desc, ipt_context *context, const size_t *built,
-                                  startup_values *values, char *message)
-{
-    bench_shape shape = {desc->rows, desc->cols}, others[STARTUP_NEW_SHAPES];
-    double seconds[STARTUP_NEW_SHAPES];
-    ipt_plan *plan;
-    bool good = startup_draw(desc, others, message) &&
-                startup_plan(desc, context, shape, &plan, &values->of[STARTUP_PLAN], message);
-    if (!good) {
-        return false;
-    }
-    values->of[STARTUP_COMPILED] = (double)*built;
-    good = startup_execute_once(desc, context, plan, &values->of[STARTUP_EXECUTION], message);
-    ipt_plan_destroy(plan);
-    for (size_t i = 0; i < STARTUP_NEW_SHAPES && good; i++) {
-        size_t before = *built;
-        good = startup_plan(desc, context, others[i], &plan, &seconds[i], message);
-        values->of[STARTUP_COMPILED_NEW] += (double)(*built - before);
-        values->of[STARTUP_NONE] += *built == before;
-        ipt_plan_destroy(plan);
-    }
-    if (good) {
-        values->of[STARTUP_NEW] = bench_quantile(seconds, STARTUP_NEW_SHAPES, 0.5);
-        values->of[STARTUP_WORST] = bench_quantile(seconds, STARTUP_NEW_SHAPES, 1);
-    }
-    return good;
-}
-
-/* What the hidden option --startup-step does: measures this process and prints a line for the one that started it. */
-static bool startup_step(const startup_desc *desc, const char *cache_dir, FILE *stream, char *message)
-{
-    startup_values values = {{0}};
-    size_t built = 0;
-    ipt_context_desc context_desc = {0};
-    context_desc.device_name = desc->device;
-    context_desc.cache_dir = cache_dir;
-    context_desc.logger.log = startup_count;
-    context_desc.logger.user = &built;
-    ipt_context *context;
-    double start = bench_now();
-    ipt_result result = ipt_context_create(&context_desc, &context);
-    values.of[STARTUP_CONTEXT] = bench_now() - start;
-    if (result != IPT_SUCCESS) {
-        return bench_fail(message, "%s", ipt_context_error(NULL));
-    }
-    bool good = startup_measure_plans(desc, context, &built, &values, message);
-    if (good) {
-        char name[256] = "unknown";
-        clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_NAME, sizeof name, name, NULL);
-        fputs(STARTUP_MARK, stream);
-        for (size_t i = 0; i < STARTUP_QUANTITIES; i++) {
-            fprintf(stream, "%.9g ", values.of[i]);
-        }
-        fprintf(stream, "%s\n", name);
-    }
-    ipt_context_destroy(context);
-    return good;
-}
-
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* Starting steps */
-/* ------------------------------------------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t startup_signal; /* that asked for an end; 0: none */
 
@@ -396,10 +174,6 @@ static bool startup_start(startup_run *run, const startup_caches *caches, startu
     return WIFEXITED(status) ? bench_fail(message, "a step ended with exit code %d", WEXITSTATUS(status))
                              : bench_fail(message, "a step was ended by signal %d", WTERMSIG(status));
 }
-
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* The table */
-/* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The states of ipt's cache. */
 typedef enum startup_state { STARTUP_OFF, STARTUP_FILLING, STARTUP_WARM, STARTUP_STATES } startup_state;
@@ -560,8 +334,7 @@ static int startup_remove(const char *path, const struct stat *status, int kind,
     return remove(path);
 }
 
-/* Measures, and prints the table to stream and its rows to csv, which may be NULL. */
-static bool startup_measure(const startup_desc *desc, FILE *stream, FILE *csv, char *message)
+bool startup_measure(const startup_desc *desc, FILE *stream, FILE *csv, char *message)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     enum { SIGNALS = sizeof signals / sizeof signals[0] };
@@ -600,5 +373,3 @@ static bool startup_measure(const startup_desc *desc, FILE *stream, FILE *csv, c
     free(samples);
     return good;
 }
-
-#endif /* IPT_GEN_STARTUP_H_INCLUDED */
