@@ -115,8 +115,8 @@ static bool journal_flush_folder(const char *path)
     return good;
 }
 
-bool journal_create(journal *made, const char *path, const journal_job *job, const void *before, const void *after,
-                    bool sync, char *message)
+bool journal_create(journal *made, const char *path, const journal_job *job, const void *const headers[2], bool sync,
+                    char *message)
 {
     char draft[sizeof made->path + 8];
     text_name name;
@@ -144,8 +144,8 @@ bool journal_create(journal *made, const char *path, const journal_job *job, con
         head->head_bytes = head_bytes;
         head->job = *job;
         journal_lay_out(made);
-        memcpy(made->before, before, job->data_offset);
-        memcpy(made->after, after, job->data_offset);
+        memcpy(made->before, headers[0], job->data_offset);
+        memcpy(made->after, headers[1], job->data_offset);
         uint64_t sum = journal_sum(made->mapped, head_bytes - sizeof sum);
         memcpy(made->mapped + head_bytes - sizeof sum, &sum, sizeof sum);
         journal_entry nothing = {0};

@@ -106,9 +106,10 @@ bool journal_fail(char *message, const char *format, ...);
 /* The journal's place for a file. */
 bool journal_name(char *path, size_t capacity, const char *file, char *message);
 
-/* Makes the journal at path, whole and with all its room on the disk, or not at all. */
-bool journal_create(journal *made, const char *path, const journal_job *job, const void *before, const void *after,
-                    bool sync, char *message);
+/* Makes the journal at path, whole and with all its room on the disk, or not at all. headers: the file's header as it
+ * was and as it will be. */
+bool journal_create(journal *made, const char *path, const journal_job *job, const void *const headers[2], bool sync,
+                    char *message);
 
 /* Whether a step's piece is as it was when the step was ready. */
 bool journal_check_piece(const journal *its, uint64_t step, char *message);

@@ -275,7 +275,7 @@ static bool npy_tuple(npy_parser *parser, npy_header *header, size_t *product)
 /* The shape of a field that is an array itself: a tuple or one number. Multiplies *size by it. */
 static bool npy_field_shape(npy_parser *parser, size_t *size)
 {
-    size_t product;
+    size_t product = 1;
     npy_span unused;
     bool read = npy_accept(parser, '(') ? npy_tuple(parser, NULL, &product) : npy_number(parser, &product, &unused);
     if (read && !number_multiply(size, product)) {
@@ -321,7 +321,7 @@ static bool npy_type(npy_parser *parser, unsigned nesting, size_t *size)
     *size = 0;
     bool ended = npy_accept(parser, ']');
     while (!ended) {
-        size_t field_size;
+        size_t field_size = 0;
         if (!npy_expect(parser, '(') || !npy_field(parser, nesting + 1, &field_size) ||
             !npy_separator(parser, ']', &ended)) {
             return false;

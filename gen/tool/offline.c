@@ -57,29 +57,20 @@ static bool offline_check(offline_kind kind, const unsigned char *code, size_t b
            offline_fail(message, "what came out is no %s", kind == OFFLINE_SPIRV ? "SPIR-V" : "bitcode");
 }
 
-/* Compiles in a folder of its own. */
-static bool offline_compile_in(const char *folder, const offline_target *target, const char *source,
-                               const char *options, unsigned char **code, size_t *bytes, char *message)
+/* Compiles the k.cl of a folder. */
+static bool offline_compile_in(const char *folder, const offline_target *target, const char *options,
+                               unsigned char **code, size_t *bytes, char *message)
 {
     char path[OFFLINE_PATH_SIZE];
     const char *result;
-    if (!offline_write(offline_path(folder, "k.cl", path), source, message) ||
-        !offline_run(target, options, folder, &result, message) ||
-        !offline_read(offline_path(folder, result, path), code, bytes, message)) {
-        return false;
-    }
-    if (target->kind == OFFLINE_PTX ? offline_finish_ptx(source, code, bytes, message)
-                                    : offline_check(target->kind, *code, *bytes, message)) {
-        return true;
-    }
-    free(*code);
-    return false;
+    return offline_run(target, options, folder, &result, message) &&
+           offline_read(offline_path(folder, result, path), code, bytes, message);
 }
 
 bool offline_compile(offline_target *target, const char *source, const char *options, unsigned char **code,
                      size_t *bytes, char *message)
 {
-    char folder[OFFLINE_FOLDER_SIZE];
+    char folder[OFFLINE_FOLDER_SIZE], path[OFFLINE_PATH_SIZE];
     *code = NULL;
     *bytes = 0;
     if (strcmp(options, "-cl-std=CL1.2") != 0 && strcmp(options, "-cl-std=CL2.0") != 0 &&
@@ -89,12 +80,18 @@ bool offline_compile(offline_target *target, const char *source, const char *opt
     if (!offline_available(target, message) || !offline_make_folder(folder, message)) {
         return false;
     }
-    bool good;
-    do {
-        good = offline_compile_in(folder, target, source, options, code, bytes, message);
-    } while (!good && strncmp(message, OFFLINE_OTHER_LIBRARY, sizeof OFFLINE_OTHER_LIBRARY - 1) == 0 &&
-             offline_other_llvm(target));
+    bool good = offline_write(offline_path(folder, "k.cl", path), source, message), again = good;
+    while (again) {
+        good = offline_compile_in(folder, target, options, code, bytes, message);
+        again = !good && strncmp(message, OFFLINE_OTHER_LIBRARY, sizeof OFFLINE_OTHER_LIBRARY - 1) == 0 &&
+                offline_other_llvm(target);
+    }
+    if (good) {
+        good = target->kind == OFFLINE_PTX ? offline_finish_ptx(source, code, bytes, message)
+                                           : offline_check(target->kind, *code, *bytes, message);
+    }
     if (!good) {
+        free(*code);
         *code = NULL;
         *bytes = 0;
     }

@@ -150,7 +150,7 @@ bool offline_run(const offline_target *target, const char *options, const char *
     offline_step steps[OFFLINE_STEPS];
     *result = offline_steps(target, options, true, steps);
     for (size_t i = 0; i < OFFLINE_STEPS && steps[i].count > 0; i++) {
-        int code;
+        int code = 0;
         if (!offline_spawn(&steps[i], folder, &code, message)) {
             return false;
         }

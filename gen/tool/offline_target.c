@@ -94,7 +94,7 @@ bool offline_other_llvm(offline_target *target)
 {
     const char *wanted = getenv("IPT_LLVM");
     return (wanted == NULL || wanted[0] == '\0') && target->llvm[0] == '-' &&
-           offline_next_llvm(target, atoi(target->llvm + 1) - 1);
+           offline_next_llvm(target, (int)strtol(target->llvm + 1, NULL, 10) - 1);
 }
 
 bool offline_read_target(const char *text, offline_target *target, char *message)

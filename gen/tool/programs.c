@@ -100,7 +100,7 @@ static void write_heading(FILE *stream, const arguments *given, const precompile
 
 void programs_write_header(FILE *stream, const arguments *given, const precompiled *work)
 {
-    char name[300], guard[300];
+    char name[300] = "", guard[300];
     name_array(given->embed, name, sizeof name);
     for (size_t i = 0; i <= strlen(name); i++) {
         guard[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);

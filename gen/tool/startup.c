@@ -303,7 +303,7 @@ static bool startup_table(startup_run *run, startup_values *samples, FILE *strea
         startup_csv_heading(csv);
     }
     for (int driver = 0; driver < 2; driver++) {
-        startup_values medians[STARTUP_STATES];
+        startup_values medians[STARTUP_STATES] = {{{0}}};
         if (!startup_rows(run, driver != 0, samples, medians, message)) {
             return false;
         }

@@ -77,24 +77,34 @@ static bool startup_verify(const startup_desc *desc, const unsigned char *before
     return true;
 }
 
-/* Transposes once, in a buffer that has been written to before. data: random bytes of the matrix, then as many more. */
-static bool startup_execute(const startup_desc *desc, ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
-                            unsigned char *data, size_t bytes, double *seconds, char *message)
+/* A matrix on both sides. */
+typedef struct startup_matrix {
+    cl_command_queue queue;
+    cl_mem buffer;
+    unsigned char *data; /* of the host: random bytes of the matrix, then as many more */
+    size_t bytes;
+} startup_matrix;
+
+/* Transposes once, in a buffer that has been written to before. */
+static bool startup_execute(const startup_desc *desc, ipt_plan *plan, const startup_matrix *matrix, double *seconds,
+                            char *message)
 {
-    cl_int status = clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
+    unsigned char *data = matrix->data;
+    const size_t bytes = matrix->bytes;
+    cl_int status = clEnqueueWriteBuffer(matrix->queue, matrix->buffer, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
     if (!bench_opencl(status, "clEnqueueWriteBuffer", message)) {
         return false;
     }
     double start = seconds_now();
-    if (ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, NULL) != IPT_SUCCESS) {
+    if (ipt_plan_execute(plan, matrix->queue, matrix->buffer, 0, 0, NULL, NULL) != IPT_SUCCESS) {
         return bench_fail(message, "%s", ipt_context_error(NULL));
     }
-    status = clFinish(queue);
+    status = clFinish(matrix->queue);
     *seconds = seconds_now() - start;
     if (!bench_opencl(status, "clFinish", message)) {
         return false;
     }
-    status = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, data + bytes, 0, NULL, NULL);
+    status = clEnqueueReadBuffer(matrix->queue, matrix->buffer, CL_TRUE, 0, bytes, data + bytes, 0, NULL, NULL);
     return bench_opencl(status, "clEnqueueReadBuffer", message) && startup_verify(desc, data, data + bytes, message);
 }
 
@@ -102,35 +112,33 @@ static bool startup_execute(const startup_desc *desc, ipt_plan *plan, cl_command
 static bool startup_execute_once(const startup_desc *desc, ipt_context *context, ipt_plan *plan, double *seconds,
                                  char *message)
 {
-    size_t bytes = 0;
+    startup_matrix matrix = {0};
     uint64_t state = desc->seed;
-    unsigned char *data = NULL;
-    if (bench_shape_bytes(desc->rows, desc->cols, desc->elem_size, 1, &bytes) && bytes <= SIZE_MAX / 2) {
-        data = malloc(2 * bytes);
+    if (bench_shape_bytes(desc->rows, desc->cols, desc->elem_size, 1, &matrix.bytes) && matrix.bytes <= SIZE_MAX / 2) {
+        matrix.data = malloc(2 * matrix.bytes);
     }
-    if (data == NULL) {
-        return bench_fail(message, "out of memory for a matrix of %zu bytes and its transpose", bytes);
+    if (matrix.data == NULL) {
+        return bench_fail(message, "out of memory for a matrix of %zu bytes and its transpose", matrix.bytes);
     }
-    for (size_t i = 0; i < bytes; i++) {
-        data[i] = (unsigned char)bench_random(&state);
+    for (size_t i = 0; i < matrix.bytes; i++) {
+        matrix.data[i] = (unsigned char)bench_random(&state);
     }
     cl_int status;
     cl_context cl = ipt_context_cl_context(context);
-    cl_mem buffer = NULL;
-    cl_command_queue queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, &status);
+    matrix.queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, &status);
     bool good = bench_opencl(status, "clCreateCommandQueue", message);
     if (good) {
-        buffer = clCreateBuffer(cl, CL_MEM_READ_WRITE, bytes, NULL, &status);
+        matrix.buffer = clCreateBuffer(cl, CL_MEM_READ_WRITE, matrix.bytes, NULL, &status);
         good = bench_opencl(status, "clCreateBuffer for the matrix", message) &&
-               startup_execute(desc, plan, queue, buffer, data, bytes, seconds, message);
+               startup_execute(desc, plan, &matrix, seconds, message);
     }
-    if (buffer != NULL) {
-        clReleaseMemObject(buffer);
+    if (matrix.buffer != NULL) {
+        clReleaseMemObject(matrix.buffer);
     }
-    if (queue != NULL) {
-        clReleaseCommandQueue(queue);
+    if (matrix.queue != NULL) {
+        clReleaseCommandQueue(matrix.queue);
     }
-    free(data);
+    free(matrix.data);
     return good;
 }
 

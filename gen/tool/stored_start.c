@@ -108,8 +108,8 @@ static int begin_journal(stored_work *work)
                                           strcmp(job.expression_type, work->desc.expression_type) != 0)) {
         return message_fail("%s: the expression is too long for the journal: --no-journal goes without", file->path);
     }
-    if (!journal_create(&work->journal, work->stopped.own_journal, &job, file->before, file->after, work->sync,
-                        message)) {
+    const void *const headers[] = {file->before, file->after};
+    if (!journal_create(&work->journal, work->stopped.own_journal, &job, headers, work->sync, message)) {
         return message_fail("%s: %s", file->path, message);
     }
     work->has_journal = true;

@@ -98,7 +98,8 @@ static void make_journal(const original *from, const char *path, bool sync)
 {
     journal made;
     char message[JOURNAL_MESSAGE_SIZE] = "";
-    FUZZ_EXPECT_WITH(journal_create(&made, path, &from->job, from->header[0], from->header[1], sync, message), message);
+    const void *const headers[] = {from->header[0], from->header[1]};
+    FUZZ_EXPECT_WITH(journal_create(&made, path, &from->job, headers, sync, message), message);
     for (unsigned step = 1; step <= from->steps; ++step) {
         unsigned char *content = made.memory + (size_t)step * 64;
         memcpy(content, from->contents[step], from->content_bytes);
