@@ -8,7 +8,7 @@
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, bench_show, bench_blas, bench_measure > bench_device > bench_shapes > bench_result
  * all: messages, text, numbers, seconds > ipt.h (library.c) */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* SIGXFSZ */
 
 #include "arguments.h"
 #include "commands.h"

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* flock */
 
 #include "matrix_file.h"
 

@@ -1,5 +1,5 @@
 /* Marks that a file has from before its first byte changes until after its last one has. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* sync_file_range */
 
 #include "stored.h"
 #include "messages.h"

@@ -1,5 +1,5 @@
 /* The steps of the work: what the library calls to read, to write and to tell that a step is ready. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* sync_file_range */
 
 #include "stored.h"
 #include "messages.h"
