@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* signal, as BSD has it */
 
 #include "setup.h"
 
