@@ -14,13 +14,21 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rot
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_told test_device_classes test_stress test_host_matrices test_blocks fake_cl test_refusals test_out_of_place test_trust \
         test_misuse test_threads test_limits test_cut test_workspace test_cache test_wisdom test_offline test_files test_tool
+# The tool's files in gen/tool: those that only it has, those that the tests call, those that the measurements call.
+TOOL = main arguments options messages setup show shape shape_list draft programs matrix_file stored_marks stored_steps stored_start \
+       stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
+TESTED_TOOL = npy journal stopped text numbers offline offline_target offline_steps offline_run offline_ptx
+BENCH_TOOL = bench_result bench_shapes bench_device bench_measure bench_blas bench_show seconds
+TOOL_HEADERS = $(wildcard gen/tool/*.h)
+TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
+BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text.o
 # The single header has the same text: what is repeated with it uses every part of that.
 SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
-TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h gen/offline.h gen/journal.h gen/npy.h gen/stopped.h gen/text.h
+TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
-BENCH_HEADERS = gen/bench.h gen/npy.h gen/text.h $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
+BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
+FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
             tests/fuzz/*.c tests/fuzz/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up serves.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
@@ -100,7 +108,7 @@ analyse: ## gcc's analyser, clang-tidy and cppcheck over the library
 	@sh tests/analyse.sh
 
 coverage: $(B)/ipt ## lines of ipt.h that the tests reach: 95 % at least
-	@CC="$(CC)" PYTHON=$(PYTHON) sh tests/coverage.sh $(TESTS)
+	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TESTED_OBJECTS)" sh tests/coverage.sh $(TESTS)
 
 opencls: all tests ## the tests on other OpenCLs, which are fetched: Intel's for CPUs, Mesa's
 	@sh gen/deps.sh python3-venv
@@ -217,7 +225,7 @@ plan-time: $(B)/plan_time ## time of a plan for a new shape when its programs ar
 clean: ## remove build/
 	rm -rf $(B)
 
-$(B) $(B)/examples $(B)/tests $(B)/tests/single $(B)/single:
+$(B) $(B)/examples $(B)/tests $(B)/tests/single $(B)/single $(B)/tool:
 	mkdir -p $@
 
 $(B)/embed: gen/embed.c | $(B)
@@ -227,8 +235,11 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 	$(B)/embed single ipt.h ipt_kernels.h > $@.new
 	mv $@.new $@
 
-$(B)/ipt: gen/ipt.c gen/bench.h gen/journal.h gen/npy.h gen/offline.h gen/startup.h gen/stopped.h gen/text.h $(HEADERS) | $(B)
-	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
+$(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS) | $(B)/tool
+	$(CC) $(CFLAGS) -I. -c -o $@ $<
+
+$(B)/ipt: $(TOOL:%=$(B)/tool/%.o) $(TESTED_OBJECTS) $(BENCH_TOOL:%=$(B)/tool/%.o)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
 
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
@@ -239,8 +250,8 @@ $(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/soak $(B)/different
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_HEADERS) $(HEADERS) | $(B)
-	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
+$(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_OBJECTS) $(BENCH_HEADERS) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(BENCH_OBJECTS) $(LDLIBS) -ldl
 
 $(B)/file: tests/bench/file.c | $(B)
 	$(CC) $(CFLAGS) -o $@ $<
@@ -248,10 +259,12 @@ $(B)/file: tests/bench/file.c | $(B)
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests
 	$(CC) $(CFLAGS) -I. -c -o $@ $<
 
+$(B)/tests/test_offline.o $(B)/tests/test_files.o: $(TOOL_HEADERS)
+
 $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h | $(B)/tests/single
 	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -c -o $@ $<
 
-$(B)/tests/ipt_tests: $(TESTS:%=$(B)/tests/%.o)
+$(B)/tests/ipt_tests: $(TESTS:%=$(B)/tests/%.o) $(TESTED_OBJECTS)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
 
 $(B)/tests/single/ipt_tests: $(SINGLE:%=$(B)/tests/single/%.o)

@@ -9,8 +9,9 @@ tidy=$(command -v clang-tidy-14 || command -v clang-tidy) && "$tidy" --version |
 sources=${SOURCES:-.}
 out=build/analysis
 rm -rf $out
-mkdir -p $out/gen $out/tests
-cp "$sources"/gen/*.c "$sources"/gen/*.h $out/gen
+mkdir -p $out/gen/tool $out/tests
+cp "$sources"/gen/*.c $out/gen
+cp "$sources"/gen/tool/*.[ch] $out/gen/tool
 cp tests/*.h tests/stress.c tests/walk.c $out/tests
 cp "$sources/ipt_kernels.h" $out
 
@@ -47,7 +48,7 @@ tidy() { # log, file, options
         { grep -B1 -A5 'error:' "$log" && exit 1; exit 1; }
 }
 tidy tidy.log ipt.h -- -x c $implementation
-for file in gen/ipt.c gen/embed.c tests/stress.c tests/walk.c; do
+for file in $(ls gen/tool/*.c | grep -v library.c) gen/embed.c tests/stress.c tests/walk.c; do
     tidy tidy.log $file -- -std=c99 -I.
 done
 

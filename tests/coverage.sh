@@ -2,6 +2,7 @@
 # covered if it has run in any of the files that include ipt.h. What has not is in build/coverage/uncovered.txt.
 # Of test_tool and test_files those called tool_* are left out: they only start the tool, which is a program of its own, and
 # counting in it would add two lines and a minute.
+# TESTED_OBJECTS: the tool's objects that the tests call.
 set -eu
 limit=95
 out=build/coverage
@@ -10,7 +11,7 @@ mkdir -p $out
 for name in "$@"; do
     echo "$name"
 done | xargs -P 2 -I NAME "${CC:-gcc}" -std=c99 -O1 -g --coverage -I. -c -o $out/NAME.o tests/NAME.c
-"${CC:-gcc}" --coverage -o $out/ipt_tests $out/*.o -lcmocka -lOpenCL -lpthread
+"${CC:-gcc}" --coverage -o $out/ipt_tests $out/*.o $TESTED_OBJECTS -lcmocka -lOpenCL -lpthread
 
 started=$(date +%s)
 $out/ipt_tests '-tool_*' > $out/tests.log 2>&1 ||

@@ -22,10 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#include "gen/stopped.h"
-#pragma GCC diagnostic pop
+#include "gen/tool/journal.h"
+#include "gen/tool/npy.h"
+#include "gen/tool/stopped.h"
 
 enum { PATH_SIZE = 600, TEXT_SIZE = 1 << 16, RUN_SECONDS = 120, HEADER_SIZE = 128 };
 

@@ -7,10 +7,16 @@
 #include "ipt.h"
 #include "test.h"
 
-#include "../gen/offline.h"
+#include "gen/tool/offline.h"
+#include "gen/tool/offline_run.h"
+#include "gen/tool/offline_steps.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const target_names[] = {"ptx:sm_80", "spirv", "bitcode", "amdgcn:gfx90a"};
 

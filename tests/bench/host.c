@@ -14,8 +14,13 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
-#pragma GCC diagnostic ignored "-Wunused-function" /* of bench.h's only some is needed */
-#include "gen/bench.h"
+#include "gen/tool/bench_blas.h"
+#include "gen/tool/seconds.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { MAX_ROUNDS = 20 };
 
@@ -57,13 +62,13 @@ static double show(const char *name, bool (*way)(void *), void *argument, bool t
     double seconds[MAX_ROUNDS];
     for (size_t i = 0; i < rounds; i++) {
         memcpy(matrix, before, bytes);
-        double start = bench_now();
+        double start = seconds_now();
         if (!way(argument)) {
             printf("  %-44s %s\n", name, ipt_context_error(NULL));
             failures++;
             return 0;
         }
-        seconds[i] = bench_now() - start;
+        seconds[i] = seconds_now() - start;
         if (transposes && i == 0 && wrong_somewhere()) {
             printf("  %-44s wrong\n", name);
             failures++;

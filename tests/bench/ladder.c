@@ -5,11 +5,15 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function" /* the tool needs more of it */
-#include "../../gen/bench.h"
-#pragma GCC diagnostic pop
+#include "gen/tool/bench_measure.h"
+#include "gen/tool/bench_shapes.h"
+#include "gen/tool/bench_show.h"
+#include "gen/tool/seconds.h"
 #include "ladder_kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     ROUNDS = 7,          /* the median counts */
@@ -277,12 +281,12 @@ static bool verify(ladder *work, size_t which, size_t turns)
 static double time_round(ladder *work, size_t which, size_t repeat)
 {
     finish(work);
-    const double begin = bench_now();
+    const double begin = seconds_now();
     for (size_t i = 0; i < repeat; i++) {
         enqueue(work, which, work->turn++);
     }
     finish(work);
-    return (bench_now() - begin) / (double)repeat;
+    return (seconds_now() - begin) / (double)repeat;
 }
 
 static size_t repeat_for(ladder *work, size_t which)
@@ -317,13 +321,13 @@ static double time_transfer(ladder *work, size_t which, const void *input, void 
     const cl_mem source = source_of(work, 0), destination = destination_of(work, which, 0);
     const cl_command_queue queue = work->device.queue;
     finish(work);
-    const double begin = bench_now();
+    const double begin = seconds_now();
     cl_int status = clEnqueueWriteBuffer(queue, source, CL_FALSE, 0, work->bytes, input, 0, NULL, NULL);
     need(status == CL_SUCCESS, "clEnqueueWriteBuffer");
     enqueue(work, which, 0);
     status = clEnqueueReadBuffer(queue, destination, CL_TRUE, 0, work->bytes, output, 0, NULL, NULL);
     need(status == CL_SUCCESS, "clEnqueueReadBuffer");
-    return bench_now() - begin;
+    return seconds_now() - begin;
 }
 
 static void measure_transfers(ladder *work, measurement *results)

@@ -115,7 +115,7 @@ typedef enum ladder_expectation {
     LADDER_COARSE_GRAINED = 3
 } ladder_expectation;
 
-/* Follows bench.h's text in a program, whose value_of tells what stood at a place. */
+/* Follows bench_checker's text in a program, whose value_of tells what stood at a place. */
 static const char *const ladder_checker =
     "/* Where the element came from that belongs at this place of the result. */\n"
     "ulong origin(ulong place, ulong rows, ulong cols, uint expected)\n"

@@ -8,10 +8,14 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
-#pragma GCC diagnostic ignored "-Wunused-function" /* of bench.h's only what measures is needed */
-#include "gen/bench.h"
+#include "gen/tool/bench_measure.h"
+#include "gen/tool/bench_shapes.h"
+#include "gen/tool/seconds.h"
 
 #include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { MAX_ENTRIES = 1000 };
 
@@ -87,10 +91,10 @@ static bool measure(const ipt_plan_desc *shape, bool portable, double *plan_seco
     }
     bool good =
         ipt_context_create(&desc, &context) == IPT_SUCCESS || bench_fail(message, "%s", ipt_context_error(NULL));
-    double start = bench_now();
+    double start = seconds_now();
     good = good && (ipt_plan_create(context, &wanted, &plan) == IPT_SUCCESS ||
                     bench_fail(message, "%s", ipt_context_error(context)));
-    *plan_seconds = bench_now() - start;
+    *plan_seconds = seconds_now() - start;
     good = good && bench_device_open(&device, context, shape->elem_size, message);
     result->rows = shape->rows;
     result->cols = shape->cols;

@@ -1,12 +1,15 @@
 /* The measurements behind the figures of seed 002 that `ipt bench` has no options for. Every time counts only if the
- * results were right, as gen/bench.h promises. Run it without arguments for what it does. */
+ * results were right, as gen/tool/bench_measure.h promises. Run it without arguments for what it does. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#ifdef __GNUC__
-#pragma GCC diagnostic ignored "-Wunused-function" /* bench.h is the tool's: only a part of it is used here */
-#endif
-#include "gen/bench.h"
+#include "gen/tool/bench_measure.h"
+#include "gen/tool/bench_shapes.h"
+#include "gen/tool/bench_show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     ROUNDS = 3,

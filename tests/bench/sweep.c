@@ -7,10 +7,11 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#ifdef __GNUC__
-#pragma GCC diagnostic ignored "-Wunused-function" /* of the tool's measuring only a part is needed */
-#endif
-#include "gen/bench.h"
+#include "gen/tool/bench_measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { SMALL = 8 << 20 /* bytes of a matrix */ };
 

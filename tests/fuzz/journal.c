@@ -1,7 +1,7 @@
-/* The journal of gen/journal.h, damaged: a real one is made beside a small file, some of its bytes are replaced, and it
- * is opened. What opens is the whole truth: what was written, and the last step that was noted or, where that is what
- * was damaged, the one before. Where the sums are made to fit, which damage does not do, only what is read has to be
- * there. */
+/* The journal of gen/tool/journal.h, damaged: a real one is made beside a small file, some of its bytes are replaced,
+ * and it is opened. What opens is the whole truth: what was written, and the last step that was noted or, where that is
+ * what was damaged, the one before. Where the sums are made to fit, which damage does not do, only what is read has to
+ * be there. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,22 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Mapped files are copies in memory here, which the sanitizer sees the ends of. */
-static void *copied_map(void *place, size_t bytes, int protection, int flags, int file, off_t offset);
-static int copied_unmap(void *memory, size_t bytes);
-static int copied_sync(void *memory, size_t bytes, int flags);
-#define mmap copied_map
-#define munmap copied_unmap
-#define msync copied_sync
-#include "gen/journal.h"
-#undef mmap
-#undef munmap
-#undef msync
 #include "fuzz.h"
+#include "gen/tool/journal.h"
 
 static int mapped_file;
 
-static void *copied_map(void *place, size_t bytes, int protection, int flags, int file, off_t offset)
+/* Mapped files are copies in memory here, which the sanitizer sees the ends of: run.sh compiles the journal with mmap,
+ * munmap and msync renamed to these. */
+void *copied_map(void *place, size_t bytes, int protection, int flags, int file, off_t offset)
 {
     char *memory = malloc(bytes);
     (void)place, (void)protection, (void)flags;
@@ -34,13 +26,13 @@ static void *copied_map(void *place, size_t bytes, int protection, int flags, in
     return memory;
 }
 
-static int copied_sync(void *memory, size_t bytes, int flags)
+int copied_sync(void *memory, size_t bytes, int flags)
 {
     (void)memory, (void)bytes, (void)flags;
     return 0;
 }
 
-static int copied_unmap(void *memory, size_t bytes)
+int copied_unmap(void *memory, size_t bytes)
 {
     FUZZ_EXPECT(pwrite(mapped_file, memory, bytes, 0) == (ssize_t)bytes);
     close(mapped_file);
@@ -58,6 +50,7 @@ enum {
     PLACE_FOLDER = 0x20,
     PLACE_NOTHING = 0x30,
     MOST_STEPS = 3,
+    TABLE_STEPS = 8,    /* that the journal has room for */
     ENDED = 0x40,       /* it tells that all steps are written */
     LEAST_MEMORY = 4096 /* plans have more; journals of less than half of that are not opened */
 };
@@ -87,6 +80,7 @@ static void make_original(original *made, fuzz_input *input)
     made->job.elem_size = 4;
     made->job.batch = 1;
     made->job.host_memory = 65536;
+    made->job.steps = TABLE_STEPS;
     made->job.memory_bytes = LEAST_MEMORY + fuzz_take(input, 1);
     made->job.ipt_version = 100;
     snprintf(made->job.expression, sizeof made->job.expression, "x * x");
@@ -106,15 +100,37 @@ static void make_journal(const original *from, const char *path, bool sync)
 {
     journal made;
     char message[JOURNAL_MESSAGE_SIZE] = "";
-    FUZZ_EXPECT_WITH(journal_create(&made, path, &from->job, from->header[0], from->header[1], sync, message), message);
+    const void *const headers[] = {from->header[0], from->header[1]};
+    FUZZ_EXPECT_WITH(journal_create(&made, path, &from->job, headers, sync, message), message);
     for (unsigned step = 1; step <= from->steps; ++step) {
         unsigned char *content = made.memory + (size_t)step * 64;
         memcpy(content, from->contents[step], from->content_bytes);
-        FUZZ_EXPECT(journal_note(&made, made.descriptor, step, content, from->content_bytes, message));
+        FUZZ_EXPECT(journal_note(&made, made.descriptor, step - 1, content, from->content_bytes, message));
     }
     if (from->ended)
         FUZZ_EXPECT(journal_end(&made, made.descriptor, message));
     journal_close(&made, false);
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + JOURNAL_PAGE - 1) / JOURNAL_PAGE * JOURNAL_PAGE;
+}
+
+/* Makes the sums of an entry's piece fit, which is in the table and speaks of the memory, as far as both are there. */
+static void fix_piece(unsigned char *bytes, size_t size, size_t table, uint64_t steps, journal_entry *entry)
+{
+    journal_piece piece;
+    const size_t index = (size_t)(entry->ready - 1);
+    if (entry->ready == 0 || entry->ready > steps || steps > size / sizeof piece ||
+        table + round_up((size_t)steps * sizeof piece) > size)
+        return;
+    const size_t memory = table + round_up((size_t)steps * sizeof piece), memory_bytes = size - memory;
+    memcpy(&piece, bytes + table + index * sizeof piece, sizeof piece);
+    if (piece.offset <= memory_bytes && piece.bytes <= memory_bytes - piece.offset)
+        piece.sum = journal_sum(bytes + memory + piece.offset, (size_t)piece.bytes);
+    memcpy(bytes + table + index * sizeof piece, &piece, sizeof piece);
+    entry->piece = journal_sum(&piece, sizeof piece);
 }
 
 static void fix_sums(unsigned char *bytes, size_t size, unsigned what)
@@ -129,14 +145,13 @@ static void fix_sums(unsigned char *bytes, size_t size, unsigned what)
         sum = journal_sum(bytes, head.head_bytes - sizeof sum);
         memcpy(bytes + head.head_bytes - sizeof sum, &sum, sizeof sum);
     }
-    state = journal_round_up(head.head_bytes);
+    state = round_up(head.head_bytes);
     for (int i = 0; i < 2 && state + JOURNAL_PAGE <= size; ++i) {
         journal_entry entry;
         unsigned char *at = bytes + state + (size_t)i * JOURNAL_ENTRY_STEP;
-        const size_t memory = state + JOURNAL_PAGE, memory_bytes = size - memory;
         memcpy(&entry, at, sizeof entry);
-        if ((what & FIX_CONTENT) && entry.offset <= memory_bytes && entry.bytes <= memory_bytes - entry.offset)
-            entry.sum = journal_sum(bytes + memory + entry.offset, entry.bytes);
+        if (what & FIX_CONTENT)
+            fix_piece(bytes, size, state + JOURNAL_PAGE, head.job.steps, &entry);
         if (what & (FIX_STATE | FIX_CONTENT))
             entry.check = journal_sum(&entry, offsetof(journal_entry, check));
         memcpy(at, &entry, sizeof entry);
@@ -180,7 +195,8 @@ static void expect_whole(const journal *found)
     FUZZ_EXPECT(found->before >= found->mapped + sizeof *found->head);
     FUZZ_EXPECT(found->after == found->before + job->data_offset);
     FUZZ_EXPECT(found->after + job->data_offset + sizeof(uint64_t) <= found->state);
-    FUZZ_EXPECT(found->state + JOURNAL_PAGE == found->memory);
+    FUZZ_EXPECT(found->state + JOURNAL_PAGE == (unsigned char *)found->pieces);
+    FUZZ_EXPECT((unsigned char *)(found->pieces + job->steps) <= found->memory);
     FUZZ_EXPECT(found->memory + job->memory_bytes == end);
 }
 
@@ -196,16 +212,17 @@ static void expect_truth(const journal *found, const original *from, bool damage
         FUZZ_EXPECT(memcmp(found->memory + ready * 64, from->contents[ready], from->content_bytes) == 0);
 }
 
-/* Goes on with an open journal by one step, and finds that when it is opened again. */
+/* Goes on with an open journal by one step, if there is one, and finds that when it is opened again. */
 static void go_on(journal *found, const char *path, bool sync)
 {
     char message[JOURNAL_MESSAGE_SIZE] = "";
     const uint64_t next = found->ready + 1;
     const size_t bytes = found->head->job.memory_bytes / 2;
     memset(found->memory, 0x5a, bytes);
-    FUZZ_EXPECT(journal_note(found, found->descriptor, next, found->memory, bytes, message));
+    const bool noted = journal_note(found, found->descriptor, found->ready, found->memory, bytes, message);
+    FUZZ_EXPECT(noted == (next <= found->head->job.steps));
     journal_close(found, false);
-    if (next == 0) /* after the largest number there is none */
+    if (!noted)
         return;
     FUZZ_EXPECT_WITH(journal_open(found, path, sync, message), message);
     FUZZ_EXPECT(found->ready == next);
@@ -283,11 +300,11 @@ static void seed_numbers(const char *name, size_t first, size_t count, unsigned 
     }
 }
 
-/* An entry whose offset and bytes together overflow. */
-static void seed_overflow(const char *name, size_t state, int64_t offset, unsigned entry)
+/* A piece whose offset and bytes together overflow. */
+static void seed_overflow(const char *name, size_t table, int64_t offset, unsigned piece)
 {
-    unsigned char bytes[7 + 3 + 16] = {FIX_STATE, 80, 0, 2, 100, 0, 0};
-    const size_t at = state + entry * JOURNAL_ENTRY_STEP + offsetof(journal_entry, offset);
+    unsigned char bytes[7 + 3 + 16] = {FIX_STATE | FIX_CONTENT, 80, 0, 2, 100, 0, 0};
+    const size_t at = table + piece * sizeof(journal_piece) + offsetof(journal_piece, offset);
     const int64_t numbers[2] = {-offset, offset};
     bytes[7] = (unsigned char)at;
     bytes[8] = (unsigned char)(at >> 8);
@@ -306,7 +323,7 @@ static void make_corpus(void)
                                nothing[] = {PLACE_NOTHING, 80, 0, 2, 100, 0, 0},
                                version[] = {FIX_HEAD, 80, 0, 2, 100, 0, 0, 12, 0, 1, '3'},
                                ended[] = {ENDED, 80, 0, 2, 100, 0, 0};
-    const size_t state = journal_round_up(sizeof(journal_head) + 2 * 80 + 8);
+    const size_t state = round_up(sizeof(journal_head) + 2 * 80 + 8), table = state + JOURNAL_PAGE;
     fuzz_seed("whole", whole, sizeof whole);
     fuzz_seed("no_steps", no_steps, sizeof no_steps);
     fuzz_seed("no_header", no_header, sizeof no_header);
@@ -322,11 +339,13 @@ static void make_corpus(void)
     seed_numbers("data_offset", offsetof(journal_head, job.data_offset), 1, FIX_HEAD);
     seed_numbers("memory_bytes", offsetof(journal_head, job.memory_bytes), 1, FIX_HEAD);
     seed_numbers("rows", offsetof(journal_head, job.rows), 1, 0);
-    seed_numbers("entry", state, 6, 0);
-    seed_numbers("fixed_entry", state, 5, FIX_STATE);
-    seed_numbers("fixed_content", state, 4, FIX_STATE | FIX_CONTENT);
-    seed_overflow("overflow_near", state, 100, 0);
-    seed_overflow("overflow_far", state, 1 << 20, 0);
+    seed_numbers("steps", offsetof(journal_head, job.steps), 1, FIX_HEAD);
+    seed_numbers("entry", state, 4, 0);
+    seed_numbers("fixed_entry", state, 3, FIX_STATE);
+    seed_numbers("piece", table + sizeof(journal_piece), 3, 0);
+    seed_numbers("fixed_piece", table + sizeof(journal_piece), 3, FIX_STATE | FIX_CONTENT);
+    seed_overflow("overflow_near", table, 100, 1);
+    seed_overflow("overflow_far", table, 1 << 20, 1);
 }
 
 #endif

@@ -8,7 +8,9 @@ TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 for target in cache journal wisdom plan; do
-    ${CC:-gcc} -std=c99 -O1 -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c -ldl -lpthread
+    tool=
+    [ $target = journal ] && tool="-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync gen/tool/journal.c gen/tool/text.c"
+    ${CC:-gcc} -std=c99 -O1 -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c $tool -ldl -lpthread
     rm -rf $here/corpus/$target
     mkdir -p $here/corpus/$target
     $out/$target $here/corpus/$target

@@ -1,7 +1,7 @@
-/* The header of .npy files, from the file's first byte on, as gen/ipt.c reads it: what is understood holds together,
+/* The header of .npy files, from the file's first byte on, as the tool reads it: what is understood holds together,
  * and stays the same but for the last two sizes when those are exchanged in the text. */
 #define _POSIX_C_SOURCE 200809L
-#include "gen/npy.h"
+#include "gen/tool/npy.h"
 #include "fuzz.h"
 
 /* Whether `size` is the product, which may be too large for a size_t, where nothing is 0. */

@@ -7,7 +7,8 @@ set -u
 here=tests/fuzz
 out=build/fuzz
 all="npy cache journal wisdom plan"
-flags="-std=c99 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-function -I${SOURCES:-.}"
+sources=${SOURCES:-.}
+flags="-std=c99 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-function -I$sources"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
 fail() {
@@ -90,10 +91,18 @@ replay() {
     [ $bad -eq 0 ]
 }
 
+# The tool's files that a target reads with, and options for them: the journal's mappings become copies.
+tool() {
+    case $1 in
+    npy) echo "$sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
+    journal) echo "-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync $sources/gen/tool/journal.c $sources/gen/tool/text.c" ;;
+    esac
+}
+
 failed=0
 if [ "$seconds" = --replay ]; then
     for target in $targets; do
-        ${CC:-gcc} -O1 $flags $sanitizers -DFUZZ_REPLAY -o $out/replay/$target $here/$target.c -ldl -lpthread || exit 2
+        ${CC:-gcc} -O1 $flags $sanitizers -DFUZZ_REPLAY -o $out/replay/$target $here/$target.c $(tool $target) -ldl -lpthread || exit 2
         replay $target || failed=1
     done
     exit $failed
@@ -102,7 +111,8 @@ fi
 clang=${CLANG:-$(command -v clang)} || fail "no clang is installed: --replay does without"
 for target in $targets; do
     $clang -O2 $flags $sanitizers -fsanitize=fuzzer -fsanitize-ignorelist=$here/not_instrumented.list \
-        -fsanitize-coverage-ignorelist=$here/not_instrumented.list -o $out/bin/$target $here/$target.c -ldl -lpthread || exit 2
+        -fsanitize-coverage-ignorelist=$here/not_instrumented.list -o $out/bin/$target $here/$target.c $(tool $target) \
+        -ldl -lpthread || exit 2
 done
 set -- $targets
 while [ $# -gt 0 ]; do # two at a time

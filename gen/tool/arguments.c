@@ -1,0 +1,259 @@
+#include "arguments.h"
+
+#include "messages.h"
+#include "numbers.h"
+#include "options.h"
+
+#include <string.h>
+
+const char *const operand_names[] = {"", "FILE", "ROWSxCOLS:BYTES", "[ROWSxCOLS:BYTES]", "[SHAPE ...]"};
+
+static int too_large(const matrix_shape *shape, size_t count)
+{
+    return message_usage_error("%zux%zu elements of %zu bytes, %zu times, are too large for this machine", shape->rows,
+                               shape->cols, shape->elem_size, count);
+}
+
+/* A..B with least <= A <= B, which ends as number_read's do. */
+static bool read_range(const char *text, const char **rest, const char *stop, size_t least, bench_range *range)
+{
+    *rest = text;
+    return number_read(rest, "..", &range->low) && number_read(rest, stop, &range->high) && range->low >= least &&
+           range->low <= range->high;
+}
+
+#define COMPARE_NAME(enumerator, name)                                                                                 \
+    if (strcmp(text, name) == 0) {                                                                                     \
+        *found = enumerator;                                                                                           \
+        return true;                                                                                                   \
+    }
+
+static bool read_sequence(const char *text, ipt_sequence *found)
+{
+    IPT_SEQUENCE_LIST(COMPARE_NAME)
+    return false;
+}
+
+static bool read_variant(const char *text, ipt_variant *found)
+{
+#define COMPARE_VARIANT(enumerator, name, family, lanes, padding, registers, layout, interleaved)                      \
+    COMPARE_NAME(enumerator, name)
+    IPT_VARIANT_LIST(COMPARE_VARIANT)
+#undef COMPARE_VARIANT
+    return false;
+}
+
+static bool read_format(const char *text, ipt_format *found)
+{
+#define COMPARE_FORMAT(enumerator, name, factors) COMPARE_NAME(enumerator, name)
+    IPT_FORMAT_LIST(COMPARE_FORMAT)
+#undef COMPARE_FORMAT
+    return false;
+}
+
+static bool read_move(const char *text, ipt_move *found)
+{
+#define COMPARE_MOVE(enumerator, name, transposed, rows, cols) COMPARE_NAME(enumerator, name)
+    IPT_MOVE_LIST(COMPARE_MOVE)
+#undef COMPARE_MOVE
+    return false;
+}
+
+/* Stores an option's value. Returns 0 or the exit code. */
+static int read_option(const option *chosen, const char *text, arguments *given)
+{
+    void *field = (char *)given + chosen->offset;
+    switch (chosen->kind) {
+    case OPTION_TEXT:
+        *(const char **)field = text;
+        return 0;
+    case OPTION_NUMBER: {
+        const char *rest = text;
+        size_t number;
+        if (!number_read(&rest, "", &number) || number < chosen->least || number > chosen->most) {
+            return chosen->most == SIZE_MAX ? message_usage_error("%s takes a number from %zu up, not '%s'",
+                                                                  chosen->name, chosen->least, text)
+                                            : message_usage_error("%s takes a number from %zu to %zu, not '%s'",
+                                                                  chosen->name, chosen->least, chosen->most, text);
+        }
+        *(size_t *)field = number;
+        return 0;
+    }
+    case OPTION_BYTES: {
+        static const char units[] = "KMG";
+        char digits[32] = "";
+        const char *rest = digits, *unit = strpbrk(text, units);
+        size_t number = 0, length = unit == NULL ? strlen(text) : (size_t)(unit - text);
+        unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(strchr(units, *unit) - units + 1);
+        if (length < sizeof digits) {
+            memcpy(digits, text, length);
+        }
+        if ((unit != NULL && unit[1] != '\0') || !number_read(&rest, "", &number) || number == 0 ||
+            number > SIZE_MAX >> shift) {
+            return message_usage_error("%s takes a number of bytes, such as 256M, not '%s'", chosen->name, text);
+        }
+        *(size_t *)field = number << shift;
+        return 0;
+    }
+    case OPTION_SEQUENCE:
+        return read_sequence(text, field) ? 0
+                                          : message_usage_error("%s: no sequence is called '%s'", chosen->name, text);
+    case OPTION_VARIANT:
+        return read_variant(text, field) ? 0 : message_usage_error("%s: no kernel is called '%s'", chosen->name, text);
+    case OPTION_FORMAT:
+        return read_format(text, field) ? 0 : message_usage_error("%s: no format is called '%s'", chosen->name, text);
+    case OPTION_MOVE:
+        return read_move(text, field) ? 0 : message_usage_error("%s: no move is called '%s'", chosen->name, text);
+    case OPTION_RANGE:
+    case OPTION_RANGES: {
+        const char *rest;
+        bench_range *ranges = field;
+        bool good = read_range(text, &rest, "", chosen->least, ranges);
+        if (chosen->kind == OPTION_RANGES) {
+            if (good) {
+                ranges[1] = ranges[0];
+            } else {
+                good = read_range(text, &rest, ",", chosen->least, ranges) &&
+                       read_range(rest, &rest, "", chosen->least, ranges + 1);
+            }
+        }
+        return good ? 0
+                    : message_usage_error(
+                          "%s takes %s with numbers from %zu on and A <= B, such as 1000..20000, not '%s'",
+                          chosen->name, chosen->value, chosen->least, text);
+    }
+    case OPTION_RAW:
+        given->raw = true;
+        return shape_read(text, &given->shape)
+                   ? 0
+                   : message_usage_error("--raw takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", text);
+    case OPTION_SWITCH:
+        *(bool *)field = true;
+        return 0;
+    }
+    return message_usage_error("%s is unknown", chosen->name);
+}
+
+/* Checks the operands. Returns 0 or the exit code. */
+static int read_operands(const command *chosen, arguments *given)
+{
+    bool optional = chosen->operand == OPERAND_OPTIONAL_SHAPE || chosen->operand == OPERAND_SHAPES;
+    bool has_shape = chosen->operand == OPERAND_SHAPE || optional;
+    size_t bytes;
+    if (chosen->operand == OPERAND_NONE) {
+        return 0;
+    }
+    if (given->operand == NULL && !optional) {
+        return message_usage_error("'%s' needs %s", chosen->name, operand_names[chosen->operand]);
+    }
+    for (size_t i = given->operand_count; has_shape && i-- > 0;) { /* the last one read is the first */
+        if (!shape_read(given->operands[i], &given->shape)) {
+            return message_usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", chosen->name,
+                                       given->operands[i]);
+        }
+        if (!shape_bytes(&given->shape, given->batch, &bytes)) {
+            return too_large(&given->shape, given->batch);
+        }
+    }
+    if (given->raw && !shape_bytes(&given->shape, given->batch, &bytes)) {
+        return too_large(&given->shape, given->batch);
+    }
+    return 0;
+}
+
+/* What a context without a device cannot have. Returns 0 or the exit code. */
+static int check_profile(const arguments *given)
+{
+    const char *senseless = given->measure          ? "--measure"
+                            : given->device != NULL ? "--device"
+                            : given->cache != NULL  ? "--cache"
+                                                    : NULL;
+    if (given->profile != NULL && senseless != NULL) {
+        return message_usage_error("%s does not go with --profile, which takes the place of a device", senseless);
+    }
+    return 0;
+}
+
+/* Returns 0 or the exit code. */
+static int check_expression(const arguments *given)
+{
+    if (given->expression_type != NULL && given->expression == NULL) {
+        return message_usage_error("--type is for --expression, which is missing");
+    }
+    bool sized = given->raw || given->operand_count > 0;
+    if (given->expression == NULL || given->expression_type != NULL || !sized || given->shape.elem_size == 0) {
+        return 0;
+    }
+    return given->shape.elem_size == sizeof(float)
+               ? 0
+               : message_usage_error(
+                     "--expression needs --type: x is a float of 4 bytes without, and the elements have %zu",
+                     given->shape.elem_size);
+}
+
+int arguments_read(const command *chosen, char **words, arguments *given)
+{
+    bool options_ended = false;
+    size_t most = chosen->operand == OPERAND_NONE ? 0 : chosen->operand == OPERAND_SHAPES ? SIZE_MAX : 1;
+    char **operands = words;
+    given->operands = operands;
+    for (; *words != NULL; words++) {
+        char *word = *words;
+        if (options_ended || word[0] != '-' || word[1] == '\0') {
+            if (given->operand_count == most) {
+                return message_usage_error("'%s' is one word too many for '%s'", word, chosen->name);
+            }
+            operands[given->operand_count++] = word;
+            given->operand = operands[0];
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            options_ended = true;
+            continue;
+        }
+        size_t length = strcspn(word, "=");
+        const option *found = NULL;
+        for (size_t i = 0; i < option_count; i++) {
+            if ((option_list[i].commands & chosen->options) != 0 && strlen(option_list[i].name) == length &&
+                strncmp(option_list[i].name, word, length) == 0) {
+                found = &option_list[i];
+            }
+        }
+        if (found == NULL) {
+            return message_usage_error("'%s' has no option '%s'", chosen->name, word);
+        }
+        const char *value = word[length] == '=' ? word + length + 1 : NULL;
+        if (found->kind == OPTION_SWITCH && value != NULL) {
+            return message_usage_error("%s takes no value", found->name);
+        }
+        if (found->kind != OPTION_SWITCH && value == NULL) {
+            value = *++words;
+            if (value == NULL) {
+                return message_usage_error("%s needs a value: %s", found->name, found->value);
+            }
+        }
+        given->seen |= (uint64_t)1 << (found - option_list);
+        int code = read_option(found, value, given);
+        if (code != 0) {
+            return code;
+        }
+    }
+    if (given->help) {
+        return 0;
+    }
+    int code = read_operands(chosen, given);
+    if (code == 0) {
+        code = check_expression(given);
+    }
+    return code != 0 ? code : check_profile(given);
+}
+
+bool arguments_have(const arguments *given, const char *name)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        if (strcmp(option_list[i].name, name) == 0 && (given->seen >> i & 1) != 0) {
+            return true;
+        }
+    }
+    return false;
+}

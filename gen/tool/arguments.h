@@ -1,0 +1,63 @@
+/* The command line, read and checked: what everything else of the tool works from. */
+#ifndef IPT_TOOL_ARGUMENTS_H_INCLUDED
+#define IPT_TOOL_ARGUMENTS_H_INCLUDED
+
+#include "bench_shapes.h"
+#include "ipt.h"
+#include "shape.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct arguments {
+    const char *program;   /* the tool as it was called */
+    const char *operand;   /* the first one; NULL: none */
+    char *const *operands; /* all of them */
+    size_t operand_count;
+    matrix_shape shape;                            /* of the operand, or of --raw */
+    const char *device;                            /* NULL: the library chooses */
+    const char *cache;                             /* a folder; "": none, NULL: the library chooses */
+    const char *wisdom, *profile, *output, *embed; /* paths, NULL: none */
+    const char *target;                            /* NULL: the device */
+    bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place, write_profile, startup, startup_step;
+    bool resume, sync, no_journal;
+    ipt_sequence sequence;
+    ipt_variant variant_010, variant_100, variant_pad;
+    ipt_format from, to;
+    ipt_move move;
+    const char *expression, *expression_type; /* NULL: none */
+    size_t flag_spread;
+    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size, memory, matrix_memory;
+    const char *shapes, *csv; /* paths */
+    bench_drawing random;
+    uint64_t seen; /* a bit for each option that was given */
+} arguments;
+
+/* The last two may be left out. */
+typedef enum operand_kind {
+    OPERAND_NONE,
+    OPERAND_FILE,
+    OPERAND_SHAPE,
+    OPERAND_OPTIONAL_SHAPE,
+    OPERAND_SHAPES
+} operand_kind;
+
+typedef struct command {
+    const char *name;
+    operand_kind operand;
+    const char *help;
+    unsigned options;
+    int (*run)(const arguments *given);
+    const char *notes; /* what its help says behind the options; NULL: nothing */
+} command;
+
+extern const char *const operand_names[]; /* of each kind */
+
+/* Reads the words after the command's name. Operands come to stand at the front of them. Returns 0 or the exit code. */
+int arguments_read(const command *chosen, char **words, arguments *given);
+
+/* Whether any of the options of that name was given. */
+bool arguments_have(const arguments *given, const char *name);
+
+#endif /* IPT_TOOL_ARGUMENTS_H_INCLUDED */

@@ -1,0 +1,245 @@
+/* ipt bench */
+#include "commands.h"
+#include "bench_blas.h"
+#include "bench_measure.h"
+#include "bench_show.h"
+#include "messages.h"
+#include "options.h"
+#include "setup.h"
+#include "shape_list.h"
+#include "startup.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which options go with --startup. Returns 0 or the exit code. */
+static int check_startup(const arguments *given)
+{
+    static const char *const known[] = {"--startup", "--startup-step", "--device", "--seed", "--rounds", "--csv"};
+    if (given->operand == NULL) {
+        return message_usage_error("--startup needs ROWSxCOLS:BYTES");
+    }
+    for (size_t i = 0; i < option_count; i++) {
+        bool good = given->startup_step && strcmp(option_list[i].name, "--cache") == 0;
+        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++) {
+            good = good || strcmp(option_list[i].name, known[j]) == 0;
+        }
+        if (!good && (given->seen >> i & 1) != 0) {
+            return message_usage_error("--startup does not go with %s", option_list[i].name);
+        }
+    }
+    return 0;
+}
+
+/* Which options go with which. Returns 0 or the exit code. */
+static int check_bench(const arguments *given)
+{
+    if (given->startup || given->startup_step) {
+        return check_startup(given);
+    }
+    static const char *const of_random[] = {"--seed", "--sides", "--bytes", "--square", "--multiple"};
+    bool random = arguments_have(given, "--random");
+    if ((given->operand != NULL) + (given->shapes != NULL) + random != 1) {
+        return message_usage_error("'bench' takes one of ROWSxCOLS:BYTES, --shapes and --random");
+    }
+    for (size_t i = 0; i < sizeof of_random / sizeof of_random[0]; i++) {
+        if (!random && arguments_have(given, of_random[i])) {
+            return message_usage_error("%s is for shapes that --random draws", of_random[i]);
+        }
+    }
+    if (random && !arguments_have(given, "--sides")) {
+        return message_usage_error("--random needs --sides, such as --sides 1000..20000");
+    }
+    const bench_range *sides = given->random.sides;
+    if (given->random.square && (sides[0].low != sides[1].low || sides[0].high != sides[1].high)) {
+        return message_usage_error("--square takes one range of --sides, not two");
+    }
+    int code = shape_list_check_elem_size(given, "--shapes and --random");
+    if (code != 0) {
+        return code;
+    }
+    if (given->pad && given->batch > 1) {
+        return message_usage_error("--pad takes one matrix at a time, not --batch %zu", given->batch);
+    }
+    size_t elem_size = given->operand != NULL ? given->shape.elem_size : given->elem_size;
+    if (given->blas && elem_size != sizeof(float) && elem_size != sizeof(double)) {
+        return message_usage_error("--blas takes elements of 4 or 8 bytes, not %zu", elem_size);
+    }
+    return 0;
+}
+
+static int open_csv(const arguments *given, FILE **csv)
+{
+    *csv = given->csv == NULL ? NULL : fopen(given->csv, "w");
+    return given->csv == NULL || *csv != NULL ? 0 : message_fail("%s: %s", given->csv, strerror(errno));
+}
+
+/* Closes it and returns the exit code: that one, unless this failed. */
+static int close_csv(const arguments *given, FILE *csv, int code)
+{
+    bool failed = csv != NULL && ferror(csv) != 0;
+    if (csv != NULL && (fclose(csv) != 0 || failed)) {
+        return message_fail("%s: %s", given->csv, strerror(errno));
+    }
+    return code;
+}
+
+/* Measures the start of processes, or in one that was started for it. */
+static int run_startup(const arguments *given)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    bench_shape others[STARTUP_NEW_SHAPES];
+    startup_desc desc = {0};
+    desc.program = given->program;
+    desc.device = given->device;
+    desc.rows = given->shape.rows;
+    desc.cols = given->shape.cols;
+    desc.elem_size = given->shape.elem_size;
+    desc.seed = given->random.seed;
+    desc.rounds = given->rounds;
+    if (given->startup_step) {
+        return startup_step(&desc, given->cache, stdout, message) ? 0 : message_fail("%s", message);
+    }
+    if (!startup_draw(&desc, others, message)) {
+        return message_usage_error("%s", message);
+    }
+    FILE *csv;
+    int code = open_csv(given, &csv);
+    if (code == 0 && !startup_measure(&desc, stdout, csv, message)) {
+        code = message_fail("%s", message);
+    }
+    return close_csv(given, csv, code);
+}
+
+/* What bench holds while it runs. */
+typedef struct bench {
+    bench_shapes shapes;
+    bench_result *results;
+    bench_device device;
+    bench_blas blas;
+    ipt_context *context;
+    FILE *csv;
+} bench;
+
+/* The shapes, and what their measurement takes. */
+static int prepare_bench(const arguments *given, bench *work)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    size_t elem_size = given->shape.elem_size;
+    bool good = given->operand != NULL  ? bench_add_shape(&work->shapes, given->shape.rows, given->shape.cols, message)
+                : given->shapes != NULL ? bench_read_shapes(given->shapes, elem_size, &work->shapes, message)
+                                        : bench_draw_shapes(&given->random, elem_size, &work->shapes, message);
+    good = good && (!given->blas || bench_blas_open(&work->blas, message));
+    if (!good) {
+        return message_fail("%s", message);
+    }
+    work->results = calloc(work->shapes.count, sizeof *work->results);
+    if (work->results == NULL) {
+        return message_fail("out of memory for %zu results", work->shapes.count);
+    }
+    int code = setup_context(given, NULL, &work->context);
+    if (code != 0) {
+        return code;
+    }
+    if (!bench_device_open(&work->device, work->context, elem_size, message)) {
+        return message_fail("%s", message);
+    }
+    code = open_csv(given, &work->csv);
+    if (work->csv != NULL) {
+        bench_csv_heading(work->csv);
+    }
+    return code;
+}
+
+/* Measures one shape and shows what came out. */
+static int bench_one(const arguments *given, bench *work, bench_shape shape, bench_result *result)
+{
+    char message[BENCH_MESSAGE_SIZE], name[80];
+    ipt_plan_desc desc = setup_describe(given);
+    result->rows = desc.rows = shape.rows;
+    result->cols = desc.cols = shape.cols;
+    result->elem_size = desc.elem_size;
+    result->batch = desc.batch;
+    result->repeat = given->repeat;
+    result->rounds = given->rounds;
+    result->out_of_place = given->out_of_place;
+    snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
+    if (!bench_shape_bytes(desc.rows, desc.cols, desc.elem_size, desc.batch, &result->bytes)) {
+        return message_fail("%s: %zu times, it is too large for this machine", name, desc.batch);
+    }
+    ipt_plan *plan;
+    bool good = ipt_plan_create(work->context, &desc, &plan) == IPT_SUCCESS;
+    if (!good) {
+        message_translate(ipt_context_error(NULL), message, sizeof message);
+    }
+    good = good && bench_measure(&work->device, plan, result, message) &&
+           (!given->blas || bench_measure_blas(&work->blas, result, message));
+    ipt_plan_destroy(plan);
+    if (work->csv != NULL) {
+        bench_csv_line(work->csv, result);
+    }
+    if (given->operand == NULL) {
+        bench_show_line(stdout, result, given->blas);
+    } else if (good) {
+        bench_show_block(stdout, result);
+    }
+    if (result->note[0] != '\0') {
+        message_fail("%s: %s", name, result->note);
+    }
+    return good ? 0 : message_fail("%s: %s", name, message);
+}
+
+/* All shapes: one that fails does not keep the others from being measured. */
+static int bench_all(const arguments *given, bench *work)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    int code = 0;
+    if (given->operand == NULL) {
+        printf("%zu shapes, elements of %zu bytes, batch %zu, on %s\n", work->shapes.count, given->shape.elem_size,
+               given->batch, work->device.name);
+        bench_show_heading(stdout, given->blas);
+    } else {
+        size_t bytes = 0;
+        (void)shape_bytes(&given->shape, given->batch, &bytes); /* checked with the command line */
+        printf("%s, batch %zu, %zu bytes, on %s\n", given->operand, given->batch, bytes, work->device.name);
+    }
+    for (size_t i = 0; i < work->shapes.count; i++) {
+        if (bench_one(given, work, work->shapes.items[i], &work->results[i]) != 0) {
+            code = EXIT_FAILURE;
+        }
+    }
+    if (!bench_show_summary(stdout, work->results, work->shapes.count, message)) {
+        code = message_fail("%s", message);
+    }
+    return code;
+}
+
+int command_bench(const arguments *command_line)
+{
+    int code = check_bench(command_line);
+    if (code != 0) {
+        return code;
+    }
+    if (command_line->startup || command_line->startup_step) {
+        return run_startup(command_line);
+    }
+    arguments given = *command_line;
+    if (given.operand == NULL) {
+        given.shape.elem_size = given.elem_size;
+    }
+    bench work = {0};
+    code = prepare_bench(&given, &work);
+    if (code == 0) {
+        code = bench_all(&given, &work);
+    }
+    code = close_csv(&given, work.csv, code);
+    bench_blas_close(&work.blas);
+    bench_device_close(&work.device);
+    ipt_context_destroy(work.context);
+    free(work.results);
+    free(work.shapes.items);
+    return code;
+}

@@ -1,0 +1,79 @@
+/* ipt transpose */
+#define _POSIX_C_SOURCE 200809L
+
+#include "commands.h"
+#include "messages.h"
+#include "seconds.h"
+#include "stored.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The work on an open file, up to the last byte written. */
+static int transpose_file(const arguments *given, stored_work *work)
+{
+    matrix_file *file = work->file;
+    double start = seconds_now();
+    bool data_moves = true;
+    int code = file_open(file);
+    if (code == 0) {
+        code = stored_look_at_marks(given, work);
+    }
+    if (code == 0) {
+        code = given->resume ? stored_resume(given, work) : stored_start(given, work, &data_moves);
+    }
+    if (code == 0) {
+        code = stored_finish(work);
+    }
+    if (code == 0 && given->verbose) {
+        if (data_moves) {
+            printf("%s: %zu x (%zux%zu elements of %zu bytes) transposed in %.3f seconds, %zu %s\n", file->path,
+                   file->batch, file->shape.rows, file->shape.cols, file->shape.elem_size, seconds_now() - start,
+                   work->steps - work->first_step, work->steps - work->first_step == 1 ? "step" : "steps");
+        } else {
+            printf("%s: transposed in %.3f seconds; no data had to move\n", file->path, seconds_now() - start);
+        }
+    }
+    return code;
+}
+
+/* What --resume knows already. Returns 0 or the exit code. */
+static int check_resume(const arguments *given)
+{
+    static const char *const known[] = {"--raw",  "--memory",     "--matrix-memory", "--no-journal",
+                                        "--move", "--expression", "--type"};
+    for (size_t i = 0; given->resume && i < sizeof known / sizeof known[0]; i++) {
+        if (arguments_have(given, known[i])) {
+            return message_usage_error("--resume takes everything else from the journal, not %s", known[i]);
+        }
+    }
+    return given->no_journal && given->sync
+               ? message_usage_error("--sync makes the journal outlive power failures, and --no-journal leaves it out")
+               : 0;
+}
+
+int command_transpose(const arguments *given)
+{
+    matrix_file file = {0};
+    stored_work work = {0};
+    file.path = given->operand;
+    file.descriptor = -1;
+    work.file = &file;
+    work.sync = given->sync;
+    work.journal.descriptor = -1;
+    int code = check_resume(given);
+    if (code == 0) {
+        code = transpose_file(given, &work);
+    }
+    if (work.has_journal) {
+        journal_close(&work.journal, false);
+    }
+    free(file.before);
+    free(file.after);
+    free(file.wrapped);
+    if (file.descriptor >= 0) {
+        close(file.descriptor); /* after a failure: nothing that this could report is worse */
+    }
+    return code;
+}

@@ -1,0 +1,312 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "journal.h"
+
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+uint64_t journal_sum(const void *bytes, size_t count)
+{
+    enum { LANES = 4 };
+    uint64_t first[LANES] = {1, 2, 3, 4}, second[LANES] = {count, 0, 0, 0}, words[LANES] = {0}, sum = 0;
+    const unsigned char *next = bytes;
+    for (; count >= sizeof words; count -= sizeof words, next += sizeof words) {
+        memcpy(words, next, sizeof words);
+        for (size_t i = 0; i < LANES; i++) {
+            first[i] += words[i];
+            second[i] += first[i];
+        }
+    }
+    memset(words, 0, sizeof words);
+    memcpy(words, next, count);
+    for (size_t i = 0; i < LANES; i++) {
+        first[i] += words[i];
+        second[i] += first[i];
+    }
+    for (size_t i = 0; i < LANES; i++) { /* a flip of a high bit must not stay one */
+        sum = (sum ^ first[i]) * 0xbf58476d1ce4e5b9u;
+        sum = (sum ^ sum >> 29 ^ second[i]) * 0x94d049bb133111ebu;
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
+bool journal_fail(char *message, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, JOURNAL_MESSAGE_SIZE, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool journal_name(char *path, size_t capacity, const char *file, char *message)
+{
+    int length = snprintf(path, capacity, "%s%s", file, JOURNAL_SUFFIX);
+    return length >= 0 && (size_t)length < capacity ? true : journal_fail(message, "its name is too long");
+}
+
+static size_t journal_round_up(size_t bytes)
+{
+    return (bytes + JOURNAL_PAGE - 1) / JOURNAL_PAGE * JOURNAL_PAGE;
+}
+
+static size_t journal_table_bytes(uint64_t steps)
+{
+    return journal_round_up((size_t)steps * sizeof(journal_piece));
+}
+
+static void journal_lay_out(journal *its)
+{
+    its->head = (journal_head *)(void *)its->mapped;
+    its->before = its->mapped + sizeof *its->head;
+    its->after = its->before + its->head->job.data_offset;
+    its->state = its->mapped + journal_round_up(its->head->head_bytes);
+    its->pieces = (journal_piece *)(void *)(its->state + JOURNAL_PAGE);
+    its->memory = its->state + JOURNAL_PAGE + journal_table_bytes(its->head->job.steps);
+}
+
+void journal_close(journal *its, bool done)
+{
+    if (its->mapped != NULL) {
+        munmap(its->mapped, its->mapped_bytes);
+    }
+    if (its->descriptor >= 0) {
+        close(its->descriptor);
+    }
+    if (done) {
+        unlink(its->path);
+    }
+    its->mapped = NULL;
+    its->descriptor = -1;
+}
+
+void journal_write_entry(journal *its, const journal_entry *wanted)
+{
+    journal_entry entry = *wanted;
+    entry.check = journal_sum(&entry, offsetof(journal_entry, check));
+    memcpy(its->state + entry.ready % 2 * JOURNAL_ENTRY_STEP, &entry, sizeof entry);
+}
+
+/* Flushes the folder that a path is in. */
+static bool journal_flush_folder(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+    if (length >= sizeof folder) {
+        return false;
+    }
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    int descriptor = open(slash == NULL ? "." : length == 0 ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = descriptor >= 0 && fsync(descriptor) == 0;
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return good;
+}
+
+bool journal_create(journal *made, const char *path, const journal_job *job, const void *const headers[2], bool sync,
+                    char *message)
+{
+    char draft[sizeof made->path + 8];
+    text_name name;
+    size_t head_bytes = sizeof(journal_head) + 2 * (size_t)job->data_offset + sizeof(uint64_t);
+    memset(made, 0, sizeof *made);
+    snprintf(made->path, sizeof made->path, "%s", path);
+    snprintf(draft, sizeof draft, "%s.new", path);
+    made->sync = sync;
+    made->mapped_bytes =
+        journal_round_up(head_bytes) + JOURNAL_PAGE + journal_table_bytes(job->steps) + job->memory_bytes;
+    made->descriptor = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (made->descriptor < 0) {
+        int error = errno;
+        return journal_fail(message, "its journal %s cannot be made: %s", text_shorten(draft, &name), strerror(error));
+    }
+    int error = posix_fallocate(made->descriptor, 0, (off_t)made->mapped_bytes);
+    if (error == 0) {
+        void *mapped = mmap(NULL, made->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made->descriptor, 0);
+        error = mapped == MAP_FAILED ? errno : 0;
+        made->mapped = mapped == MAP_FAILED ? NULL : mapped;
+    }
+    if (error == 0) {
+        journal_head *head = (journal_head *)(void *)made->mapped;
+        memcpy(head->magic, JOURNAL_MAGIC, sizeof head->magic);
+        head->head_bytes = head_bytes;
+        head->job = *job;
+        journal_lay_out(made);
+        memcpy(made->before, headers[0], job->data_offset);
+        memcpy(made->after, headers[1], job->data_offset);
+        uint64_t sum = journal_sum(made->mapped, head_bytes - sizeof sum);
+        memcpy(made->mapped + head_bytes - sizeof sum, &sum, sizeof sum);
+        journal_entry nothing = {0};
+        journal_write_entry(made, &nothing);
+        error =
+            sync && (msync(made->mapped, made->mapped_bytes, MS_SYNC) != 0 || fsync(made->descriptor) != 0) ? errno : 0;
+    }
+    if (error == 0) {
+        error = rename(draft, path) != 0 || (sync && !journal_flush_folder(path)) ? errno : 0;
+    }
+    if (error != 0) {
+        journal_close(made, false);
+        unlink(draft);
+        return journal_fail(message, "its journal of %zu bytes cannot be made: %s", made->mapped_bytes,
+                            strerror(error));
+    }
+    return true;
+}
+
+/* Whether the mapped bytes are a journal whose parts are all there. */
+static bool journal_check(journal *found, char *message)
+{
+    const journal_head *head = (const journal_head *)(const void *)found->mapped;
+    size_t bytes = found->mapped_bytes;
+    text_name name;
+    const char *path = text_shorten(found->path, &name);
+    uint64_t sum;
+    if (memcmp(head->magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) != 0) {
+        return journal_fail(message, "%s is not a journal", path);
+    }
+    if (memcmp(head->magic, JOURNAL_MAGIC, sizeof head->magic) != 0) {
+        return journal_fail(message, "%s is a journal of another version of ipt's, which has to go on itself", path);
+    }
+    if (head->head_bytes > bytes || head->head_bytes < sizeof *head + sizeof sum || head->job.data_offset > bytes / 2 ||
+        head->head_bytes != sizeof *head + 2 * head->job.data_offset + sizeof sum) {
+        return journal_fail(message, "%s is damaged: its head is", path);
+    }
+    memcpy(&sum, found->mapped + head->head_bytes - sizeof sum, sizeof sum);
+    if (sum != journal_sum(found->mapped, head->head_bytes - sizeof sum)) {
+        return journal_fail(message, "%s is damaged: its head is", path);
+    }
+    if (head->job.memory_bytes > bytes || head->job.steps > bytes / sizeof(journal_piece) ||
+        bytes != journal_round_up(head->head_bytes) + JOURNAL_PAGE + journal_table_bytes(head->job.steps) +
+                     head->job.memory_bytes) {
+        return journal_fail(message, "%s is damaged: it has %zu bytes", path, bytes);
+    }
+    return true;
+}
+
+bool journal_check_piece(const journal *its, uint64_t step, char *message)
+{
+    const journal_piece *piece = &its->pieces[step];
+    uint64_t memory_bytes = its->head->job.memory_bytes;
+    text_name name;
+    if (piece->offset > memory_bytes || piece->bytes > memory_bytes - piece->offset ||
+        piece->sum != journal_sum(its->memory + piece->offset, (size_t)piece->bytes)) {
+        return journal_fail(message, "%s is damaged: the content of step %llu is", text_shorten(its->path, &name),
+                            (unsigned long long)step + 1);
+    }
+    return true;
+}
+
+/* The state, if what it speaks of is there. Of the pieces it checks the last one: which others count, the plan knows.
+ */
+static bool journal_read_state(journal *found, char *message)
+{
+    uint64_t steps = found->head->job.steps;
+    journal_entry last = {0};
+    text_name name;
+    const char *path = text_shorten(found->path, &name);
+    bool any = false;
+    for (int i = 0; i < 2; i++) {
+        journal_entry entry;
+        memcpy(&entry, found->state + i * JOURNAL_ENTRY_STEP, sizeof entry);
+        if (entry.check == journal_sum(&entry, offsetof(journal_entry, check)) && entry.ready % 2 == (uint64_t)i &&
+            (!any || entry.ready > last.ready)) {
+            last = entry;
+            any = true;
+        }
+    }
+    if (!any || last.ready > steps + (last.ended == 1)) {
+        return journal_fail(message, "%s is damaged: its state is", path);
+    }
+    found->ready = last.ready;
+    found->ended = last.ended == 1;
+    if (last.ready == 0 || found->ended) {
+        return true;
+    }
+    if (last.piece != journal_sum(&found->pieces[last.ready - 1], sizeof(journal_piece))) {
+        return journal_fail(message, "%s is damaged: its table is", path);
+    }
+    return journal_check_piece(found, last.ready - 1, message);
+}
+
+bool journal_open(journal *found, const char *path, bool sync, char *message)
+{
+    struct stat status;
+    text_name name;
+    memset(found, 0, sizeof *found);
+    snprintf(found->path, sizeof found->path, "%s", path);
+    found->sync = sync;
+    found->descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (found->descriptor < 0 || fstat(found->descriptor, &status) != 0) {
+        journal_fail(message, "its journal %s: %s", text_shorten(path, &name), strerror(errno));
+        journal_close(found, false);
+        return false;
+    }
+    bool good = S_ISREG(status.st_mode) && (uintmax_t)status.st_size >= sizeof(journal_head) + 2 * JOURNAL_PAGE &&
+                (uintmax_t)status.st_size <= SIZE_MAX;
+    if (!good) {
+        journal_fail(message, "%s is not a journal, or damaged: it is too short", text_shorten(path, &name));
+    } else {
+        found->mapped_bytes = (size_t)status.st_size;
+        void *mapped = mmap(NULL, found->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, found->descriptor, 0);
+        found->mapped = mapped == MAP_FAILED ? NULL : mapped;
+        good = found->mapped != NULL ? journal_check(found, message)
+                                     : journal_fail(message, "%s: %s", text_shorten(path, &name), strerror(errno));
+    }
+    if (good) {
+        journal_lay_out(found);
+        good = journal_read_state(found, message);
+    }
+    if (!good) {
+        journal_close(found, false);
+    }
+    return good;
+}
+
+/* Puts an entry behind the one before. `file` is what all steps up to that one have been written to. */
+static bool journal_add_entry(journal *its, int file, const journal_entry *entry, char *message)
+{
+    /* All of the memory, because what earlier steps have left there is needed, too. */
+    if (its->sync && (msync(its->mapped, its->mapped_bytes, MS_SYNC) != 0 || fdatasync(its->descriptor) != 0 ||
+                      fdatasync(file) != 0)) {
+        return journal_fail(message, "flushing to the disk failed: %s", strerror(errno));
+    }
+    journal_write_entry(its, entry);
+    size_t begin = (size_t)(its->state - its->mapped), within = begin % (size_t)sysconf(_SC_PAGESIZE);
+    if (its->sync && msync(its->state - within, within + JOURNAL_PAGE, MS_SYNC) != 0) {
+        return journal_fail(message, "flushing the journal failed: %s", strerror(errno));
+    }
+    its->ready = entry->ready;
+    its->ended = entry->ended == 1;
+    return true;
+}
+
+bool journal_note(journal *its, int file, uint64_t step, const void *content, size_t bytes, char *message)
+{
+    journal_piece piece = {(uint64_t)((const unsigned char *)content - its->memory), bytes, 0};
+    journal_entry entry = {step + 1, 0, 0, 0};
+    if (step >= its->head->job.steps) {
+        return journal_fail(message, "it has no room for step %llu", (unsigned long long)step + 1);
+    }
+    piece.sum = journal_sum(content, bytes);
+    entry.piece = journal_sum(&piece, sizeof piece);
+    its->pieces[step] = piece;
+    return journal_add_entry(its, file, &entry, message);
+}
+
+bool journal_end(journal *its, int file, char *message)
+{
+    journal_entry entry = {its->ready + 1, 1, 0, 0};
+    return journal_add_entry(its, file, &entry, message);
+}

@@ -1,0 +1,122 @@
+#include "offline_ptx.h"
+
+#include "offline_target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* N of the source's line `#define IPT_GROUP_SIZE N`, 0 without one. */
+static unsigned offline_group_size(const char *source)
+{
+    static const char define[] = "#define IPT_GROUP_SIZE ";
+    for (const char *found = source; (found = strstr(found, define)) != NULL; found++) {
+        if (found == source || found[-1] == '\n') {
+            unsigned long size = strtoul(found + sizeof define - 1, NULL, 10);
+            return size <= 1024 ? (unsigned)size : 0;
+        }
+    }
+    return 0;
+}
+
+/* Puts the work-group's size, which clang drops, behind a kernel's parameters: the driver may give work-items more
+ * registers than a work-group of that size can have. *ptx was malloc'ed. */
+static bool offline_insert_group_size(unsigned char **ptx, size_t *bytes, size_t position, unsigned size, char *message)
+{
+    char line[40];
+    size_t length = (size_t)snprintf(line, sizeof line, "\n.reqntid %u, 1, 1", size);
+    unsigned char *longer = realloc(*ptx, *bytes + length + 1);
+    if (longer == NULL) {
+        return offline_fail(message, "out of memory for the PTX of a kernel");
+    }
+    memmove(longer + position + length, longer + position, *bytes - position + 1);
+    memcpy(longer + position, line, length);
+    *ptx = longer;
+    *bytes += length;
+    return true;
+}
+
+/* Whether text of a given length contains part. */
+static bool offline_contains(const char *text, size_t length, const char *part)
+{
+    const char *found = strstr(text, part);
+    return found != NULL && found < text + length;
+}
+
+/* A function in PTX that is not a kernel. */
+typedef struct offline_function {
+    const char *name, *end; /* of its head */
+    size_t length;          /* of the name */
+    bool defined;           /* not only declared */
+} offline_function;
+
+#define OFFLINE_BLANKS " \t\n"
+
+/* The next function from text on. Its head is .func (result) name (parameters), behind which stands its body, or a
+ * semicolon. */
+static bool offline_next_function(const char *text, offline_function *function)
+{
+    const char *place = strstr(text, ".func ");
+    if (place == NULL) {
+        return false;
+    }
+    place += sizeof ".func " - 1;
+    place += strspn(place, OFFLINE_BLANKS);
+    if (*place == '(') {
+        place += strcspn(place, ")");
+        place += strspn(place, ")" OFFLINE_BLANKS);
+    }
+    function->name = place;
+    function->length = strcspn(place, "(" OFFLINE_BLANKS);
+    place += strcspn(place, ")"); /* a parameter has none */
+    place += strspn(place, ")" OFFLINE_BLANKS);
+    function->end = place;
+    function->defined = *place != ';';
+    return true;
+}
+
+/* Whether every function that PTX declares is defined in it. It has to declare what it calls. */
+static bool offline_all_defined(const char *ptx, char *message)
+{
+    offline_function declared, other;
+    for (const char *place = ptx; offline_next_function(place, &declared); place = declared.end) {
+        bool defined = declared.defined;
+        for (const char *from = ptx; !defined && offline_next_function(from, &other); from = other.end) {
+            defined = other.defined && other.length == declared.length &&
+                      memcmp(other.name, declared.name, other.length) == 0;
+        }
+        if (!defined) {
+            return offline_fail(message, "the text calls %.*s, which neither it nor libclc defines for PTX",
+                                (int)declared.length, declared.name);
+        }
+    }
+    return true;
+}
+
+bool offline_finish_ptx(const char *source, unsigned char **ptx, size_t *bytes, char *message)
+{
+    static const char entry[] = "\n.entry ";
+    unsigned size = offline_group_size(source);
+    size_t kernels = 0, position = 0;
+    if (strlen((char *)*ptx) != *bytes) {
+        return offline_fail(message, "clang's PTX contains a zero byte");
+    }
+    if (!offline_all_defined((char *)*ptx, message)) {
+        return false;
+    }
+    for (const char *found; (found = strstr((char *)*ptx + position, entry)) != NULL; kernels++) {
+        const char *name = found + sizeof entry - 1;
+        size_t length = strcspn(name, ")");
+        /* Each kernel has a buffer, and the target, not the parameter, decides how clang declares it. */
+        if (name[length] == '\0' || !offline_contains(name, length, ".ptr .global")) {
+            return offline_fail(message,
+                                "the PTX of %.*s has no parameter that is .ptr .global: its launches would fault",
+                                (int)strcspn(name, "( \n"), name);
+        }
+        position = (size_t)(name + length + 1 - (char *)*ptx);
+        if (size > 0 && !offline_insert_group_size(ptx, bytes, position, size, message)) {
+            return false;
+        }
+    }
+    return kernels > 0 || offline_fail(message, "clang's PTX contains no kernel");
+}

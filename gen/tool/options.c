@@ -1,0 +1,128 @@
+#include "options.h"
+
+#include "arguments.h"
+#include "ipt.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { MAX_COUNT = 1000000 };
+
+#define FIELD(name) offsetof(arguments, name)
+const option option_list[] = {
+    {"--device", "NAME", "part of the device's or platform's name", OPTION_TEXT, FOR_ALL, FIELD(device), 0, 0},
+    {"--cache", "DIR", "folder of compiled programs, \"\" for none", OPTION_TEXT, FOR_ALL, FIELD(cache), 0, 0},
+    {"--profile", NULL, "print what plans depend on, for --profile FILE, and nothing else", OPTION_SWITCH, FOR_DEVICES,
+     FIELD(write_profile), 0, 0},
+    {"--profile", "FILE", "for the device of 'ipt devices --profile', which need not be here", OPTION_TEXT, FOR_SOURCES,
+     FIELD(profile), 0, 0},
+    {"--target", "TARGET", "compile for ptx:sm_NN, spirv, bitcode or amdgcn:NAME, with clang", OPTION_TEXT,
+     FOR_PRECOMPILE, FIELD(target), 0, 0},
+    {"--output", "DIR", "store the programs there, for --cache (also -o)", OPTION_TEXT, FOR_PRECOMPILE, FIELD(output),
+     0, 0},
+    {"--output", "FILE", "write the wisdom there, not to standard output (also -o)", OPTION_TEXT, FOR_TUNE,
+     FIELD(output), 0, 0},
+    {"-o", "PATH", NULL, OPTION_TEXT, FOR_PRECOMPILE | FOR_TUNE, FIELD(output), 0, 0},
+    {"--embed", "FILE.h", "write the programs there, as a C header", OPTION_TEXT, FOR_PRECOMPILE, FIELD(embed), 0, 0},
+    {"--wisdom", "FILE", "make plans as measured before, by 'ipt tune'", OPTION_TEXT,
+     FOR_PLANS | FOR_TRANSPOSE | FOR_TUNE, FIELD(wisdom), 0, 0},
+    {"--raw", "ROWSxCOLS:BYTES", "FILE has no header: one such matrix or several", OPTION_RAW, FOR_TRANSPOSE,
+     FIELD(raw), 0, 0},
+    {"--memory", "BYTES", "host memory to take at most, with K, M or G behind it (1G)", OPTION_BYTES, FOR_TRANSPOSE,
+     FIELD(memory), 1, SIZE_MAX},
+    {"--matrix-memory", "BYTES", NULL, OPTION_BYTES, FOR_TRANSPOSE, FIELD(matrix_memory), 1, SIZE_MAX},
+    {"--resume", NULL, "go on where FILE's transposition was stopped", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(resume), 0,
+     0},
+    {"--sync", NULL, "flush each step to the disk, against power failures, too", OPTION_SWITCH, FOR_TRANSPOSE,
+     FIELD(sync), 0, 0},
+    {"--no-journal", NULL, "keep no journal: what is stopped is lost", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(no_journal),
+     0, 0},
+    {"--verbose", NULL, "say what was done", OPTION_SWITCH, FOR_TRANSPOSE | FOR_PRECOMPILE | FOR_TUNE, FIELD(verbose),
+     0, 0},
+    {"--sequence", "NAME", "force a sequence of stages instead of choosing one", OPTION_SEQUENCE, FOR_PLANS,
+     FIELD(sequence), 0, 0},
+    {"--tile-m", "N", "length of the tiles, or super-elements, along the rows", OPTION_NUMBER, FOR_PLANS, FIELD(tile_m),
+     0, SIZE_MAX},
+    {"--tile-n", "N", "the same along the columns", OPTION_NUMBER, FOR_PLANS, FIELD(tile_n), 0, SIZE_MAX},
+    {"--batch", "N", "that many matrices, back to back (1)", OPTION_NUMBER, FOR_PLANS | FOR_TUNE, FIELD(batch), 1,
+     SIZE_MAX},
+    {"--workspace", "BYTES", "device memory the plan may hold beside the matrix", OPTION_NUMBER, FOR_PLANS | FOR_TUNE,
+     FIELD(workspace), 0, SIZE_MAX},
+    {"--measure", NULL, "try the most promising plans on the device", OPTION_SWITCH, FOR_PLANS, FIELD(measure), 0, 0},
+    {"--no-cooperative", NULL, "no kernel whose work-groups wait for one another", OPTION_SWITCH, FOR_PLANS | FOR_TUNE,
+     FIELD(no_cooperative), 0, 0},
+    {"--variant-010", "NAME", "force a kernel where a sequence moves single elements", OPTION_VARIANT, FOR_PLANS,
+     FIELD(variant_010), 0, 0},
+    {"--variant-100", "NAME", "force a kernel where it moves super-elements", OPTION_VARIANT, FOR_PLANS,
+     FIELD(variant_100), 0, 0},
+    {"--flag-spread", "N", "words that the flags of one word are spread over", OPTION_NUMBER, FOR_PLANS,
+     FIELD(flag_spread), 0, SIZE_MAX},
+    {"--pad", NULL, "pad rows and columns meanwhile, so that the sides have factors", OPTION_SWITCH, FOR_PLANS,
+     FIELD(pad), 0, 0},
+    {"--variant-pad", "NAME", "force a kernel that does that", OPTION_VARIANT, FOR_PLANS, FIELD(variant_pad), 0, 0},
+    {"--from", "NAME", "block format of the matrix before (RM)", OPTION_FORMAT, FOR_FORMATS, FIELD(from), 0, 0},
+    {"--to", "NAME", "and after (CM)", OPTION_FORMAT, FOR_FORMATS, FIELD(to), 0, 0},
+    {"--move", "NAME", "what becomes of each matrix, if not its transpose", OPTION_MOVE, FOR_MOVES, FIELD(move), 0, 0},
+    {"--expression", "TEXT", "OpenCL C: what becomes of each element x on the way", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
+     FIELD(expression), 0, 0},
+    {"--type", "NAME", "the OpenCL C type of x (a .npy file's own, else float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
+     FIELD(expression_type), 0, 0},
+    {"--shapes", "FILE", "the shapes of a file: lines of rows and cols, # comments", OPTION_TEXT,
+     FOR_BENCH | FOR_PRECOMPILE | FOR_TUNE, FIELD(shapes), 0, 0},
+    {"--random", "COUNT", "so many random shapes, the same for the same --seed", OPTION_NUMBER, FOR_BENCH,
+     FIELD(random.count), 1, MAX_COUNT},
+    {"--elem-size", "N", "bytes of their elements (4)", OPTION_NUMBER, FOR_BENCH | FOR_PRECOMPILE | FOR_TUNE,
+     FIELD(elem_size), 1, SIZE_MAX},
+    {"--sides", "A..B[,C..D]", "one side of a random shape, and the other", OPTION_RANGES, FOR_BENCH,
+     FIELD(random.sides), 1, SIZE_MAX},
+    {"--bytes", "A..B", "only random matrices of so many bytes", OPTION_RANGE, FOR_BENCH, FIELD(random.bytes), 0,
+     SIZE_MAX},
+    {"--square", NULL, "random squares", OPTION_SWITCH, FOR_BENCH, FIELD(random.square), 0, 0},
+    {"--multiple", "K", "random sides rounded down to multiples of K, K at least", OPTION_NUMBER, FOR_BENCH,
+     FIELD(random.multiple), 1, SIZE_MAX},
+    {"--seed", "S", "of the random shapes (1)", OPTION_NUMBER, FOR_BENCH, FIELD(random.seed), 0, SIZE_MAX},
+    {"--repeat", "N", "executions that are timed together (10 to 64)", OPTION_NUMBER, FOR_BENCH, FIELD(repeat), 1,
+     MAX_COUNT},
+    {"--rounds", "N", "so often; the median counts (3)", OPTION_NUMBER, FOR_BENCH, FIELD(rounds), 1, MAX_COUNT},
+    {"--blas", NULL, "compare with OpenBLAS' imatcopy on the host as well", OPTION_SWITCH, FOR_BENCH, FIELD(blas), 0,
+     0},
+    {"--out-of-place", NULL, "into a second matrix instead", OPTION_SWITCH, FOR_BENCH, FIELD(out_of_place), 0, 0},
+    {"--out-of-place", NULL, "what transpositions into a second matrix need, too", OPTION_SWITCH, FOR_PRECOMPILE,
+     FIELD(out_of_place), 0, 0},
+    {"--startup", NULL, "measure what a program waits for at its start instead", OPTION_SWITCH, FOR_BENCH,
+     FIELD(startup), 0, 0},
+    {"--startup-step", NULL, NULL, OPTION_SWITCH, FOR_BENCH, FIELD(startup_step), 0, 0},
+    {"--csv", "FILE", "write all results there", OPTION_TEXT, FOR_BENCH, FIELD(csv), 0, 0},
+    {"--help", NULL, "show this text", OPTION_SWITCH, FOR_ALL, FIELD(help), 0, 0},
+};
+const size_t option_count = sizeof option_list / sizeof option_list[0];
+
+void options_show(unsigned shown)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        if ((option_list[i].commands & shown) != 0 && option_list[i].help != NULL) {
+            char left[40];
+            snprintf(left, sizeof left, "%s%s%s", option_list[i].name, option_list[i].value == NULL ? "" : " ",
+                     option_list[i].value == NULL ? "" : option_list[i].value);
+            printf("  %-24s %s\n", left, option_list[i].help);
+        }
+    }
+    if ((shown & FOR_PLANS) != 0) {
+#define SHOW_SEQUENCE(enumerator, name) " " name
+        puts("sequences:" IPT_SEQUENCE_LIST(SHOW_SEQUENCE));
+#undef SHOW_SEQUENCE
+#define SHOW_VARIANT(enumerator, name, family, lanes, padding, registers, layout, interleaved) " " name
+        puts("kernels:" IPT_VARIANT_LIST(SHOW_VARIANT));
+#undef SHOW_VARIANT
+    }
+    if ((shown & FOR_MOVES) != 0) {
+#define SHOW_MOVE(enumerator, name, transposed, rows, cols) " " name
+        puts("moves:" IPT_MOVE_LIST(SHOW_MOVE));
+#undef SHOW_MOVE
+    }
+    if ((shown & FOR_FORMATS) != 0) {
+#define SHOW_FORMAT(enumerator, name, factors) " " name
+        puts("formats:" IPT_FORMAT_LIST(SHOW_FORMAT));
+#undef SHOW_FORMAT
+    }
+}

@@ -1,0 +1,50 @@
+/* The options: their names, values, help and ranges. */
+#ifndef IPT_TOOL_OPTIONS_H_INCLUDED
+#define IPT_TOOL_OPTIONS_H_INCLUDED
+
+#include <stddef.h>
+
+typedef enum option_kind {
+    OPTION_TEXT,     /* a const char * */
+    OPTION_NUMBER,   /* a size_t */
+    OPTION_BYTES,    /* the same, with K, M or G behind it */
+    OPTION_SEQUENCE, /* an ipt_sequence */
+    OPTION_VARIANT,  /* an ipt_variant */
+    OPTION_FORMAT,   /* an ipt_format */
+    OPTION_MOVE,     /* an ipt_move */
+    OPTION_RANGE,    /* a bench_range */
+    OPTION_RANGES,   /* two of them; the second is like the first unless it is given */
+    OPTION_RAW,      /* sets raw and shape */
+    OPTION_SWITCH    /* a bool, without a value */
+} option_kind;
+
+/* Which commands have an option. */
+enum {
+    FOR_ALL = 1,
+    FOR_TRANSPOSE = 2,
+    FOR_PLANS = 4,
+    FOR_BENCH = 8,
+    FOR_FORMATS = 16,
+    FOR_MOVES = 32,
+    FOR_DEVICES = 64,
+    FOR_SOURCES = 128, /* what a device is needed for only by its description */
+    FOR_PRECOMPILE = 256,
+    FOR_TUNE = 512
+};
+
+/* Commands may have options of the same name that differ in everything else. */
+typedef struct option {
+    const char *name, *value, *help; /* a help of NULL: it is not shown */
+    option_kind kind;
+    unsigned commands;
+    size_t offset; /* of the field in struct arguments */
+    size_t least, most;
+} option;
+
+extern const option option_list[];
+extern const size_t option_count; /* at most 64: see arguments.seen */
+
+/* Prints the help of the options of such commands. */
+void options_show(unsigned shown);
+
+#endif /* IPT_TOOL_OPTIONS_H_INCLUDED */

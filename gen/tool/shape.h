@@ -1,0 +1,18 @@
+/* A matrix as the command line gives it: ROWSxCOLS:BYTES. */
+#ifndef IPT_TOOL_SHAPE_H_INCLUDED
+#define IPT_TOOL_SHAPE_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct matrix_shape {
+    size_t rows, cols, elem_size;
+} matrix_shape;
+
+/* ROWSxCOLS:BYTES, none of them 0. */
+bool shape_read(const char *text, matrix_shape *shape);
+
+/* The bytes of count such matrices, unless that overflows. */
+bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes);
+
+#endif /* IPT_TOOL_SHAPE_H_INCLUDED */

@@ -1,0 +1,29 @@
+/* The shapes of commands that take several. */
+#ifndef IPT_TOOL_SHAPE_LIST_H_INCLUDED
+#define IPT_TOOL_SHAPE_LIST_H_INCLUDED
+
+#include "arguments.h"
+#include "ipt.h"
+#include "shape.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct shape_list {
+    matrix_shape *items;
+    size_t count;
+} shape_list;
+
+/* --elem-size goes with shapes that have none. Returns 0 or the exit code. */
+int shape_list_check_elem_size(const arguments *given, const char *places);
+
+/* Either operands or --shapes. Returns 0 or the exit code. */
+int shape_list_check(const arguments *given, const char *name);
+
+/* Reads them; the caller frees items. */
+int shape_list_take(const arguments *given, shape_list *list);
+
+/* Makes a plan of each and destroys it again; what stays is in the context. A failure ends it unless all_of_them. */
+int shape_list_plan(const arguments *given, const shape_list *list, ipt_context *context, bool all_of_them);
+
+#endif /* IPT_TOOL_SHAPE_LIST_H_INCLUDED */

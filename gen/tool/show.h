@@ -1,0 +1,18 @@
+/* What the tool prints on stdout for several commands. */
+#ifndef IPT_TOOL_SHOW_H_INCLUDED
+#define IPT_TOOL_SHOW_H_INCLUDED
+
+#include "ipt.h"
+
+#include <stdio.h>
+
+/* "ipt" and the library's version. */
+void show_version(FILE *stream);
+
+/* Text of several lines, each after an indent. */
+void show_lines(const char *text, const char *indent);
+
+/* Prints a text that ipt knows of a context. */
+int show_text(ipt_context *context, ipt_result (*read)(ipt_context *, char *, size_t, size_t *));
+
+#endif /* IPT_TOOL_SHOW_H_INCLUDED */

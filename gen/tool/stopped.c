@@ -1,0 +1,194 @@
+#define _GNU_SOURCE /* realpath */
+
+#include "stopped.h"
+
+#include "npy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
+
+#define STOPPED_ATTRIBUTE "user.ipt.journal" /* a mark's number in hexadecimal digits, and the journal's path */
+#define STOPPED_TRIAL "user.ipt.trial"
+
+enum { STOPPED_DIGITS = 16 };
+
+uint64_t stopped_new_mark(uint64_t inode, uint64_t device)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const uint64_t parts[] = {inode, device, (uint64_t)now.tv_sec, (uint64_t)now.tv_nsec, (uint64_t)getpid()};
+    return journal_sum(parts, sizeof parts) | 1;
+}
+
+#ifdef __linux__
+
+static void stopped_read_attribute(int descriptor, stopped_file *found)
+{
+    char text[STOPPED_DIGITS + 1 + STOPPED_PATH_SIZE], *end;
+    ssize_t length = fgetxattr(descriptor, STOPPED_ATTRIBUTE, text, sizeof text - 1);
+    if (length < 0) {
+        found->attribute = errno == ENODATA ? ATTRIBUTE_NONE : errno == ERANGE ? ATTRIBUTE_SET : ATTRIBUTE_UNKNOWN;
+        return;
+    }
+    found->attribute = ATTRIBUTE_SET;
+    text[length] = '\0';
+    found->mark = strtoull(text, &end, 16);
+    if (*end == ' ') {
+        snprintf(found->noted_journal, sizeof found->noted_journal, "%s", end + 1);
+        found->without_journal = end[1] == '\0';
+    }
+}
+
+bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_path)
+{
+    char text[STOPPED_DIGITS + 2 + STOPPED_PATH_SIZE];
+    int length = snprintf(text, sizeof text, "%016llx %s", (unsigned long long)mark, journal_path);
+    return fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, (size_t)length, 0) == 0 ||
+           fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, STOPPED_DIGITS, 0) == 0; /* the path was too long for it */
+}
+
+bool stopped_keeps_attribute(int descriptor, const char *journal_path)
+{
+    char text[STOPPED_DIGITS + 2 + STOPPED_PATH_SIZE];
+    int length = snprintf(text, sizeof text, "%016d %s", 0, journal_path);
+    bool kept = fsetxattr(descriptor, STOPPED_TRIAL, text, (size_t)length, 0) == 0 ||
+                fsetxattr(descriptor, STOPPED_TRIAL, text, STOPPED_DIGITS, 0) == 0;
+    return kept && fremovexattr(descriptor, STOPPED_TRIAL) == 0;
+}
+
+bool stopped_clear_attribute(int descriptor)
+{
+    return fremovexattr(descriptor, STOPPED_ATTRIBUTE) == 0 || errno == ENODATA || errno == ENOTSUP;
+}
+
+#else
+
+static void stopped_read_attribute(int descriptor, stopped_file *found)
+{
+    (void)descriptor;
+    found->attribute = ATTRIBUTE_UNKNOWN;
+}
+
+bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_path)
+{
+    (void)descriptor;
+    (void)mark;
+    (void)journal_path;
+    return false;
+}
+
+bool stopped_keeps_attribute(int descriptor, const char *journal_path)
+{
+    (void)descriptor;
+    (void)journal_path;
+    return false;
+}
+
+bool stopped_clear_attribute(int descriptor)
+{
+    (void)descriptor;
+    return true;
+}
+
+#endif
+
+/* Whether a journal, of any version, names that inode. Its device may have got another number since, but a journal lies
+ * on the device of its file. What is damaged is none. */
+static bool stopped_is_journal_of(const char *path, const stopped_file *file)
+{
+    struct {
+        char magic[16];
+        uint64_t head_bytes, inode, device, mark;
+    } start;
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    bool good = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+                pread(descriptor, &start, sizeof start, 0) == (ssize_t)sizeof start &&
+                memcmp(start.magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) == 0 && start.inode == file->inode;
+    if (good) {
+        bool current = memcmp(start.magic, JOURNAL_MAGIC, sizeof start.magic) == 0;
+        good = (uint64_t)status.st_dev == file->device || (current && start.device == file->device);
+        good = good && (!current || file->attribute != ATTRIBUTE_SET || start.mark == file->mark);
+    }
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return good;
+}
+
+static bool stopped_try(const char *path, stopped_file *file)
+{
+    if (*path == '\0' || !stopped_is_journal_of(path, file)) {
+        return false;
+    }
+    snprintf(file->journal, sizeof file->journal, "%s", path);
+    return true;
+}
+
+/* Looks through the folder of a path. */
+static bool stopped_look_beside(const char *path, stopped_file *file)
+{
+    char folder[STOPPED_PATH_SIZE], candidate[2 * STOPPED_PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1, slash == NULL ? "." : path);
+    DIR *stream = opendir(folder);
+    bool found = false;
+    for (struct dirent *entry; stream != NULL && !found && (entry = readdir(stream)) != NULL;) {
+        size_t length = strlen(entry->d_name), suffix = strlen(JOURNAL_SUFFIX);
+        if (length >= suffix && strcmp(entry->d_name + length - suffix, JOURNAL_SUFFIX) == 0) {
+            snprintf(candidate, sizeof candidate, "%s/%s", folder, entry->d_name);
+            found = strlen(candidate) < sizeof file->journal && stopped_try(candidate, file);
+        }
+    }
+    if (stream != NULL) {
+        closedir(stream);
+    }
+    return found;
+}
+
+bool stopped_look(const char *path, int descriptor, const void *start, size_t available, stopped_file *found,
+                  char *message)
+{
+    struct stat status;
+    memset(found, 0, sizeof *found);
+    if (fstat(descriptor, &status) != 0) {
+        return journal_fail(message, "%s", strerror(errno));
+    }
+    if (realpath(path, found->real_path) == NULL) { /* it has no name any more */
+        snprintf(found->real_path, sizeof found->real_path, "%s", path);
+    }
+    if (!journal_name(found->own_journal, sizeof found->own_journal, found->real_path, message)) {
+        return false;
+    }
+    found->inode = status.st_ino;
+    found->device = status.st_dev;
+    found->header_marked = npy_is_marked(start, available);
+    found->has_header =
+        found->header_marked || (available >= NPY_MAGIC_SIZE && memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) == 0);
+    stopped_read_attribute(descriptor, found);
+    if (!stopped_try(found->noted_journal, found) && !stopped_try(found->own_journal, found) &&
+        !stopped_look_beside(found->real_path, found)) {
+        stopped_look_beside(path, found); /* the folder of a link */
+    }
+    found->other = found->journal[0] == '\0' && lstat(found->own_journal, &status) == 0;
+    return true;
+}
+
+left_state stopped_judge(const stopped_file *file, const journal *opened)
+{
+    uint64_t marks = opened->head->job.marks;
+    bool unmarked = (marks & MARK_HEADER) != 0 ? !file->header_marked
+                                               : (marks & MARK_ATTRIBUTE) != 0 && file->attribute == ATTRIBUTE_NONE;
+    return opened->ended ? LEFT_ENDED : !unmarked ? LEFT_STOPPED : opened->ready > 0 ? LEFT_STALE : LEFT_NOT_BEGUN;
+}

@@ -1,0 +1,85 @@
+/* Marks that a file has from before its first byte changes until after its last one has. */
+#define _GNU_SOURCE /* sync_file_range */
+
+#include "stored.h"
+#include "messages.h"
+#include "npy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int stored_mark(stored_work *work)
+{
+    matrix_file *file = work->file;
+    const char *journal_path = work->has_journal ? work->journal.path : "";
+    int error = 0;
+    if ((work->marks & MARK_ATTRIBUTE) != 0 && !stopped_set_attribute(file->descriptor, work->mark, journal_path)) {
+        error = errno;
+    }
+    if (error == 0 && (work->marks & MARK_HEADER) != 0) {
+        error = file_transfer(file, NPY_MARK, 0, NPY_MAGIC_SIZE, true);
+        memcpy(file->before, NPY_MARK, NPY_MAGIC_SIZE);
+#ifdef SYNC_FILE_RANGE_WRITE
+        /* On the disk before the data changes, so that the file is refused after a power failure, too. */
+        sync_file_range(file->descriptor, 0, NPY_MAGIC_SIZE,
+                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+#endif
+    }
+    if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
+        error = errno;
+    }
+    return error == 0 ? 0 : message_fail("%s: it could not be marked: %s", file->path, file_transfer_error(error));
+}
+
+void stored_leave_as_it_was(stored_work *work)
+{
+    matrix_file *file = work->file;
+    int error = 0;
+    if ((work->marks & MARK_HEADER) != 0) {
+        error = file_transfer(file, NPY_MAGIC, 0, NPY_MAGIC_SIZE, true);
+    }
+    if (error == 0 && !stopped_clear_attribute(file->descriptor)) {
+        error = errno;
+    }
+    if (error != 0) {
+        message_fail("%s: its data is as it was, but its mark could not be removed: %s", file->path,
+                     file_transfer_error(error));
+        return;
+    }
+    fprintf(stderr, "ipt: %s: the file is as it was\n", file->path);
+    if (work->has_journal) {
+        journal_close(&work->journal, true);
+        work->has_journal = false;
+    }
+}
+
+int stored_finish(stored_work *work)
+{
+    matrix_file *file = work->file;
+    char message[JOURNAL_MESSAGE_SIZE];
+    if (work->has_journal && !work->journal.ended && !journal_end(&work->journal, file->descriptor, message)) {
+        return message_fail("%s: its journal: %s", file->path, message);
+    }
+    int error = file_write_header(file);
+    if (error == 0 && !stopped_clear_attribute(file->descriptor)) {
+        error = errno;
+    }
+    if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        return message_fail("%s: writing its header failed: %s%s", file->path, file_transfer_error(error),
+                            work->has_journal ? ": 'ipt transpose --resume' tries again" : "");
+    }
+    if (work->has_journal) {
+        journal_close(&work->journal, true);
+        work->has_journal = false;
+    }
+    int closed = close(file->descriptor);
+    file->descriptor = -1;
+    return closed == 0 ? 0
+                       : message_fail("%s: closing it failed, so it may be damaged: %s", file->path, strerror(errno));
+}

@@ -1,0 +1,186 @@
+/* The beginning of the work: the plan for the memory that is allowed, the journal, the marks. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "stored.h"
+#include "messages.h"
+#include "npy.h"
+#include "setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_TRIES = 4 };
+
+#define DEFAULT_MEMORY ((size_t)1 << 30) /* bytes of --memory */
+#define LEAST_MEMORY ((size_t)1 << 16)   /* of that, for the matrix */
+#define ENOUGH_MEMORY ((size_t)64 << 20)
+#define SPARE_MEMORY ((size_t)4 << 20)    /* what threads and the like will take */
+#define PINNED_MEMORY ((size_t)200 << 20) /* and what matrices pass through on their way to a GPU, for three plans */
+
+/* Bytes of memory that this process has; 0: it cannot be told. */
+static size_t resident_bytes(void)
+{
+    unsigned long all, resident = 0;
+    FILE *stream = fopen("/proc/self/statm", "r");
+    if (stream != NULL) {
+        if (fscanf(stream, "%lu %lu", &all, &resident) != 2) {
+            resident = 0;
+        }
+        fclose(stream);
+    }
+    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Makes the plan, for what --memory leaves beside the program and OpenCL, whose size shows when it is made; for tests,
+ * --matrix-memory says so itself. */
+static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
+{
+    cl_device_type type = CL_DEVICE_TYPE_CPU;
+    clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    const size_t spare = SPARE_MEMORY + ((type & CL_DEVICE_TYPE_CPU) != 0 ? 0 : PINNED_MEMORY);
+    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = resident_bytes() + spare;
+    if (given->matrix_memory != 0) {
+        work->desc.max_host_memory = given->matrix_memory;
+        return ipt_plan_create(context, &work->desc, &work->plan) == IPT_SUCCESS ? 0
+                                                                                 : message_fail_ipt(work->file->path);
+    }
+    for (int tries = 0; tries < MAX_TRIES; tries++) {
+        if (limit <= taken + LEAST_MEMORY) {
+            return message_fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: %zu would do",
+                                work->file->path, limit, taken, taken + ENOUGH_MEMORY);
+        }
+        work->desc.max_host_memory = limit - taken;
+        if (ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
+            return message_fail_ipt(work->file->path);
+        }
+        size_t now = resident_bytes() + spare;
+        if (now <= taken) {
+            break;
+        }
+        taken = now;
+        if (tries + 1 < MAX_TRIES) {
+            ipt_plan_destroy(work->plan);
+            work->plan = NULL;
+        }
+    }
+    return 0;
+}
+
+/* What the journal has to know. */
+static journal_job describe_job(const stored_work *work)
+{
+    journal_job job = {0};
+    const ipt_plan_desc *desc = &work->desc;
+    job.inode = work->stopped.inode;
+    job.device = work->stopped.device;
+    job.mark = work->mark;
+    job.marks = work->marks;
+    if (strlen(work->stopped.real_path) < sizeof job.file) {
+        snprintf(job.file, sizeof job.file, "%s", work->stopped.real_path);
+    }
+    job.file_size = work->file->size;
+    job.data_offset = work->file->data_offset;
+    job.rows = desc->rows;
+    job.cols = desc->cols;
+    job.elem_size = desc->elem_size;
+    job.batch = desc->batch;
+    job.move = (uint64_t)desc->move;
+    job.host_memory = desc->max_host_memory;
+    job.memory_bytes = ipt_plan_storage_memory(work->plan);
+    job.steps = ipt_plan_storage_steps(work->plan);
+    job.ipt_version = IPT_VERSION;
+    if (desc->expression != NULL) {
+        snprintf(job.expression, sizeof job.expression, "%s", desc->expression);
+        snprintf(job.expression_type, sizeof job.expression_type, "%s", desc->expression_type);
+    }
+    return job;
+}
+
+/* Makes the journal, which has to be there before the file gets its marks. */
+static int begin_journal(stored_work *work)
+{
+    const matrix_file *file = work->file;
+    char message[JOURNAL_MESSAGE_SIZE];
+    journal_job job = describe_job(work);
+    if (work->desc.expression != NULL && (strcmp(job.expression, work->desc.expression) != 0 ||
+                                          strcmp(job.expression_type, work->desc.expression_type) != 0)) {
+        return message_fail("%s: the expression is too long for the journal: --no-journal goes without", file->path);
+    }
+    const void *const headers[] = {file->before, file->after};
+    if (!journal_create(&work->journal, work->stopped.own_journal, &job, headers, work->sync, message)) {
+        return message_fail("%s: %s", file->path, message);
+    }
+    work->has_journal = true;
+    return 0;
+}
+
+/* Transposes the data of a file whose header has been read. */
+static int begin_work(const arguments *given, stored_work *work)
+{
+    matrix_file *file = work->file;
+    ipt_context *context;
+    arguments wanted = *given;
+    wanted.shape = file->shape;
+    wanted.batch = file->batch;
+    wanted.move = file_inner_move(given, file);
+    wanted.expression = file->expression;
+    wanted.expression_type = file->expression_type;
+    work->desc = setup_describe(&wanted);
+    work->mark = stopped_new_mark(work->stopped.inode, work->stopped.device);
+    int code = setup_context(given, file->path, &context);
+    if (code == 0) {
+        code = make_stored_plan(given, context, work);
+    }
+    if (code == 0) {
+        work->marks = (given->raw ? 0 : MARK_HEADER) |
+                      (stopped_keeps_attribute(file->descriptor, work->stopped.own_journal) ? MARK_ATTRIBUTE : 0);
+    }
+    if (code == 0 && !given->no_journal) {
+        code = begin_journal(work);
+    }
+    if (code == 0) {
+        code = stored_mark(work);
+        if (code != 0) {
+            stored_leave_as_it_was(work);
+        }
+    }
+    if (code == 0) {
+        code = stored_do_steps(work);
+    }
+    ipt_plan_destroy(work->plan);
+    ipt_context_destroy(context);
+    return code;
+}
+
+static bool transposes(ipt_move move)
+{
+    return move == IPT_MOVE_TRANSPOSE || move == IPT_MOVE_ROTATE_90 || move == IPT_MOVE_ROTATE_270 ||
+           move == IPT_MOVE_ANTITRANSPOSE;
+}
+
+int stored_start(const arguments *given, stored_work *work, bool *data_moves)
+{
+    matrix_file *file = work->file;
+    int code = given->raw ? file_measure_raw(given, file) : file_read_header(file);
+    if (code == 0) {
+        code = file_choose_expression(given, file);
+    }
+    if (code != 0) {
+        return code;
+    }
+    file->after = malloc(file->data_offset + 1);
+    if (file->after == NULL) {
+        return message_fail("%s: out of memory", file->path);
+    }
+    if (file->data_offset > 0) {
+        memcpy(file->after, file->before, file->data_offset);
+        if (transposes(given->move)) {
+            npy_swap_last_two(file->after + file->text.begin, &file->header);
+        }
+    }
+    *data_moves = file->batch > 0 && ((file->shape.rows > 1 && file->shape.cols > 1) ||
+                                      given->move != IPT_MOVE_TRANSPOSE || given->expression != NULL);
+    return *data_moves ? begin_work(given, work) : 0;
+}

@@ -1,0 +1,98 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *text_shorten(const char *name, text_name *shortened)
+{
+    size_t length = strlen(name), head = TEXT_NAME_HEAD, tail = TEXT_NAME_SIZE - TEXT_NAME_HEAD - sizeof "...";
+    if (length < TEXT_NAME_SIZE) {
+        return name;
+    }
+    const char *end = name + length - tail;
+    while (head > 0 && ((unsigned char)name[head] & 0xc0) == 0x80) { /* no character of UTF-8 is cut in two */
+        head--;
+    }
+    while (((unsigned char)*end & 0xc0) == 0x80) {
+        end++;
+    }
+    memcpy(shortened->text, name, head);
+    memcpy(shortened->text + head, "...", 3);
+    memcpy(shortened->text + head + 3, end, strlen(end) + 1);
+    return shortened->text;
+}
+
+const char *text_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* All that can be read from an open file, with a zero behind it, into memory that the caller frees. */
+static bool text_read_open(int descriptor, size_t most, const char *what, char **text, size_t *length, char *reason)
+{
+    size_t capacity = 0;
+    for (*length = 0;;) {
+        if (*length == capacity) {
+            size_t larger = capacity == 0 ? (size_t)1 << 14 : capacity * 2;
+            char *longer = realloc(*text, larger + 1);
+            if (longer == NULL) {
+                snprintf(reason, TEXT_REASON_SIZE, "out of memory for %zu bytes", larger);
+                return false;
+            }
+            *text = longer;
+            capacity = larger;
+        }
+        ssize_t got = read(descriptor, *text + *length, capacity - *length);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            snprintf(reason, TEXT_REASON_SIZE, "%s", strerror(errno));
+            return false;
+        }
+        if (got == 0) {
+            (*text)[*length] = '\0';
+            return true;
+        }
+        *length += (size_t)got;
+        if (*length > most) {
+            snprintf(reason, TEXT_REASON_SIZE, "it has more than %zu bytes, the most for %s", most, what);
+            return false;
+        }
+    }
+}
+
+bool text_read(const char *path, size_t most, const char *what, char **text, size_t *length, char *reason)
+{
+    struct stat status;
+    *text = NULL;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
+        snprintf(reason, TEXT_REASON_SIZE, "%s", strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return false;
+    }
+    bool good = !S_ISDIR(status.st_mode);
+    if (!good) {
+        snprintf(reason, TEXT_REASON_SIZE, "it is a directory");
+    } else {
+        fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK); /* who writes may take his time */
+        good = text_read_open(descriptor, most, what, text, length, reason);
+    }
+    close(descriptor);
+    if (!good) {
+        free(*text);
+        *text = NULL;
+    }
+    return good;
+}
