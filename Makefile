@@ -38,7 +38,7 @@ TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++ $(OFFLINE_PACKAGES
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
-        clean plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -221,6 +221,11 @@ $(B)/clang-format/done: | $(B)
 
 plan-time: $(B)/plan_time ## time of a plan for a new shape when its programs are built
 	@$(B)/plan_time
+
+doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed.csv
+	@sh gen/deps.sh gnuplot-nox
+	@gnuplot gen/doc/plot.gp
+	@mv $(B)/plot.svg gen/doc/plot.svg
 
 clean: ## remove build/
 	rm -rf $(B)
