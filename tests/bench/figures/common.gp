@@ -14,7 +14,7 @@ top(p) = 1 - (54.0 + (p - 1) * (height - 54 - foot) / panels + 52) / height
 bottom(p) = 1 - (54.0 + p * (height - 54 - foot) / panels - 56) / height
 set tmargin at screen top(1)
 set bmargin at screen bottom(1)
-set lmargin at screen 0.1
+set lmargin at screen 0.115
 set rmargin at screen 0.97
 set label 9 heading at screen 0.5, 1 - 16.0 / height center noenhanced font ",14"
 set tics out nomirror
@@ -28,4 +28,4 @@ count_if(condition) = int(system(sprintf("awk -F, 'NR > 1 && (%s)' '%s' | wc -l"
 # What stands above a panel: its name, the number of its samples, and what its vertical axis counts, which would be
 # longer than the axis beside it.
 n_of(count, what) = sprintf("%sn = %d", what eq "" ? "" : what.", ", count)
-above = "at graph 0, graph 1 offset -5, 2 left noenhanced"
+above = "at graph 0, graph 1 offset -6, 2 left noenhanced"

@@ -57,7 +57,7 @@ figure() {
     if [ "${PLOT:-1}" = 1 ]; then
         headlines > "$text"
         gnuplot -e "here='$here'; csv='$csv'; svg='$svg'; heading=\"$(entry 3 list "$name")\n$(cited "$name")\"; \
-            device='$(cut -d'|' -f1 "$out/$name.origin")'" "$here/$name.gp"
+            device='$(cut -d'|' -f1 "$out/$name.origin" 2> /dev/null)'" "$here/$name.gp"
         cat "$text"
     fi
 }

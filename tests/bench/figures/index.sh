@@ -21,11 +21,11 @@ in_short() {
 # Why there is no picture of the figure $1; fails if there is one.
 missing() {
     if ! [ -f "$out/$1.origin" ]; then
-        echo "It was not run."
+        echo "not run"
     elif ! [ -s "$out/$1.origin" ]; then
-        echo "Its last run failed or was interrupted."
+        echo "the last run failed or was interrupted"
     elif ! [ -f "$out/$1.svg" ] || ! [ -f "$out/$1.txt" ]; then
-        echo "It was measured, but not plotted."
+        echo "measured, but not plotted"
     else
         return 1
     fi
@@ -59,8 +59,8 @@ section() {
     title=$(entry 3 list "$1" | as_text)
     if why=$(missing "$1"); then
         echo "index: $1: $why" >&2
-        echo "<details id=\"$1\"><summary>$title ($(cited "$1" | as_text)): not measured</summary>"
-        echo "<p>$why <code>make bench-$1</code> measures it.</p></details>"
+        echo "<details id=\"$1\"><summary>$title ($(cited "$1" | as_text)): $why</summary>"
+        echo "<p>$(entry 4 list "$1" | as_text)<br><code>make bench-$1</code> measures it.</p></details>"
         return
     fi
     echo "<section id=\"$1\"><h2>$title</h2>"
@@ -107,8 +107,8 @@ small, .cited, details { color: var(--faint); }
 .cited, .numbers, details { font-size: 0.9rem; }
 details { margin: 1rem 0; border-top: 1px solid var(--line); padding-top: 0.5rem; }
 @media (prefers-color-scheme: dark) {
-    :root { --text: #ddd; --page: #1a1a1a; --line: #444; --faint: #a0a0a0; --link: #7db8ee; }
-    img { filter: invert(0.9) hue-rotate(180deg); }
+    :root { --text: #ddd; --page: #242424; --line: #444; --faint: #a0a0a0; --link: #7db8ee; }
+    img { filter: invert(0.9) hue-rotate(180deg) brightness(1.4); }
 }
 </style>
 </head>
@@ -120,10 +120,10 @@ END
 {
     page_head
     origin_lines
-    echo "<p>Each picture shows what ipt measured, beside the paper's numbers where the paper gives them. Every result"
-    echo "was verified element by element. Speeds count the bytes read and the bytes written. The ratio for ipt is to a"
+    echo "<p>Each picture shows what ipt measured, beside the paper's numbers where the paper gives them. Every measured"
+    echo "result was verified element by element. Speeds count the bytes read and the bytes written. The ratio for ipt is to a"
     echo "copy of the same bytes in the same run. The fraction for a paper is of the peak bandwidth of its own device."
-    echo "Every panel names n, the number of its samples. A measured sample is the median of several rounds.</p>"
+    echo "Every panel names n, the number of its samples. A speed is the median of its rounds.</p>"
     echo "<div class=\"scroll\"><table>"
     echo "<thead><tr><th>figure</th><th>ipt</th><th>paper</th></tr></thead><tbody>"
     for f in $figures; do

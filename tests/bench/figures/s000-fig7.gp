@@ -27,6 +27,8 @@ $paper << EOD
 EOD
 
 set multiplot
+floor_of_map = bottom(1) + 30.0 / height # the numbers below it are rotated
+set bmargin at screen floor_of_map
 set rmargin at screen 0.84
 words_above = n_of(count_if('$8 == "pttwac-100-simd"'), "a SIMD unit to a super-element of m floats")." measurements\nM'; colour: ratio to the copy"
 set label 1 words_above @above
@@ -35,7 +37,7 @@ set xtics rotate by 90 right font ",12"
 set ytics font ",12"
 set palette defined (0 "#f7fbff", 0.35 "#6baed6", 0.7 "#2171b5", 1 "#08306b")
 set cbrange [0:*]
-set colorbox user origin screen 0.86, screen bottom(1) size screen 0.03, screen (top(1) - bottom(1))
+set colorbox user origin screen 0.86, screen floor_of_map size screen 0.03, screen (top(1) - floor_of_map)
 set autoscale xfix
 set autoscale yfix
 plot map using 1:2:3:xtic(4):ytic(5) with image pixels notitle

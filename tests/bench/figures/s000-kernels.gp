@@ -39,7 +39,7 @@ do for [p = 1:2] {
     }
     # The names below the bars take more room than numbers.
     set tmargin at screen top(p) + (p == 2 ? 25.0 : 0) / height
-    set bmargin at screen bottom(p) + (p == 1 ? 55.0 : 25) / height
+    set bmargin at screen bottom(p) + (p == 1 ? 75.0 : 25) / height
     set label 1 n_of(count_if(sprintf('$4 == "%s"', sequence)), p == 1 ? "010!: tiles, element by element" : "100!: super-elements").\
         " measurements\nratio to the copy: median and range" @above
     set yrange [0:*]

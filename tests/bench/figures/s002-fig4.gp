@@ -11,7 +11,6 @@ set logscale x 2
 set xrange [0.9:2800]
 stats csv using (column("ratio")) nooutput name "all"
 set yrange [0:1.05 * all_max > 0.25 ? 1.05 * all_max : 0.25]
-set xlabel "super-element, words of 4 bytes"
 set multiplot
 set label 1 n_of(count_if("$3 <= 32"), "virtual SIMD units")." measurements\nratio to the copy" @above
 set key at screen 0.02, screen (foot - 4.0) / height
@@ -24,7 +23,8 @@ plot lines("own", 0) using 1:2 with linespoints pt 7 ps 0.5 lw 2 lc rgb "black" 
 unset label 9
 set tmargin at screen top(2)
 set bmargin at screen bottom(2)
-set label 1 n_of(count_if("$2 == \"own\" || $3 > 32 || ($2 == \"local\" && $3 == 32)"), "work-groups")." measurements\nratio to the copy" @above
+set xlabel "super-element, words of 4 bytes"
+set label 1 n_of(count_if('$2 == "own" || ($2 == "local" && $3 >= 32) || ($2 == "registers" && $3 == 256)'), "work-groups")." measurements\nratio to the copy" @above
 set key at screen 0.55, screen (foot - 4.0) / height
 plot lines("own", 0) using 1:2 with linespoints pt 7 ps 0.5 lw 2 lc rgb "black" notitle, \
     lines("local", 32) using 1:2 with filledcurves y=0 fs transparent solid 0.3 lc rgb "#999999" title "32 work-items", \

@@ -11,7 +11,7 @@ has(name) = sum [k = 1:words(present)] (word(present, k) eq name ? 1 : 0)
 drawn = ""
 do for [i = 1:words(series)] { if (has(word(series, i))) { drawn = drawn.word(series, i)." " } }
 legend = words(drawn) + 1
-height = 130 + panels * 230 + legend * 20
+height = 130 + panels * 250 + legend * 20
 load here."/common.gp"
 
 # Those of one series in one panel: the awk condition, their number, and their median.
@@ -27,7 +27,7 @@ set boxwidth bin
 set style fill transparent solid 0.55 noborder
 set xrange [0:highest]
 set yrange [0:*]
-set ytics autofreq
+set ytics font ",12"
 unset key
 set multiplot
 do for [p = 1:panels] {

@@ -9,7 +9,6 @@ set xlabel "side of the matrices (of rectangles: root of their size)"
 set logscale x 2
 set logscale y 10
 set xrange [1.8:225]
-set yrange [*:1.4<*] noextend
 set grid xtics
 models = "bs-item bs-interleaved-simd bs-interleaved-16 bs-interleaved-8 bs-virtual-8 bs-virtual-16 bs-simd bs-group"
 colours = "#0072b2 #56b4e9 #4aa8a0 #009e73 #e69f00 #d55e00 #cc79a7 #8c564b"

@@ -8,7 +8,6 @@ set xlabel "side of the matrices (elements)"
 set logscale x 2
 set logscale y 10
 set xrange [1.8:142]
-set yrange [*:1.4<*] noextend
 set grid xtics
 plot of("item-aos") using 2:9 with linespoints linewidth 2 pointtype 7 pointsize 0.5 linecolor "#d55e00" \
          title "work-item, AoS", \

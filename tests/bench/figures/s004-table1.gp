@@ -19,7 +19,6 @@ chosen(i) = sprintf("< awk -F, -v kernel='%s' '$1 == kernel { if ($9) print n + 
 set style fill solid 0.9 noborder
 set xtics scale 0
 set yrange [0:*]
-set xlabel "work-items of a work-group"
 set multiplot
 set label 1 n_of(count_if("1"), "here")." measurements\nspeed over that of the copy" @above
 set boxwidth 0.27
@@ -30,6 +29,7 @@ plot for [i = 1:3] of(i) using ($0 + (i - 2) * 0.28):8 with boxes linecolor rgb 
 unset label 9
 set tmargin at screen top(2)
 set bmargin at screen bottom(2)
+set xlabel "work-items of a work-group"
 set label 1 n_of(6, "paper, table I")." times\nspeed over that of its fastest" @above
 set boxwidth 0.6
 set yrange [0:1.1]

@@ -15,7 +15,6 @@ set style fill solid 0.9 noborder
 set xtics scale 0
 set boxwidth 0.38
 set yrange [0:*]
-set xlabel "work-items along a row x rows"
 set multiplot
 set label 1 n_of(count_if("1"), "here")." measurements\nspeed over that of the copy" @above
 plot of("float") using ($0 - 0.2):7:xtic(sprintf("%s x %s", strcol(2), strcol(3))) with boxes linecolor "#0072b2" \
@@ -24,6 +23,7 @@ plot of("float") using ($0 - 0.2):7:xtic(sprintf("%s x %s", strcol(2), strcol(3)
 unset label 9
 set tmargin at screen top(2)
 set bmargin at screen bottom(2)
+set xlabel "work-items along a row x rows"
 set label 1 n_of(12, "paper, table II")." values\nspeed over that of its fastest" @above
 set yrange [0:1.1]
 set key at screen 0.4, screen (foot - 4.0) / height
