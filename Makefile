@@ -168,8 +168,9 @@ bench-file: $(B)/ipt $(B)/file ## a file with little memory against a rewrite of
 bench-startup: $(B)/ipt ## contexts and plans in fresh processes, with the caches off, empty and filled; SHAPE=1000x777:4
 	@$(B)/ipt bench $(or $(SHAPE),1000x777:4) --startup
 
-figures: $(FIGURES:%=bench-%) ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
-	@OUT=$(B)/figures sh tests/bench/figures/index.sh
+figures: ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
+	@$(MAKE) --no-print-directory -k $(FIGURES:%=bench-%) || failed=1; \
+	    OUT=$(B)/figures sh tests/bench/figures/index.sh; exit $${failed:-0}
 
 $(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/host ## one of them, such as bench-s000-fig6
 	@sh gen/deps.sh gnuplot-nox

@@ -1,4 +1,4 @@
-# Seed 000, figure 7: transposition 100! from N x M' x m to M' x N x m, over m and M'; the kernel that gives a
+# Sung et al. 2014, figure 7: transposition 100! from N x M' x m to M' x N x m, over m and M'; the kernel that gives a
 # super-element to a SIMD unit and passes it through local memory, and ipt's own.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
@@ -23,10 +23,10 @@ measure() {
 }
 
 headlines() {
-    seed='$8 == "pttwac-100-simd" && $6 == 64'
+    simd='$8 == "pttwac-100-simd" && $6 == 64'
     own='$8 == "auto" && $6 == 64'
     printf "ours: %.4g GB/s, %.3f of the copy (super-elements of 64 floats, median, ipt's own kernel; the paper's %.4g)\n" \
-        "$(median_of 12 "$own")" "$(median_of 14 "$own")" "$(median_of 12 "$seed")"
+        "$(median_of 12 "$own")" "$(median_of 14 "$own")" "$(median_of 12 "$simd")"
     paper 69 "section 7.3, tile size 64 on average; 12.5 for 8, 24.5 for 16, 47.6 for 32"
 }
 

@@ -1,9 +1,7 @@
 # Bars for every shape: the best of each kind of sequence, ours over the copy, the paper's (table 2) over the peak of
 # its Tesla K20.
-set terminal svg size 900,520 font "sans,13" background "white"
-set output svg
-set datafile separator ","
-device = system("awk -F, 'NR == 2 { print $17 }' ".csv)
+legend = 4
+load here."/common.gp"
 best = "< awk -F, -v pattern='%s' 'NR > 1 { if (!($1 in seen)) { seen[$1] = 1; order[++count] = $1 } ".\
        "if ($4 ~ pattern && $12 > most[$1]) { most[$1] = $12; ratio[$1] = $14 } } ".\
        "END { for (i = 1; i <= count; ++i) print order[i] \",\" ratio[order[i]] }' ".csv
@@ -17,20 +15,16 @@ $paper << EOD
 18.70,7.07,7.60
 EOD
 
-set title "Three stages against four, best tiles (seed 000, table 2)\nours on ".device noenhanced
-set ylabel "throughput: ours over the copy, paper's over its peak"
+set label 1 n_of(count_if("1"), "best tiles")." measurements\nipt over the copy, the paper over its peak" @above
 set xlabel "rows x columns of floats"
 set style fill solid 1 border -1
 set boxwidth 0.11
 set yrange [0:*]
 set xrange [-0.6:5.6]
-set grid ytics
-set key bmargin center horizontal maxcols 4 samplen 2
-set xtics nomirror scale 0
-set bmargin 7
-plot sprintf(best, "^3") using ($0 - 0.36):2 with boxes lc rgb "#1b5e9c" title "ours, 3 stages", \
-     sprintf(best, "^4.[12]") using ($0 - 0.24):2 with boxes lc rgb "#5a9bd4" title "ours, 4 stages", \
-     sprintf(best, "^4.3") using ($0 - 0.12):2 with boxes lc rgb "#b7d4ee" title "ours, 4 stages fused", \
+set xtics scale 0 font ",13"
+plot sprintf(best, "^3") using ($0 - 0.36):2 with boxes lc rgb "#1b5e9c" title "ipt, 3 stages", \
+     sprintf(best, "^4.[12]") using ($0 - 0.24):2 with boxes lc rgb "#5a9bd4" title "ipt, 4 stages", \
+     sprintf(best, "^4.3") using ($0 - 0.12):2 with boxes lc rgb "#b7d4ee" title "ipt, 4 stages fused", \
      sprintf(best, "auto") using ($0):2:xtic(1) with boxes lc rgb "#2e8b57" title "ipt's own choice", \
      $paper using ($0 + 0.14):($1 / 208) with boxes lc rgb "#b5541c" title "paper, 3 stages", \
      $paper using ($0 + 0.26):($2 / 208) with boxes lc rgb "#e59a5c" title "paper, 4 stages", \

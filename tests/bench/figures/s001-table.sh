@@ -1,5 +1,4 @@
-#!/bin/sh
-# Seed 001's table: the effective bandwidth of its eight kernels on a square of floats, here beside a copy by OpenCL and
+# The table of Ruetsch et al.: the effective bandwidth of its eight kernels on a square of floats, here beside a copy by OpenCL and
 # ipt's own transpositions, on a large square and a rectangle as well.
 . "$(dirname "$0")/common.sh"
 ladder=${LADDER:-$(dirname "$tool")/ladder}
@@ -14,7 +13,7 @@ measure() {
     "$ladder" $shapes --csv "$csv"
 }
 
-# The seed counts 2^30 bytes as a gigabyte. On a K20X its fastest transposition is the coalesced one, 114.0, and its
+# The paper counts 2^30 bytes as a gigabyte. On a K20X its fastest transposition is the coalesced one, 114.0, and its
 # simple copy runs at 147.6; the data sheet's peak is 250 GB/s, of 10^9 bytes.
 headlines() {
     awk -F, '

@@ -1,4 +1,4 @@
-# Seed 002, section 7.2: memory beside the matrix, of padding by algorithm 5 and of ipt's plans.
+# Gómez-Luna et al. 2016, section 7.2: memory beside the matrix, of padding by algorithm 5 and of ipt's plans.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 
@@ -9,7 +9,7 @@ summary() {
         END { print kind, way, NR, (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[NR] }'
 }
 
-# Padding is computed for 5000 matrices, with the local memory of the seed's devices; plans are made for fewer.
+# Padding is computed for 5000 matrices, with the local memory of the paper's devices; plans are made for fewer.
 measure_kind() { # its name, element size, the sides' ranges
     "$measurer" draw "${COUNT:-5000}" 2 "$3" "$4" "$5" "$6" > "$out/$name.shapes"
     "$measurer" tiles "$2" 49152 "$out/$name.shapes" > "$out/$name.tiles"

@@ -1,6 +1,6 @@
-# What the figures of seed 002 share; sourced by each of them after common.sh.
+# What the figures of Gómez-Luna et al. 2016 share; sourced by each of them after common.sh.
 #
-# COUNT: so many matrices, of which those that the peers were measured on come first; the seed has 5000. Measurements
+# COUNT: so many matrices, of which those that the peers were measured on come first; the paper has 5000. Measurements
 # that several figures draw are made once: they are kept until the tool changes or the settings do.
 peers=$here/peers.csv # others' implementations, on the device that it names; GB/s
 measurer=${S002:-$(dirname "$tool")/s002}
@@ -45,7 +45,7 @@ write_shapes() {
     fi
 }
 
-# The seed's matrices, of sides below the bound $5 or small ones, and its skinny ones: $1 to $4 as above.
+# The paper's matrices, of sides below the bound $5 or small ones, and its skinny ones: $1 to $4 as above.
 general_shapes() {
     if [ "$quick" = 1 ]; then
         write_shapes "$1" "$2" "$3" "$4" 300 1500 300 1500
@@ -69,15 +69,17 @@ share() {
     settings="quick $quick, count ${COUNT:-}, device ${IPT_DEVICE:-}"
     if [ -e "$table" ] && [ "$table" -nt "$tool" ] && [ "$table" -nt "$measurer" ] &&
         [ "$(cat "$table.settings")" = "$settings" ]; then
+        measured=$(cat "$table.origin") # of this table, not of this run
         return
     fi
     "$@" > "$table.new"
     echo "$settings" > "$table.settings"
+    echo "$measured" > "$table.origin"
     mv "$table.new" "$table"
 }
 
 # From the table of ways on standard input: one line for each speed, the peers' on the same shapes included. A shape's
-# class is what section 7.1 of the seed sorts by: "large" if algorithm 2 finds tiles above 4 and 6 that fit.
+# class is what section 7.1 of the paper'sorts by: "large" if algorithm 2 finds tiles above 4 and 6 that fit.
 add_peers() {
     awk -F, -v OFS=, '
         FNR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i }

@@ -1,6 +1,5 @@
-#!/bin/sh
-# Seed 003's table: milliseconds for the transposition of a large square of floats, here also with the upload and the
-# download of a matrix of the host, and beside ipt's own. The seed's row for cuBLAS has no counterpart in OpenCL.
+# Pomorski's last table: milliseconds for the transposition of a large square of floats, here also with the upload and the
+# download of a matrix of the host, and beside ipt's own. The paper's row for cuBLAS has no counterpart in OpenCL.
 . "$(dirname "$0")/common.sh"
 ladder=${LADDER:-$(dirname "$tool")/ladder}
 
@@ -14,7 +13,7 @@ measure() {
     "$ladder" $shape --transfers --csv "$csv"
 }
 
-# The seed's last table, an M2070: 11.1 ms for its own best kernel, 6.8 ms for cuBLAS, 8.7 ms for its copy. The data
+# The paper's last table, an M2070: 11.1 ms for its own best kernel, 6.8 ms for cuBLAS, 8.7 ms for its copy. The data
 # sheet's peak is 150 GB/s.
 headlines() {
     awk -F, '

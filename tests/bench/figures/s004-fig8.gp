@@ -1,26 +1,21 @@
 # Speed over the size of the matrices: lines are squares, points are ipt's own choice for rectangles.
-set terminal svg size 900,520 font "sans,13" background "white"
-set output svg
-set datafile separator ","
-copy = real(system(sprintf("awk -F, 'NR > 1 { s += $8; ++n } END { print s / n }' '%s'", csv)))
+height = 700
+legend = 7
+load here."/common.gp"
 squares(model) = sprintf("< awk -F, '$1 == \"%s\" && $2 == $3' '%s' | sort -t, -n -k2", model, csv)
 others(model) = sprintf("< awk -F, '$1 == \"%s\" && $2 != $3' '%s'", model, csv)
-there(model) = int(system(sprintf("awk -F, '$1 == \"%s\"' '%s' | wc -l", model, csv)))
-set title sprintf("Batches of small float matrices, transposed in place (the copy: %.0f GB/s on average)", copy)
-set xlabel "side of the matrices (elements; of rectangles: the root of their number)"
-set ylabel "speed / speed of the copy"
+set label 1 n_of(count_if("1"), "floats")." measurements\nspeed over that of the copy" @above
+set xlabel "side of the matrices (of rectangles: root of their size)"
 set logscale x 2
 set logscale y 10
 set xrange [1.8:225]
-set yrange [*:1.4] noextend
-set grid xtics ytics linecolor "#dddddd"
-set key outside right center Left reverse spacing 1.2 samplen 2
+set grid xtics
 models = "bs-item bs-interleaved-simd bs-interleaved-16 bs-interleaved-8 bs-virtual-8 bs-virtual-16 bs-simd bs-group"
 colours = "#0072b2 #56b4e9 #4aa8a0 #009e73 #e69f00 #d55e00 #cc79a7 #8c564b"
 shown = ""
 tints = ""
 do for [i = 1:words(models)] {
-    if (there(word(models, i)) > 0) {
+    if (count_if("$1 == \"".word(models, i)."\"")) {
         shown = shown . " " . word(models, i)
         tints = tints . " " . word(colours, i)
     }

@@ -1,18 +1,14 @@
 # Products over the size of the matrices.
-set terminal svg size 900,520 font "sans,13" background "white"
-set output svg
-set datafile separator ","
-copy = real(system(sprintf("awk -F, 'NR > 1 { s += $8; ++n } END { print s / n }' '%s'", csv)))
+height = 560
+legend = 4
+load here."/common.gp"
 of(model) = sprintf("< awk -F, '$1 == \"%s\"' '%s' | sort -t, -n -k2", model, csv)
-set title sprintf("Batched products y = A x of floats (the copy: %.0f GB/s on average)", copy)
+set label 1 n_of(count_if("1"), "floats")." measurements\nspeed over that of the copy" @above
 set xlabel "side of the matrices (elements)"
-set ylabel "speed / speed of the copy"
 set logscale x 2
 set logscale y 10
 set xrange [1.8:142]
-set yrange [*:1.4] noextend
-set grid xtics ytics linecolor "#dddddd"
-set key outside right center Left reverse spacing 1.3 samplen 2
+set grid xtics
 plot of("item-aos") using 2:9 with linespoints linewidth 2 pointtype 7 pointsize 0.5 linecolor "#d55e00" \
          title "work-item, AoS", \
      of("item-soa") using 2:9 with linespoints linewidth 2 pointtype 7 pointsize 0.5 linecolor "#0072b2" \
@@ -26,4 +22,4 @@ plot of("item-aos") using 2:9 with linespoints linewidth 2 pointtype 7 pointsize
      of("adapter") using 2:9 with linespoints linewidth 1.5 dashtype 2 pointtype 6 pointsize 0.5 linecolor "#555555" \
          title "AoS to SoA alone, by ipt", \
      of("item-soa-adapted") using 2:9 with linespoints linewidth 1.5 dashtype 2 pointtype 4 pointsize 0.5 \
-         linecolor "#0072b2" title "that and work-item, SoA"
+         linecolor "#0072b2" title "AoS to SoA, then work-item"

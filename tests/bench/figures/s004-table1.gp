@@ -1,7 +1,8 @@
-# Speed over the size of the work-group, ours beside the seed's.
-set terminal svg size 900,520 font "sans,13" background "white"
-set output svg
-set datafile separator ","
+# Speed over the size of the work-group, ours above the paper's.
+height = 820
+panels = 2
+legend = 2
+load here."/common.gp"
 $paper << END
 64,119.7,0
 128,83.9,0
@@ -16,27 +17,23 @@ named(i) = system(sprintf("echo %s | tr _ ' '", word(kernels, i)))
 of(i) = sprintf("< awk -F, -v kernel='%s' '$1 == kernel' '%s'", named(i), csv)
 chosen(i) = sprintf("< awk -F, -v kernel='%s' '$1 == kernel { if ($9) print n + 0 \",\" $8; ++n }' '%s'", named(i), csv)
 set style fill solid 0.9 noborder
-set grid ytics linecolor "#dddddd"
-set xtics nomirror scale 0
-set multiplot title "The smallest work-group of the highest occupancy (marked), and others"
-set key above Left reverse maxrows 2 samplen 1 font ",11"
-set xlabel "work-items of a work-group"
+set xtics scale 0
 set yrange [0:*]
-set bmargin 4
-set tmargin 4
-set size 0.62, 0.93
-set origin 0, 0
+set multiplot
+set label 1 n_of(count_if("1"), "here")." measurements\nspeed over that of the copy" @above
 set boxwidth 0.27
-set ylabel "speed / speed of the copy"
 plot for [i = 1:3] of(i) using ($0 + (i - 2) * 0.28):8 with boxes linecolor rgb word(colours, i) title named(i), \
      of(2) using 0:(0):xtic(2) with points pointtype 0 notitle, \
      for [i = 1:3] chosen(i) using ($1 + (i - 2) * 0.28):2 with points pointtype 11 pointsize 0.9 linecolor "#000000" \
-         title i == 1 ? "smallest" : ""
-set size 0.38, 0.93
-set origin 0.62, 0
+         title i == 1 ? "marked: smallest" : ""
+unset label 9
+set tmargin at screen top(2)
+set bmargin at screen bottom(2)
+set xlabel "work-items of a work-group"
+set label 1 n_of(6, "paper, table I")." times\nspeed over that of its fastest" @above
 set boxwidth 0.6
 set yrange [0:1.1]
-set ylabel "speed / speed of its fastest"
-plot $paper using 0:(77.4 / $2):xtic(1) with boxes linecolor rgb "#999999" title "paper, table I", \
+unset key
+plot $paper using 0:(77.4 / $2):xtic(1) with boxes linecolor rgb "#999999", \
      $paper using 0:($3 == 1 ? 77.4 / $2 : 1/0) with points pointtype 11 pointsize 0.9 linecolor "#000000" notitle
 unset multiplot

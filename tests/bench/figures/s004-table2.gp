@@ -1,7 +1,7 @@
-# Speed of a copy over the shape of the work-group, ours beside the seed's.
-set terminal svg size 900,520 font "sans,13" background "white"
-set output svg
-set datafile separator ","
+# Speed of a copy over the shape of the work-group, ours above the paper's.
+height = 780
+panels = 2
+load here."/common.gp"
 $paper << END
 1 x 128,0.7,0.69
 2 x 64,0.37,0.36
@@ -12,22 +12,21 @@ $paper << END
 END
 of(element) = sprintf("< awk -F, '$1 == \"%s\"' '%s'", element, csv)
 set style fill solid 0.9 noborder
-set grid ytics linecolor "#dddddd"
-set xtics nomirror scale 0 font ",12"
+set xtics scale 0
 set boxwidth 0.38
 set yrange [0:*]
-set multiplot title "Copying 256 matrices of 128 x 128: the shape of the work-group"
-set key above Left reverse samplen 1
-set xlabel "work-items along a row x rows"
-set size 0.5, 0.93
-set origin 0, 0
-set ylabel "speed / speed of the device's own copy"
+set multiplot
+set label 1 n_of(count_if("1"), "here")." measurements\nspeed over that of the copy" @above
 plot of("float") using ($0 - 0.2):7:xtic(sprintf("%s x %s", strcol(2), strcol(3))) with boxes linecolor "#0072b2" \
          title "float", \
      of("double") using ($0 + 0.2):7 with boxes linecolor "#e69f00" title "double"
-set origin 0.5, 0
+unset label 9
+set tmargin at screen top(2)
+set bmargin at screen bottom(2)
+set xlabel "work-items along a row x rows"
+set label 1 n_of(12, "paper, table II")." values\nspeed over that of its fastest" @above
 set yrange [0:1.1]
-set ylabel "speed / speed of its fastest"
+set key at screen 0.4, screen (foot - 4.0) / height
 plot $paper using ($0 - 0.2):(0.11 / $2):xtic(1) with boxes linecolor "#7fb8d8" title "paper, float", \
      $paper using ($0 + 0.2):(0.20 / $3) with boxes linecolor "#f2cf80" title "paper, double"
 unset multiplot
