@@ -113,6 +113,8 @@ static void check_calls(const char *text, const part *definer)
     const char *end = strchr(text, '('), *begin = end, *found;
     const part *caller;
     char call[200];
+    if (!end)
+        return;
     while (begin[-1] == '_' || (begin[-1] >= 'a' && begin[-1] <= 'z'))
         --begin;
     snprintf(call, sizeof call, "%.*s", (int)(end + 1 - begin), begin);

@@ -263,7 +263,7 @@ IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path
         got = fread(text + length, 1, capacity - length - 1, file);
         length += got;
     }
-    if (!result && (ferror(file) || strlen(text) != length))
+    if (!result && (!text || ferror(file) || strlen(text) != length))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
     fclose(file);
     if (!result)
