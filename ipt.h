@@ -292,6 +292,11 @@
 #error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
 #endif
 
+/* IPT_NO_PAPERS under its first name. */
+#if defined(IPT_NO_SEED_KERNELS) && !defined(IPT_NO_PAPERS)
+#define IPT_NO_PAPERS
+#endif
+
 /* The version of this header: 10000 * major + 100 * minor + patch. */
 #define IPT_VERSION 100
 
@@ -436,6 +441,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
  * entry, or damaged), OUT_OF_MEMORY, UNSUPPORTED (it cannot be written, and why; IPT_NO_DISK_CACHE). */
 IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
 
+#ifndef IPT_NO_WISDOM
 /* What IPT_MEASURE has found out on this context, or ipt_wisdom_import has told it, as text of lines, into text of
  * capacity bytes including the terminating zero; *bytes (may be NULL) is what the whole text needs, zero included.
  * Errors: INVALID_ARGUMENT (capacity is too small, too). */
@@ -449,6 +455,7 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
 /* The same to and from a file. Errors, beside those: INVALID_ARGUMENT if it cannot be written or read. */
 IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
 IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
+#endif
 
 /* All OpenCL devices of this machine, in the order in which ipt_context_create looks at them. Writes at most capacity
  * of them to devices (which may be NULL if capacity is 0) and how many there are to *count. Errors: INVALID_ARGUMENT,
@@ -683,6 +690,7 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
 
+#ifndef IPT_NO_STORAGE
 /* Where a matrix is that is not in memory: in a file, say. */
 typedef struct ipt_storage {
     /* Read and write `bytes` bytes that stand `offset` bytes behind the first matrix's start. Called by several threads
@@ -717,6 +725,7 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan);
 /* Whether the piece of memory that ready has reported for `step` must be there, as it was, to go on with `resume`: 1 or
  * 0. So who keeps a sum of each piece can check, before going on, all that counts. */
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume);
+#endif
 
 /* A plan for host matrices that are spread over the devices of several contexts, which share one cl_context: each has
  * a share of the parts. It executes host matrices only, in its first context's name. Errors: as ipt_plan_create. */
@@ -745,7 +754,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan);
  * its context on every call; ipt_context_error(NULL) tells what went wrong. Errors: as the calls it is made of. */
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Heuristics: how the seeds choose tiles, sequences and work-groups. Plans choose by their own model; these are for
@@ -1425,7 +1434,7 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
 
 /* Heuristics. */
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 
 enum {
     IPT__RANGE_LEAST = 50, /* seed 000, section 7.4 */
@@ -1862,18 +1871,6 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
     added = vsnprintf(room ? out->text + out->length : NULL, room, format, arguments);
     va_end(arguments);
     out->length += added > 0 ? (size_t)added : 0;
-}
-
-/* A size in decimal: Windows' unsigned long is too short for one. */
-static void ipt__text_add_size(ipt__text *out, size_t value)
-{
-    char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    ipt__text_add(out, "%s", digits + at);
 }
 
 /* "unit_bytes=4 tile=32": the parameters that a kernel uses. */
@@ -6498,7 +6495,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
@@ -6614,7 +6611,7 @@ static ipt_result ipt__run_stage(ipt__run *run, const ipt__stage *stage, const i
     case IPT__STAGE_MAP:
         result = ipt__run_map(run, stage, place);
         break;
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
     case IPT__STAGE_PTTWAC_010:
         result = ipt__run_pttwac_010(run, stage, place);
         break;
@@ -6773,7 +6770,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             params.bank_padding = stage->variant->bank_padding;
         }
         break;
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
     case IPT__STAGE_PTTWAC_010:
         id = IPT__KERNEL_pttwac_010;
         params.group_size = (cl_uint)stage->lanes;
@@ -7126,10 +7123,10 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     if (variant != IPT_VARIANT_AUTO && !(families >> ipt__variants[variant].family & 1))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %s, which serves other stages", name,
                          ipt_variant_string(variant));
-#ifdef IPT_NO_SEED_KERNELS
+#ifdef IPT_NO_PAPERS
     if (variant != IPT_VARIANT_AUTO)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_SEED_KERNELS has left the seeds' kernels out",
-                         name, ipt_variant_string(variant));
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_PAPERS has left the seeds' kernels out", name,
+                         ipt_variant_string(variant));
 #endif
     return IPT_SUCCESS;
 }
@@ -7224,14 +7221,14 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
                          ipt_sequence_string(desc->sequence));
-#ifdef IPT_NO_SEED_KERNELS
+#ifdef IPT_NO_PAPERS
     if (desc->flags & IPT_PAD)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_SEED_KERNELS has left its kernels out");
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_PAPERS has left its kernels out");
 #endif
     return IPT_SUCCESS;
 }
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 /* Fills in tiles, padding and sequence for IPT_PAD: what the desc leaves open, by seed 002's algorithms 5 and 3. */
 static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
 {
@@ -7341,7 +7338,7 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
         result = ipt__check_move(desc);
     if (!result && (desc->from || desc->to))
         ipt__plan_simplify_formats(desc);
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
     if (!result && (desc->flags & IPT_PAD))
         result = ipt__plan_choose_padding(plan);
 #endif
@@ -7914,6 +7911,20 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
 
 /* Wisdom: what measuring has found, as text. */
 
+#ifndef IPT_NO_WISDOM
+
+/* A size in decimal: Windows' unsigned long is too short for one. */
+static void ipt__text_add_size(ipt__text *out, size_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = 0;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    ipt__text_add(out, "%s", digits + at);
+}
+
 #define IPT__WISDOM_TITLE "ipt wisdom 1"
 
 /* Whether two lines are about the same plan: all but the result. */
@@ -8185,6 +8196,8 @@ IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path
     ipt__release(&context->allocator, text);
     return result;
 }
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>choice/measure                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8214,6 +8227,14 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
     return result;
 }
 
+/* Whether the plan takes two passes, and the desc leaves their super-elements' length open. */
+static int ipt__plan_has_choice(const ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    return plan->layout.length && !desc->tile_m && !desc->tile_n &&
+           (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
+}
+
 /* Replaces the two-pass layout that the model prefers by the one that wisdom knows, or if the desc asks for it by the
  * fastest of the best ones of each length class. The other layouts have nothing to choose. */
 static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
@@ -8230,9 +8251,13 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
     if (buffer)
         result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
                                    CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
-    if (result || !plan->layout.length || desc->tile_m || desc->tile_n ||
-        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS) ||
-        ipt__wisdom_apply(plan, budget) || !measure)
+    if (result || !ipt__plan_has_choice(plan))
+        return result;
+#ifndef IPT_NO_WISDOM
+    if (ipt__wisdom_apply(plan, budget))
+        return result;
+#endif
+    if (!measure)
         return result;
     if (!buffer)
         buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
@@ -8260,6 +8285,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
     plan->layout = best;
+#ifndef IPT_NO_WISDOM
     if (best_time) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
@@ -8267,6 +8293,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
         ipt__wisdom_add(plan->context, &learnt); /* without memory for it there is none */
         IPT_LOCK_RELEASE(&plan->context->lock);
     }
+#endif
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9218,7 +9245,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->split_count ? plan->split_count : 1;
     const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
-    size_t length, i, s, bytes, least;
+    size_t length, i, s, bytes = 0, least;
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
     if (host->shares)
@@ -9431,34 +9458,6 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     return 1;
 }
 
-/* Where super-elements are too short for a storage, the shuffle moves those of a group of lines together, as one block,
- * and a further pass sorts each group. Lines that no group takes are lifted panel by panel. Then slots may begin before
- * their panel does: they never end behind it, if at least as much is lifted as the gaps take, and panels are taken in
- * the other order. */
-static void ipt__cut_make_groups(ipt__cut *cut)
-{
-    const size_t most =
-        ipt__min(ipt__min(cut->chunk_bytes / (cut->panels * cut->piece_bytes), IPT__CUT_GROUP_BYTES / cut->piece_bytes),
-                 cut->shorter);
-    size_t group;
-    if (cut->chunk_panels > 1 || cut->panels == 1 || most < 4)
-        return;
-    for (group = most; group > most / 2; --group) {
-        const size_t groups = cut->shorter / group, spare = cut->shorter % group;
-        if (spare && (double)groups * (double)group * (double)cut->rest >
-                         (double)cut->panels * (double)spare * (double)cut->length)
-            continue;
-        if (cut->group == 1 || spare < cut->spare) {
-            cut->group = group;
-            cut->groups = groups;
-            cut->spare = spare;
-        }
-    }
-    cut->block_bytes = cut->group * cut->piece_bytes;
-    cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
-    cut->backward = cut->spare ? !cut->tall : cut->tall;
-}
-
 /* How much of a chunk there is with number `index`, in panels or matrices. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
@@ -9523,23 +9522,6 @@ static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__ar
                     ends = ipt__area_of(panels, cut->shorter, rest, cut->line_bytes);
     *before = cut->tall ? dense : ends;
     *after = cut->tall ? ends : dense;
-}
-
-/* Where a group's lines lie before and after they are sorted. */
-static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *before, ipt__area *after)
-{
-    const size_t begin = index * cut->group * cut->line_bytes;
-    const ipt__area dense = ipt__area_of(begin, 1, cut->panels * cut->block_bytes, 0),
-                    lines = ipt__area_of(begin, cut->group, cut->panels * cut->piece_bytes, cut->line_bytes);
-    *before = cut->tall ? dense : lines;
-    *after = cut->tall ? lines : dense;
-}
-
-/* Where the lines are that no group takes, without what is left at their ends. */
-static ipt__area ipt__cut_spare_place(const ipt__cut *cut)
-{
-    return ipt__area_of(cut->groups * cut->group * cut->line_bytes, cut->spare, cut->panels * cut->piece_bytes,
-                        cut->line_bytes);
 }
 
 /* Chunks are taken in this order: see above. */
@@ -10966,11 +10948,57 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 }
 
 #endif
+#ifndef IPT_NO_STORAGE
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/steps                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Storages: steps and memory. */
+
+/* Where super-elements are too short for a storage, the shuffle moves those of a group of lines together, as one block,
+ * and a further pass sorts each group. Lines that no group takes are lifted panel by panel. Then slots may begin before
+ * their panel does: they never end behind it, if at least as much is lifted as the gaps take, and panels are taken in
+ * the other order. */
+static void ipt__cut_make_groups(ipt__cut *cut)
+{
+    const size_t most =
+        ipt__min(ipt__min(cut->chunk_bytes / (cut->panels * cut->piece_bytes), IPT__CUT_GROUP_BYTES / cut->piece_bytes),
+                 cut->shorter);
+    size_t group;
+    if (cut->chunk_panels > 1 || cut->panels == 1 || most < 4)
+        return;
+    for (group = most; group > most / 2; --group) {
+        const size_t groups = cut->shorter / group, spare = cut->shorter % group;
+        if (spare && (double)groups * (double)group * (double)cut->rest >
+                         (double)cut->panels * (double)spare * (double)cut->length)
+            continue;
+        if (cut->group == 1 || spare < cut->spare) {
+            cut->group = group;
+            cut->groups = groups;
+            cut->spare = spare;
+        }
+    }
+    cut->block_bytes = cut->group * cut->piece_bytes;
+    cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
+    cut->backward = cut->spare ? !cut->tall : cut->tall;
+}
+
+/* Where a group's lines lie before and after they are sorted. */
+static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *before, ipt__area *after)
+{
+    const size_t begin = index * cut->group * cut->line_bytes;
+    const ipt__area dense = ipt__area_of(begin, 1, cut->panels * cut->block_bytes, 0),
+                    lines = ipt__area_of(begin, cut->group, cut->panels * cut->piece_bytes, cut->line_bytes);
+    *before = cut->tall ? dense : lines;
+    *after = cut->tall ? lines : dense;
+}
+
+/* Where the lines are that no group takes, without what is left at their ends. */
+static ipt__area ipt__cut_spare_place(const ipt__cut *cut)
+{
+    return ipt__area_of(cut->groups * cut->group * cut->line_bytes, cut->spare, cut->panels * cut->piece_bytes,
+                        cut->line_bytes);
+}
 
 /* The steps of a matrix, in their order. */
 typedef enum ipt__phase {
@@ -11606,6 +11634,7 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
     const ipt_result result = ipt__plan_new(context, desc, NULL, plan);
     return result ? result : ipt__plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>api                                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -11614,8 +11643,14 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    return desc && desc->max_host_memory ? ipt__storage_plan_make(context, desc, plan)
-                                         : ipt__host_plan_make(context, desc, NULL, plan);
+    if (desc && desc->max_host_memory)
+#ifndef IPT_NO_STORAGE
+        return ipt__storage_plan_make(context, desc, plan);
+#else
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
+                         (unsigned long)desc->max_host_memory);
+#endif
+    return ipt__host_plan_make(context, desc, NULL, plan);
 }
 
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,

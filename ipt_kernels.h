@@ -59,8 +59,8 @@
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes)
 
-/* Kernels that only reproduce the seeds: IPT_NO_SEED_KERNELS leaves them out. */
-#ifndef IPT_NO_SEED_KERNELS
+/* Kernels that only reproduce the seeds: IPT_NO_PAPERS leaves them out. */
+#ifndef IPT_NO_PAPERS
 #define IPT_SEED_KERNEL_LIST(X)                                                                                        \
     X(pttwac_010, 1, 1,                                                                                                \
       IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_flag_spread |                  \
@@ -2388,7 +2388,7 @@ static const char *const ipt__text_transpose[] = {
     NULL};
 #define IPT__HASH_transpose "856eb79cc50aa0e6"
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 static const char *const ipt__text_pttwac_010[] = {
     "/* PTTWAC 010!: transposes each instance, a rows x cols grid of elements, where it lies in global memory, by one\n",
     " * work-group whose work-items follow the cycles of its units with a flag for each unit in local memory (seed 000,\n",
@@ -2466,7 +2466,7 @@ static const char *const ipt__text_pttwac_010[] = {
 #define IPT__HASH_pttwac_010 "965f223b0b0d2b75"
 #endif
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 static const char *const ipt__text_p_ipt[] = {
     "/* P-IPT: each cycle of a grid of super-elements is moved by one worker, a work-item or a work-group (seed 000, section\n",
     " * 3). Nothing is marked: whoever comes to a slot walks its cycle, and moves it if no slot of it has a smaller number.\n",
@@ -2508,7 +2508,7 @@ static const char *const ipt__text_p_ipt[] = {
 #define IPT__HASH_p_ipt "1a9e558f39d9ea65"
 #endif
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 static const char *const ipt__text_pad[] = {
     "/* Padding and unpadding in place: rows of row_units units that lie row_units apart come to lie padded_units apart, or\n",
     " * the other way round (seed 002, section 6.2.1).\n",

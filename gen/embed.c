@@ -203,7 +203,7 @@ static void embed_text(const char *path)
 
     /* A folder of that name holds what embedders may leave out. */
     if (strstr(path, "/seeds/"))
-        fputs("\n#ifndef IPT_NO_SEED_KERNELS", stdout);
+        fputs("\n#ifndef IPT_NO_PAPERS", stdout);
     printf("\nstatic const char *const ipt__text_%s[] = {\n", name);
     while (read_line(file, path, line)) {
         const char *c;

@@ -2,8 +2,14 @@
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    return desc && desc->max_host_memory ? ipt__storage_plan_make(context, desc, plan)
-                                         : ipt__host_plan_make(context, desc, NULL, plan);
+    if (desc && desc->max_host_memory)
+#ifndef IPT_NO_STORAGE
+        return ipt__storage_plan_make(context, desc, plan);
+#else
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
+                         (unsigned long)desc->max_host_memory);
+#endif
+    return ipt__host_plan_make(context, desc, NULL, plan);
 }
 
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,

@@ -54,8 +54,10 @@
 #include "host/device.h"
 #include "host/make.h"
 #include "host/execute.h"
+#ifndef IPT_NO_STORAGE
 #include "host/steps.h"
 #include "host/storage.h"
+#endif
 #include "api.h"
 
 #if defined(__GNUC__) || defined(__clang__)

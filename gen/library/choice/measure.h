@@ -23,6 +23,14 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
     return result;
 }
 
+/* Whether the plan takes two passes, and the desc leaves their super-elements' length open. */
+static int ipt__plan_has_choice(const ipt_plan *plan)
+{
+    const ipt_plan_desc *const desc = &plan->desc;
+    return plan->layout.length && !desc->tile_m && !desc->tile_n &&
+           (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
+}
+
 /* Replaces the two-pass layout that the model prefers by the one that wisdom knows, or if the desc asks for it by the
  * fastest of the best ones of each length class. The other layouts have nothing to choose. */
 static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
@@ -39,9 +47,13 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
     if (buffer)
         result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
                                    CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
-    if (result || !plan->layout.length || desc->tile_m || desc->tile_n ||
-        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS) ||
-        ipt__wisdom_apply(plan, budget) || !measure)
+    if (result || !ipt__plan_has_choice(plan))
+        return result;
+#ifndef IPT_NO_WISDOM
+    if (ipt__wisdom_apply(plan, budget))
+        return result;
+#endif
+    if (!measure)
         return result;
     if (!buffer)
         buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
@@ -69,6 +81,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
     plan->layout = best;
+#ifndef IPT_NO_WISDOM
     if (best_time) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
@@ -76,5 +89,6 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
         ipt__wisdom_add(plan->context, &learnt); /* without memory for it there is none */
         IPT_LOCK_RELEASE(&plan->context->lock);
     }
+#endif
     return result;
 }

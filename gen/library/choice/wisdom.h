@@ -1,5 +1,19 @@
 /* Wisdom: what measuring has found, as text. */
 
+#ifndef IPT_NO_WISDOM
+
+/* A size in decimal: Windows' unsigned long is too short for one. */
+static void ipt__text_add_size(ipt__text *out, size_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = 0;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    ipt__text_add(out, "%s", digits + at);
+}
+
 #define IPT__WISDOM_TITLE "ipt wisdom 1"
 
 /* Whether two lines are about the same plan: all but the result. */
@@ -271,3 +285,5 @@ IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path
     ipt__release(&context->allocator, text);
     return result;
 }
+
+#endif

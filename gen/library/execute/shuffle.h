@@ -55,7 +55,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
@@ -171,7 +171,7 @@ static ipt_result ipt__run_stage(ipt__run *run, const ipt__stage *stage, const i
     case IPT__STAGE_MAP:
         result = ipt__run_map(run, stage, place);
         break;
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
     case IPT__STAGE_PTTWAC_010:
         result = ipt__run_pttwac_010(run, stage, place);
         break;

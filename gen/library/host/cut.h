@@ -50,34 +50,6 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     return 1;
 }
 
-/* Where super-elements are too short for a storage, the shuffle moves those of a group of lines together, as one block,
- * and a further pass sorts each group. Lines that no group takes are lifted panel by panel. Then slots may begin before
- * their panel does: they never end behind it, if at least as much is lifted as the gaps take, and panels are taken in
- * the other order. */
-static void ipt__cut_make_groups(ipt__cut *cut)
-{
-    const size_t most =
-        ipt__min(ipt__min(cut->chunk_bytes / (cut->panels * cut->piece_bytes), IPT__CUT_GROUP_BYTES / cut->piece_bytes),
-                 cut->shorter);
-    size_t group;
-    if (cut->chunk_panels > 1 || cut->panels == 1 || most < 4)
-        return;
-    for (group = most; group > most / 2; --group) {
-        const size_t groups = cut->shorter / group, spare = cut->shorter % group;
-        if (spare && (double)groups * (double)group * (double)cut->rest >
-                         (double)cut->panels * (double)spare * (double)cut->length)
-            continue;
-        if (cut->group == 1 || spare < cut->spare) {
-            cut->group = group;
-            cut->groups = groups;
-            cut->spare = spare;
-        }
-    }
-    cut->block_bytes = cut->group * cut->piece_bytes;
-    cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
-    cut->backward = cut->spare ? !cut->tall : cut->tall;
-}
-
 /* How much of a chunk there is with number `index`, in panels or matrices. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
@@ -142,23 +114,6 @@ static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__ar
                     ends = ipt__area_of(panels, cut->shorter, rest, cut->line_bytes);
     *before = cut->tall ? dense : ends;
     *after = cut->tall ? ends : dense;
-}
-
-/* Where a group's lines lie before and after they are sorted. */
-static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *before, ipt__area *after)
-{
-    const size_t begin = index * cut->group * cut->line_bytes;
-    const ipt__area dense = ipt__area_of(begin, 1, cut->panels * cut->block_bytes, 0),
-                    lines = ipt__area_of(begin, cut->group, cut->panels * cut->piece_bytes, cut->line_bytes);
-    *before = cut->tall ? dense : lines;
-    *after = cut->tall ? lines : dense;
-}
-
-/* Where the lines are that no group takes, without what is left at their ends. */
-static ipt__area ipt__cut_spare_place(const ipt__cut *cut)
-{
-    return ipt__area_of(cut->groups * cut->group * cut->line_bytes, cut->spare, cut->panels * cut->piece_bytes,
-                        cut->line_bytes);
 }
 
 /* Chunks are taken in this order: see above. */

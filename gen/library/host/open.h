@@ -109,7 +109,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->split_count ? plan->split_count : 1;
     const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
-    size_t length, i, s, bytes, least;
+    size_t length, i, s, bytes = 0, least;
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
     if (host->shares)

@@ -14,6 +14,11 @@
 #error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
 #endif
 
+/* IPT_NO_PAPERS under its first name. */
+#if defined(IPT_NO_SEED_KERNELS) && !defined(IPT_NO_PAPERS)
+#define IPT_NO_PAPERS
+#endif
+
 /* The version of this header: 10000 * major + 100 * minor + patch. */
 #define IPT_VERSION 100
 
@@ -158,6 +163,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
  * entry, or damaged), OUT_OF_MEMORY, UNSUPPORTED (it cannot be written, and why; IPT_NO_DISK_CACHE). */
 IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
 
+#ifndef IPT_NO_WISDOM
 /* What IPT_MEASURE has found out on this context, or ipt_wisdom_import has told it, as text of lines, into text of
  * capacity bytes including the terminating zero; *bytes (may be NULL) is what the whole text needs, zero included.
  * Errors: INVALID_ARGUMENT (capacity is too small, too). */
@@ -171,6 +177,7 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
 /* The same to and from a file. Errors, beside those: INVALID_ARGUMENT if it cannot be written or read. */
 IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
 IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
+#endif
 
 /* All OpenCL devices of this machine, in the order in which ipt_context_create looks at them. Writes at most capacity
  * of them to devices (which may be NULL if capacity is 0) and how many there are to *count. Errors: INVALID_ARGUMENT,
@@ -405,6 +412,7 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
 
+#ifndef IPT_NO_STORAGE
 /* Where a matrix is that is not in memory: in a file, say. */
 typedef struct ipt_storage {
     /* Read and write `bytes` bytes that stand `offset` bytes behind the first matrix's start. Called by several threads
@@ -439,6 +447,7 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan);
 /* Whether the piece of memory that ready has reported for `step` must be there, as it was, to go on with `resume`: 1 or
  * 0. So who keeps a sum of each piece can check, before going on, all that counts. */
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume);
+#endif
 
 /* A plan for host matrices that are spread over the devices of several contexts, which share one cl_context: each has
  * a share of the parts. It executes host matrices only, in its first context's name. Errors: as ipt_plan_create. */
@@ -467,7 +476,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan);
  * its context on every call; ipt_context_error(NULL) tells what went wrong. Errors: as the calls it is made of. */
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Heuristics: how the seeds choose tiles, sequences and work-groups. Plans choose by their own model; these are for

@@ -1,6 +1,6 @@
 /* Heuristics. */
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 
 enum {
     IPT__RANGE_LEAST = 50, /* seed 000, section 7.4 */

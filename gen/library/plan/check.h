@@ -8,10 +8,10 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     if (variant != IPT_VARIANT_AUTO && !(families >> ipt__variants[variant].family & 1))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %s, which serves other stages", name,
                          ipt_variant_string(variant));
-#ifdef IPT_NO_SEED_KERNELS
+#ifdef IPT_NO_PAPERS
     if (variant != IPT_VARIANT_AUTO)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_SEED_KERNELS has left the seeds' kernels out",
-                         name, ipt_variant_string(variant));
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_PAPERS has left the seeds' kernels out", name,
+                         ipt_variant_string(variant));
 #endif
     return IPT_SUCCESS;
 }
@@ -106,14 +106,14 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
                          ipt_sequence_string(desc->sequence));
-#ifdef IPT_NO_SEED_KERNELS
+#ifdef IPT_NO_PAPERS
     if (desc->flags & IPT_PAD)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_SEED_KERNELS has left its kernels out");
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_PAPERS has left its kernels out");
 #endif
     return IPT_SUCCESS;
 }
 
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
 /* Fills in tiles, padding and sequence for IPT_PAD: what the desc leaves open, by seed 002's algorithms 5 and 3. */
 static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
 {
@@ -223,7 +223,7 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
         result = ipt__check_move(desc);
     if (!result && (desc->from || desc->to))
         ipt__plan_simplify_formats(desc);
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
     if (!result && (desc->flags & IPT_PAD))
         result = ipt__plan_choose_padding(plan);
 #endif

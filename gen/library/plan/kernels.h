@@ -116,7 +116,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             params.bank_padding = stage->variant->bank_padding;
         }
         break;
-#ifndef IPT_NO_SEED_KERNELS
+#ifndef IPT_NO_PAPERS
     case IPT__STAGE_PTTWAC_010:
         id = IPT__KERNEL_pttwac_010;
         params.group_size = (cl_uint)stage->lanes;

@@ -100,18 +100,6 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
     out->length += added > 0 ? (size_t)added : 0;
 }
 
-/* A size in decimal: Windows' unsigned long is too short for one. */
-static void ipt__text_add_size(ipt__text *out, size_t value)
-{
-    char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    ipt__text_add(out, "%s", digits + at);
-}
-
 /* "unit_bytes=4 tile=32": the parameters that a kernel uses. */
 static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
