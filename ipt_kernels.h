@@ -389,2212 +389,1883 @@
     X(ulong, control_base) /* words: the next number, and a flag for each chunk of each matrix */                      \
     X(uint, row_units_shift)
 
-/* The text of each kernel file, line by line, and its FNV-1a hash. */
+/* The text of each kernel file without comments and indentation, and its FNV-1a hash. */
 
 static const char *const ipt__text_common[] = {
-    "/* What every kernel shares: the unit, division by constants from the host, tiles in local memory. */\n",
-    "#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENTS)\n",
-    "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENTS must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#if IPT_UNIT_BYTES == 1\n",
-    "typedef uchar ipt_unit;\n",
-    "#elif IPT_UNIT_BYTES == 2\n",
-    "typedef ushort ipt_unit;\n",
-    "#elif IPT_UNIT_BYTES == 4\n",
-    "typedef uint ipt_unit;\n",
-    "#elif IPT_UNIT_BYTES == 8\n",
-    "typedef ulong ipt_unit;\n",
-    "#elif IPT_UNIT_BYTES == 16\n",
-    "typedef uint4 ipt_unit;\n",
-    "#else\n",
-    "#error \"IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16\"\n",
-    "#endif\n",
-    "\n",
-    "/* What becomes of an element, which is one unit then, where a kernel has each in hand just once. The plan's expression\n",
-    " * computes it from x. */\n",
-    "#if defined(IPT_APPLY) && IPT_APPLY\n",
-    "#define IPT_PASTE(a, b) a##b\n",
-    "#define IPT_AS(type) IPT_PASTE(as_, type)\n",
-    "#if IPT_UNIT_BYTES == 1\n",
-    "#define IPT_AS_UNIT as_uchar\n",
-    "#elif IPT_UNIT_BYTES == 2\n",
-    "#define IPT_AS_UNIT as_ushort\n",
-    "#elif IPT_UNIT_BYTES == 4\n",
-    "#define IPT_AS_UNIT as_uint\n",
-    "#elif IPT_UNIT_BYTES == 8\n",
-    "#define IPT_AS_UNIT as_ulong\n",
-    "#else\n",
-    "#define IPT_AS_UNIT as_uint4\n",
-    "#endif\n",
-    "ipt_unit ipt_apply(ipt_unit unit)\n",
-    "{\n",
-    "    const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);\n",
-    "    const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;\n",
-    "    return IPT_AS_UNIT(result);\n",
-    "}\n",
-    "#define IPT_APPLIED(unit) ipt_apply(unit)\n",
-    "#else\n",
-    "#define IPT_APPLIED(unit) (unit)\n",
-    "#endif\n",
-    "\n",
-    "/* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d), exact for n < 2^31. A\n",
-    " * magic of 0 stands for d = 1. */\n",
-    "uint ipt_divide32(uint n, uint magic, uint shift)\n",
-    "{\n",
-    "    return magic != 0 ? mul_hi(n, magic) >> shift : n;\n",
-    "}\n",
-    "\n",
-    "/* The same on 64 bits: magic = ceil(2^(63 + l) / d), exact for n < 2^63. */\n",
-    "ulong ipt_divide64(ulong n, ulong magic, uint shift)\n",
-    "{\n",
-    "    return magic != 0 ? mul_hi(n, magic) >> shift : n;\n",
-    "}\n",
-    "\n",
-    "/* Slot numbers: 32 bits where there are fewer than 2^31 slots, else 64. */\n",
-    "#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32\n",
-    "typedef uint ipt_index;\n",
-    "#define IPT_DIVIDE(n, magic, shift) ipt_divide32(n, (uint)(magic), shift)\n",
-    "#else\n",
-    "typedef ulong ipt_index;\n",
-    "#define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)\n",
-    "#endif\n",
-    "\n",
-    "/* Where slot t begins, in units, on a grid with row_slots slots of slot_units each in a row and row_stride units from\n",
-    " * one row to the next. Beyond 2^32 whatever the width of t. */\n",
-    "ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n",
-    "                       ulong slot_units)\n",
-    "{\n",
-    "    const ipt_index row = IPT_DIVIDE(t, row_slots_magic, row_slots_shift);\n",
-    "    return row * row_stride + (t - row * row_slots) * slot_units;\n",
-    "}\n",
-    "\n",
-    "/* The slot that the content of slot t of a rows x cols grid moves to. */\n",
-    "ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic, uint cols_shift)\n",
-    "{\n",
-    "    const ipt_index row = IPT_DIVIDE(t, cols_magic, cols_shift);\n",
-    "    return (t - row * (ipt_index)cols) * (ipt_index)rows + row;\n",
-    "}\n",
-    "\n",
-    "#ifdef IPT_MEMORY_MODEL /* for kernels that fetch, signal and wait */\n",
-    "\n",
-    "#if IPT_MEMORY_MODEL == 3\n",
-    "#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))\n",
-    "#endif\n",
-    "\n",
-    "/* Orders the memory accesses of a work-item before it for the whole device before those after it. PTX: mem_fence is\n",
-    " * only membar.cta there. OpenCL C 1.2 has nothing stronger than its mem_fence. */\n",
-    "#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2\n",
-    "#define IPT_FENCE_DEVICE() __asm__ volatile(\"membar.gl;\" ::: \"memory\")\n",
-    "#elif IPT_MEMORY_MODEL == 3\n",
-    "#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)\n",
-    "#else\n",
-    "#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)\n",
-    "#endif\n",
-    "\n",
-    "/* Adds one to a word for other work-groups to see after all that this work-item knows to have happened. */\n",
-    "void ipt_signal(volatile __global uint *word)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    __asm__ volatile(\"red.release.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n",
-    "#elif IPT_MEMORY_MODEL == 3\n",
-    "    atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);\n",
-    "#else\n",
-    "    IPT_FENCE_DEVICE();\n",
-    "    atomic_inc(word);\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* Adds one to a word that says what has been read into local memory, for those who are going to overwrite it. What has\n",
-    " * arrived there, and been waited for, cannot be undone by a later write, so that PTX needs no release, which would cost\n",
-    " * a tenth of a panel's time on an H200. Where the language has it, it is used. */\n",
-    "void ipt_count_read(volatile __global uint *word)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    __asm__ volatile(\"red.relaxed.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n",
-    "#else\n",
-    "    ipt_signal(word);\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* A word that another work-group may change at any time: a plain load may read a cache that nobody tells of it. What\n",
-    " * comes behind it happens after what the word tells of. */\n",
-    "uint ipt_poll(volatile __global uint *word)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    uint value;\n",
-    "    __asm__ volatile(\"ld.acquire.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n",
-    "    return value;\n",
-    "#elif IPT_MEMORY_MODEL == 3\n",
-    "    return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);\n",
-    "#else\n",
-    "    const uint value = atomic_or(word, 0u);\n",
-    "    IPT_FENCE_DEVICE();\n",
-    "    return value;\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* The same without that order. */\n",
-    "uint ipt_glance(volatile __global uint *word)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    uint value;\n",
-    "    __asm__ volatile(\"ld.relaxed.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n",
-    "    return value;\n",
-    "#elif IPT_MEMORY_MODEL == 3\n",
-    "    return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);\n",
-    "#else\n",
-    "    return atomic_or(word, 0u);\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* Memory is fetched in quanta of 16 bytes, aligned as such, whatever the unit: a run's first unit lies where it did in\n",
-    " * its quantum. */\n",
-    "#define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)\n",
-    "\n",
-    "/* Memory is written by sectors. */\n",
-    "#define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)\n",
-    "\n",
-    "/* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */\n",
-    "void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    /* Needs no registers, so that all that a work-group reads is under way at once. Runs begin inside lines whose rest\n",
-    "     * another run needs soon: asking for whole lines gained 3 % (panels) to 9 % (squares) on an H200. */\n",
-    "    __asm__ volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\" ::\"r\"((uint)(ulong)to), \"l\"(from) : \"memory\");\n",
-    "#else\n",
-    "    *to = *from;\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* The same without the units outside [low, high). */\n",
-    "void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong quantum, ulong low, ulong high)\n",
-    "{\n",
-    "    const ulong first = quantum * IPT_QUANTUM_UNITS;\n",
-    "    if (first >= low && first + IPT_QUANTUM_UNITS <= high) {\n",
-    "        ipt_fetch_inside(to, (__global uint4 *)(from + first));\n",
-    "    } else {\n",
-    "        __local ipt_unit *units = (__local ipt_unit *)to;\n",
-    "        for (uint i = 0; i < IPT_QUANTUM_UNITS; ++i)\n",
-    "            if (first + i >= low && first + i < high)\n",
-    "                units[i] = from[first + i];\n",
-    "    }\n",
-    "}\n",
-    "\n",
-    "void ipt_fetch_wait(void)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    __asm__ volatile(\"cp.async.wait_all;\" ::: \"memory\");\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* Closes a block of what this work-item fetches. */\n",
-    "void ipt_fetch_close_block(void)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    __asm__ volatile(\"cp.async.commit_group;\" ::: \"memory\");\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* Waits for all blocks but the last `but`, up to IPT_BLOCKS - 1, that this work-item has closed. */\n",
-    "#define IPT_BLOCKS 4\n",
-    "void ipt_fetch_wait_but(uint but)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    if (but == 3)\n",
-    "        __asm__ volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\n",
-    "    else if (but == 2)\n",
-    "        __asm__ volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n",
-    "    else if (but == 1)\n",
-    "        __asm__ volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\n",
-    "    else\n",
-    "        ipt_fetch_wait();\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* Stores a unit that no cache needs to keep. What panels left in an H200's cache slowed copies of rectangles over the\n",
-    " * bus that ran meanwhile, from 93 to 69 GB/s both ways; the panels themselves take as long either way. */\n",
-    "void ipt_store(__global ipt_unit *to, ipt_unit unit)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL != 1 && IPT_MEMORY_MODEL != 2\n",
-    "    *to = unit;\n",
-    "#elif IPT_UNIT_BYTES == 1\n",
-    "    __asm__ volatile(\"st.global.cs.u8 [%0], %1;\" ::\"l\"(to), \"r\"((uint)unit) : \"memory\");\n",
-    "#elif IPT_UNIT_BYTES == 2\n",
-    "    __asm__ volatile(\"st.global.cs.u16 [%0], %1;\" ::\"l\"(to), \"h\"(unit) : \"memory\");\n",
-    "#elif IPT_UNIT_BYTES == 4\n",
-    "    __asm__ volatile(\"st.global.cs.u32 [%0], %1;\" ::\"l\"(to), \"r\"(unit) : \"memory\");\n",
-    "#elif IPT_UNIT_BYTES == 8\n",
-    "    __asm__ volatile(\"st.global.cs.u64 [%0], %1;\" ::\"l\"(to), \"l\"(unit) : \"memory\");\n",
-    "#else\n",
-    "    __asm__ volatile(\"st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};\" ::\"l\"(to), \"r\"(unit.x), \"r\"(unit.y), \"r\"(unit.z),\n",
-    "                     \"r\"(unit.w)\n",
-    "                     : \"memory\");\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "#endif\n",
-    "\n",
-    "/* Work-items of a group stand in lines. */\n",
-    "#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n",
-    "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n",
-    "\n",
-    "#if defined(IPT_ELEMENT_UNITS) && defined(IPT_MEMORY_MODEL)\n",
-    "\n",
-    "/* Unit k of a run of elements: which element, and which of its units. */\n",
-    "#if IPT_ELEMENT_UNITS == 1\n",
-    "#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0\n",
-    "#else\n",
-    "#define IPT_ELEMENT_OF(k, element, part)                                                                               \\\n",
-    "    const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units\n",
-    "#endif\n",
-    "\n",
-    "/* The quantum at which row i of a tile begins in local memory, if rows lie `pitch` quanta apart and one more after\n",
-    " * every 2^skew of them. */\n",
-    "uint ipt_tile_row(uint i, uint pitch, uint skew)\n",
-    "{\n",
-    "    return i * pitch + (i >> skew);\n",
-    "}\n",
-    "\n",
-    "/* Fetches a tile, `rows` rows of `units` units, the first at `begin` and row_units from one to the next, into local\n",
-    " * memory, in `blocks` blocks of block_rows rows. run_lanes work-items share a row; the host chooses them so that the\n",
-    " * rows of one work-item all begin at the same place of a quantum, and block_rows so that all work-items have the same\n",
-    " * number of rows in a block. Nothing outside [low, high) is read. */\n",
-    "void ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,\n",
-    "                    uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,\n",
-    "                    ulong high)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;\n",
-    "    const uint first = get_local_id(0) / run_lanes;\n",
-    "    const ulong own = begin + first * row_units;\n",
-    "    const uint shift = (uint)own & (IPT_QUANTUM_UNITS - 1);\n",
-    "    const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n",
-    "    const uint to_step = ipt_tile_row(step, pitch, skew);\n",
-    "    const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;\n",
-    "    const bool inside = begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&\n",
-    "                        begin + rows * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high;\n",
-    "    ulong quantum = own / IPT_QUANTUM_UNITS + lane;\n",
-    "    __local uint4 *to = quanta + ipt_tile_row(first, pitch, skew) + lane;\n",
-    "    uint i = first;\n",
-    "    for (uint block = 1; block <= blocks; ++block) {\n",
-    "        for (const uint block_end = min(rows, block * block_rows); i < block_end; i += step) {\n",
-    "            __global uint4 *from = (__global uint4 *)matrix + quantum;\n",
-    "            for (uint q = 0; lane + q < end; q += run_lanes)\n",
-    "                if (inside)\n",
-    "                    ipt_fetch_inside(to + q, from + q);\n",
-    "                else\n",
-    "                    ipt_fetch(to + q, matrix, quantum + q, low, high);\n",
-    "            quantum += from_step;\n",
-    "            to += to_step;\n",
-    "        }\n",
-    "        ipt_fetch_close_block();\n",
-    "    }\n",
-    "}\n",
-    "\n",
-    "/* starts[i] for such a tile: the unit of local memory at which row i begins. */\n",
-    "void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)\n",
-    "{\n",
-    "    for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)\n",
-    "        starts[i] = ipt_tile_row(i, pitch, skew) * IPT_QUANTUM_UNITS +\n",
-    "                    (((uint)begin + i * (uint)row_units) & (IPT_QUANTUM_UNITS - 1));\n",
-    "}\n",
-    "\n",
-    "/* What follows writes transposed runs, four of them at a time by a line of work-items, so that their accesses overlap.\n",
-    " * Stores begin at sectors wherever the run does: memory takes whole sectors twice as fast (measured on an H200: 3650\n",
-    " * against 1790 GB/s). These loops are bound by the instructions that they issue, not by memory: what can be computed\n",
-    " * once is. */\n",
-    "\n",
-    "/* Four units that lie together at a quantum, in one access where a quantum is four units: a fourth of the bank\n",
-    " * conflicts that four accesses have where all rows begin alike. */\n",
-    "void ipt_read_four(ipt_unit *values, __local ipt_unit *from)\n",
-    "{\n",
-    "#if IPT_UNIT_BYTES == 4\n",
-    "    const uint4 four = *(__local uint4 *)from;\n",
-    "    values[0] = four.x;\n",
-    "    values[1] = four.y;\n",
-    "    values[2] = four.z;\n",
-    "    values[3] = four.w;\n",
-    "#else\n",
-    "#pragma unroll 4\n",
-    "    for (uint u = 0; u < 4; ++u)\n",
-    "        values[u] = from[u];\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* Four runs of `units` units to rows of `target`, the first at `begin` and `run_stride` units from one to the next: a\n",
-    " * multiple of a sector, so that all four begin at the same place of one. `count` of them are there. Unit k of run u is\n",
-    " * at tile[starts[element of k] + from + u * from_step + part of k]; `together`: all four always lie at a quantum. */\n",
-    "void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n",
-    "                    ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,\n",
-    "                    uint element_units, uint element_units_magic, uint element_units_shift)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n",
-    "    __global ipt_unit *sectors[4];\n",
-    "#pragma unroll 4\n",
-    "    for (uint u = 0; u < 4; ++u)\n",
-    "        sectors[u] = target + (begin - before) + u * run_stride;\n",
-    "    for (uint at = lane; at - lane < units + before; at += IPT_LINE_LANES) {\n",
-    "        /* No branch, so that no read waits for another: units beyond the run are read for nothing. */\n",
-    "        const uint i = at - before, inside = min(i, units - 1);\n",
-    "        IPT_ELEMENT_OF(inside, element, part);\n",
-    "        __local ipt_unit *units_of = tile + (starts[element] + part + from);\n",
-    "        ipt_unit values[4];\n",
-    "        if (together) {\n",
-    "            ipt_read_four(values, units_of);\n",
-    "        } else {\n",
-    "#pragma unroll 4\n",
-    "            for (uint u = 0; u < 4; ++u)\n",
-    "                values[u] = units_of[u < count ? u * from_step : 0];\n",
-    "        }\n",
-    "        if (i < units) {\n",
-    "#pragma unroll 4\n",
-    "            for (uint u = 0; u < 4; ++u)\n",
-    "                if (u < count)\n",
-    "                    ipt_store(&sectors[u][at], IPT_APPLIED(values[u]));\n",
-    "        }\n",
-    "    }\n",
-    "}\n",
-    "\n",
-    "/* All the `runs` runs of a group's tile to rows of `target`, the first at `begin` and row_units from one to the next.\n",
-    " * aligned: the tile's rows all begin at a quantum. */\n",
-    "void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n",
-    "                    ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,\n",
-    "                    uint element_units_shift)\n",
-    "{\n",
-    "    /* Rows that begin alike: neighbours if all do. */\n",
-    "    const uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n",
-    "    for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {\n",
-    "        const uint run =\n",
-    "            apart == 1 ? 4 * line : line / IPT_SECTOR_UNITS * (4 * IPT_SECTOR_UNITS) + line % IPT_SECTOR_UNITS;\n",
-    "        if (run >= runs)\n",
-    "            break;\n",
-    "        const ulong first = begin + run * row_units;\n",
-    "        const uint from = run * element_units;\n",
-    "        if (aligned && apart == 1 && run + 4 <= runs)\n",
-    "            ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0);\n",
-    "        else if (run + 3 * apart < runs)\n",
-    "            ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,\n",
-    "                           element_units, element_units_magic, element_units_shift);\n",
-    "        else\n",
-    "            ipt_store_four(tile, starts, target, first, apart * row_units, (runs - run + apart - 1) / apart, units,\n",
-    "                           from, apart * element_units, false, element_units, element_units_magic, element_units_shift);\n",
-    "    }\n",
-    "}\n",
-    "\n",
-    "#endif\n",
-    "\n",
-    "#ifdef IPT_TILE\n",
-    "\n",
-    "/* A work-item alone, as on CPUs, transposes blocks in vector registers and needs no tile. */\n",
-    "#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n",
-    "#define IPT_VECTORS 1\n",
-    "#if IPT_UNIT_BYTES == 4\n",
-    "#define IPT_BLOCK 8\n",
-    "typedef uint8 ipt_vector;\n",
-    "#define IPT_LOAD_VECTOR(from) vload8(0, from)\n",
-    "#define IPT_STORE_VECTOR(vector, to) vstore8(vector, 0, to)\n",
-    "#else\n",
-    "#define IPT_BLOCK 4\n",
-    "typedef ulong4 ipt_vector;\n",
-    "#define IPT_LOAD_VECTOR(from) vload4(0, from)\n",
-    "#define IPT_STORE_VECTOR(vector, to) vstore4(vector, 0, to)\n",
-    "#endif\n",
-    "\n",
-    "/* Exchanges the upper right with the lower left quarters of 2 x 2 (ones), 4 x 4 (twos) and 8 x 8 (halves) units. */\n",
-    "void ipt_exchange_halves(ipt_vector *a, ipt_vector *b)\n",
-    "{\n",
-    "    const ipt_vector both = (ipt_vector)(a->lo, b->lo);\n",
-    "    *b = (ipt_vector)(a->hi, b->hi);\n",
-    "    *a = both;\n",
-    "}\n",
-    "#if IPT_BLOCK == 8\n",
-    "void ipt_exchange_twos(ipt_vector *a, ipt_vector *b)\n",
-    "{\n",
-    "    const ipt_vector both = (ipt_vector)(a->s01, b->s01, a->s45, b->s45);\n",
-    "    *b = (ipt_vector)(a->s23, b->s23, a->s67, b->s67);\n",
-    "    *a = both;\n",
-    "}\n",
-    "void ipt_exchange_ones(ipt_vector *a, ipt_vector *b)\n",
-    "{\n",
-    "    const ipt_vector both = (ipt_vector)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6);\n",
-    "    *b = (ipt_vector)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7);\n",
-    "    *a = both;\n",
-    "}\n",
-    "#else\n",
-    "void ipt_exchange_ones(ipt_vector *a, ipt_vector *b)\n",
-    "{\n",
-    "    const ipt_vector both = (ipt_vector)(a->s0, b->s0, a->s2, b->s2);\n",
-    "    *b = (ipt_vector)(a->s1, b->s1, a->s3, b->s3);\n",
-    "    *a = both;\n",
-    "}\n",
-    "#endif\n",
-    "\n",
-    "void ipt_load_block(ipt_vector *v, __global ipt_unit *source, ulong stride)\n",
-    "{\n",
-    "#pragma unroll\n",
-    "    for (uint i = 0; i < IPT_BLOCK; ++i)\n",
-    "        v[i] = IPT_LOAD_VECTOR(source + i * stride);\n",
-    "}\n",
-    "\n",
-    "void ipt_store_block(ipt_vector *v, __global ipt_unit *target, ulong stride)\n",
-    "{\n",
-    "#pragma unroll\n",
-    "    for (uint i = 0; i < IPT_BLOCK; ++i)\n",
-    "        IPT_STORE_VECTOR(v[i], target + i * stride);\n",
-    "}\n",
-    "\n",
-    "void ipt_transpose_block(ipt_vector *v)\n",
-    "{\n",
-    "#pragma unroll\n",
-    "    for (uint i = 0; i < IPT_BLOCK / 2; ++i)\n",
-    "        ipt_exchange_halves(&v[i], &v[i + IPT_BLOCK / 2]);\n",
-    "#if IPT_BLOCK == 8\n",
-    "#pragma unroll\n",
-    "    for (uint i = 0; i < IPT_BLOCK; i += i % 4 == 1 ? 3 : 1)\n",
-    "        ipt_exchange_twos(&v[i], &v[i + 2]);\n",
-    "#endif\n",
-    "#pragma unroll\n",
-    "    for (uint i = 0; i < IPT_BLOCK; i += 2)\n",
-    "        ipt_exchange_ones(&v[i], &v[i + 1]);\n",
-    "}\n",
-    "#else\n",
-    "#define IPT_VECTORS 0\n",
-    "#endif\n",
-    "\n",
-    "/* A tile of up to IPT_TILE x IPT_TILE elements, of which `parts` units each are held. */\n",
-    "\n",
-    "/* Unit k of a row of elements with `parts` units each: which element, and which of its parts. Exact for\n",
-    " * k < 512 = IPT_TILE * 16 and parts <= 16. */\n",
-    "#if IPT_ELEMENT_UNITS == 1\n",
-    "#define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0\n",
-    "#else\n",
-    "#define IPT_SPLIT(k, parts, element, part)                                                                             \\\n",
-    "    const uint element = ((k) * (65535u / (parts) + 1u)) >> 16, part = (k)-element * (parts)\n",
-    "#endif\n",
-    "\n",
-    "/* Reads rows x cols elements at `source` into `tile`; a row of the tile has `pitch` units. */\n",
-    "void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, ulong row_stride, uint rows,\n",
-    "                   uint cols, uint element_units, uint parts)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;\n",
-    "    for (uint row = line; row < rows; row += IPT_LINES)\n",
-    "        for (uint k = lane; k < cols * parts; k += IPT_LINE_LANES) {\n",
-    "            IPT_SPLIT(k, parts, col, part);\n",
-    "            tile[row * pitch + k] = source[row * row_stride + col * element_units + part];\n",
-    "        }\n",
-    "}\n",
-    "\n",
-    "/* Writes the transpose of the rows x cols tile to `target`. */\n",
-    "void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, ulong row_stride, uint rows,\n",
-    "                    uint cols, uint element_units, uint parts)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;\n",
-    "    for (uint col = line; col < cols; col += IPT_LINES)\n",
-    "        for (uint k = lane; k < rows * parts; k += IPT_LINE_LANES) {\n",
-    "            IPT_SPLIT(k, parts, row, part);\n",
-    "            target[col * row_stride + row * element_units + part] = IPT_APPLIED(tile[row * pitch + col * parts + part]);\n",
-    "        }\n",
-    "}\n",
-    "\n",
-    "#endif\n",
+    "\n#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENTS)\n"
+    "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENTS must be defined\"\n"
+    "#endif\n"
+    "\n#if IPT_UNIT_BYTES == 1\n"
+    "typedef uchar ipt_unit;\n"
+    "#elif IPT_UNIT_BYTES == 2\n"
+    "typedef ushort ipt_unit;\n"
+    "#elif IPT_UNIT_BYTES == 4\n"
+    "typedef uint ipt_unit;\n"
+    "#elif IPT_UNIT_BYTES == 8\n"
+    "typedef ulong ipt_unit;\n"
+    "#elif IPT_UNIT_BYTES == 16\n"
+    "typedef uint4 ipt_unit;\n"
+    "#else\n"
+    "#error \"IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16\"\n"
+    "#endif\n"
+    "\n\n\n#if defined(IPT_APPLY) && IPT_APPLY\n"
+    "#define IPT_PASTE(a, b) a##b\n"
+    "#define IPT_AS(type) IPT_PASTE(as_, type)\n"
+    "#if IPT_UNIT_BYTES == 1\n"
+    "#define IPT_AS_UNIT as_uchar\n"
+    "#elif IPT_UNIT_BYTES == 2\n"
+    "#define IPT_AS_UNIT as_ushort\n"
+    "#elif IPT_UNIT_BYTES == 4\n"
+    "#define IPT_AS_UNIT as_uint\n"
+    "#elif IPT_UNIT_BYTES == 8\n"
+    "#define IPT_AS_UNIT as_ulong\n"
+    "#else\n"
+    "#define IPT_AS_UNIT as_uint4\n"
+    "#endif\n"
+    "ipt_unit ipt_apply(ipt_unit unit)\n"
+    "{\n"
+    "const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);\n"
+    "const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;\n"
+    "return IPT_AS_UNIT(result);\n"
+    "}\n"
+    "#define IPT_APPLIED(unit) ipt_apply(unit)\n"
+    "#else\n"
+    "#define IPT_APPLIED(unit) (unit)\n"
+    "#endif\n"
+    "\n\n\nuint ipt_divide32(uint n, uint magic, uint shift)\n"
+    "{\n"
+    "return magic != 0 ? mul_hi(n, magic) >> shift : n;\n"
+    "}\n"
+    "\n\nulong ipt_divide64(ulong n, ulong magic, uint shift)\n"
+    "{\n"
+    "return magic != 0 ? mul_hi(n, magic) >> shift : n;\n"
+    "}\n"
+    "\n\n#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32\n"
+    "typedef uint ipt_index;\n"
+    "#define IPT_DIVIDE(n, magic, shift) ipt_divide32(n, (uint)(magic), shift)\n"
+    "#else\n"
+    "typedef ulong ipt_index;\n"
+    "#define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)\n"
+    "#endif\n"
+    "\n\n\nulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n"
+    "ulong slot_units)\n"
+    "{\n"
+    "const ipt_index row = IPT_DIVIDE(t, row_slots_magic, row_slots_shift);\n"
+    "return row * row_stride + (t - row * row_slots) * slot_units;\n"
+    "}\n"
+    "\n\nipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic, uint cols_shift)\n"
+    "{\n"
+    "const ipt_index row = IPT_DIVIDE(t, cols_magic, cols_shift);\n"
+    "return (t - row * (ipt_index)cols) * (ipt_index)rows + row;\n"
+    "}\n"
+    "\n#ifdef IPT_MEMORY_MODEL\n"
+    "\n#if IPT_MEMORY_MODEL == 3\n"
+    "#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))\n"
+    "#endif\n"
+    "\n\n\n#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2\n"
+    "#define IPT_FENCE_DEVICE() __asm__ volatile(\"membar.gl;\" ::: \"memory\")\n"
+    "#elif IPT_MEMORY_MODEL == 3\n"
+    "#define IPT_FENCE_DEVICE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)\n"
+    "#else\n"
+    "#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)\n"
+    "#endif\n"
+    "\n\nvoid ipt_signal(volatile __global uint *word)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "__asm__ volatile(\"red.release.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n"
+    "#elif IPT_MEMORY_MODEL == 3\n"
+    "atomic_fetch_add_explicit(IPT_ATOMIC(word), 1u, memory_order_release, memory_scope_device);\n"
+    "#else\n"
+    "IPT_FENCE_DEVICE();\n"
+    "atomic_inc(word);\n"
+    "#endif\n"
+    "}\n"
+    "\n\n\n\nvoid ipt_count_read(volatile __global uint *word)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "__asm__ volatile(\"red.relaxed.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n"
+    "#else\n"
+    "ipt_signal(word);\n"
+    "#endif\n"
+    "}\n"
+    "\n\n\nuint ipt_poll(volatile __global uint *word)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "uint value;\n"
+    "__asm__ volatile(\"ld.acquire.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n"
+    "return value;\n"
+    "#elif IPT_MEMORY_MODEL == 3\n"
+    "return atomic_load_explicit(IPT_ATOMIC(word), memory_order_acquire, memory_scope_device);\n"
+    "#else\n"
+    "const uint value = atomic_or(word, 0u);\n"
+    "IPT_FENCE_DEVICE();\n"
+    "return value;\n"
+    "#endif\n"
+    "}\n"
+    "\n\nuint ipt_glance(volatile __global uint *word)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "uint value;\n"
+    "__asm__ volatile(\"ld.relaxed.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n"
+    "return value;\n"
+    "#elif IPT_MEMORY_MODEL == 3\n"
+    "",
+    "return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);\n"
+    "#else\n"
+    "return atomic_or(word, 0u);\n"
+    "#endif\n"
+    "}\n"
+    "\n\n\n#define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)\n"
+    "\n\n#define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)\n"
+    "\n\nvoid ipt_fetch_inside(__local uint4 *to, __global uint4 *from)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "\n\n__asm__ volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\" ::\"r\"((uint)(ulong)to), \"l\"(from) : \"memory\");\n"
+    "#else\n"
+    "*to = *from;\n"
+    "#endif\n"
+    "}\n"
+    "\n\nvoid ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong quantum, ulong low, ulong high)\n"
+    "{\n"
+    "const ulong first = quantum * IPT_QUANTUM_UNITS;\n"
+    "if (first >= low && first + IPT_QUANTUM_UNITS <= high) {\n"
+    "ipt_fetch_inside(to, (__global uint4 *)(from + first));\n"
+    "} else {\n"
+    "__local ipt_unit *units = (__local ipt_unit *)to;\n"
+    "for (uint i = 0; i < IPT_QUANTUM_UNITS; ++i)\n"
+    "if (first + i >= low && first + i < high)\n"
+    "units[i] = from[first + i];\n"
+    "}\n"
+    "}\n"
+    "\nvoid ipt_fetch_wait(void)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "__asm__ volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
+    "#endif\n"
+    "}\n"
+    "\n\nvoid ipt_fetch_close_block(void)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "__asm__ volatile(\"cp.async.commit_group;\" ::: \"memory\");\n"
+    "#endif\n"
+    "}\n"
+    "\n\n#define IPT_BLOCKS 4\n"
+    "void ipt_fetch_wait_but(uint but)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "if (but == 3)\n"
+    "__asm__ volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\n"
+    "else if (but == 2)\n"
+    "__asm__ volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
+    "else if (but == 1)\n"
+    "__asm__ volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\n"
+    "else\n"
+    "ipt_fetch_wait();\n"
+    "#endif\n"
+    "}\n"
+    "\n\n\nvoid ipt_store(__global ipt_unit *to, ipt_unit unit)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL != 1 && IPT_MEMORY_MODEL != 2\n"
+    "*to = unit;\n"
+    "#elif IPT_UNIT_BYTES == 1\n"
+    "__asm__ volatile(\"st.global.cs.u8 [%0], %1;\" ::\"l\"(to), \"r\"((uint)unit) : \"memory\");\n"
+    "#elif IPT_UNIT_BYTES == 2\n"
+    "__asm__ volatile(\"st.global.cs.u16 [%0], %1;\" ::\"l\"(to), \"h\"(unit) : \"memory\");\n"
+    "#elif IPT_UNIT_BYTES == 4\n"
+    "__asm__ volatile(\"st.global.cs.u32 [%0], %1;\" ::\"l\"(to), \"r\"(unit) : \"memory\");\n"
+    "#elif IPT_UNIT_BYTES == 8\n"
+    "__asm__ volatile(\"st.global.cs.u64 [%0], %1;\" ::\"l\"(to), \"l\"(unit) : \"memory\");\n"
+    "#else\n"
+    "__asm__ volatile(\"st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};\" ::\"l\"(to), \"r\"(unit.x), \"r\"(unit.y), \"r\"(unit.z),\n"
+    "\"r\"(unit.w)\n"
+    ": \"memory\");\n"
+    "#endif\n"
+    "}\n"
+    "\n#endif\n"
+    "\n\n#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n"
+    "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n"
+    "\n#if defined(IPT_ELEMENT_UNITS) && defined(IPT_MEMORY_MODEL)\n"
+    "\n\n#if IPT_ELEMENT_UNITS == 1\n"
+    "#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0\n"
+    "#else\n"
+    "#define IPT_ELEMENT_OF(k, element, part)                                                                               \\\n"
+    "const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units\n"
+    "#endif\n"
+    "\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
+    "{\n"
+    "return i * pitch + (i >> skew);\n"
+    "}\n"
+    "\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,\n"
+    "uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,\n"
+    "ulong high)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;\n"
+    "const uint first = get_local_id(0) / run_lanes;\n"
+    "const ulong own = begin + first * row_units;\n"
+    "const uint shift = (uint)own & (IPT_QUANTUM_UNITS - 1);\n"
+    "const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
+    "const uint to_step = ipt_tile_row(step, pitch, skew);\n"
+    "const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;\n"
+    "const bool inside = begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&\n"
+    "begin + rows * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high;\n"
+    "ulong quantum = own / IPT_QUANTUM_UNITS + lane;\n"
+    "",
+    "__local uint4 *to = quanta + ipt_tile_row(first, pitch, skew) + lane;\n"
+    "uint i = first;\n"
+    "for (uint block = 1; block <= blocks; ++block) {\n"
+    "for (const uint block_end = min(rows, block * block_rows); i < block_end; i += step) {\n"
+    "__global uint4 *from = (__global uint4 *)matrix + quantum;\n"
+    "for (uint q = 0; lane + q < end; q += run_lanes)\n"
+    "if (inside)\n"
+    "ipt_fetch_inside(to + q, from + q);\n"
+    "else\n"
+    "ipt_fetch(to + q, matrix, quantum + q, low, high);\n"
+    "quantum += from_step;\n"
+    "to += to_step;\n"
+    "}\n"
+    "ipt_fetch_close_block();\n"
+    "}\n"
+    "}\n"
+    "\n\nvoid ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)\n"
+    "{\n"
+    "for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)\n"
+    "starts[i] = ipt_tile_row(i, pitch, skew) * IPT_QUANTUM_UNITS +\n"
+    "(((uint)begin + i * (uint)row_units) & (IPT_QUANTUM_UNITS - 1));\n"
+    "}\n"
+    "\n\n\n\n\n\n\n\nvoid ipt_read_four(ipt_unit *values, __local ipt_unit *from)\n"
+    "{\n"
+    "#if IPT_UNIT_BYTES == 4\n"
+    "const uint4 four = *(__local uint4 *)from;\n"
+    "values[0] = four.x;\n"
+    "values[1] = four.y;\n"
+    "values[2] = four.z;\n"
+    "values[3] = four.w;\n"
+    "#else\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "values[u] = from[u];\n"
+    "#endif\n"
+    "}\n"
+    "\n\n\n\nvoid ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n"
+    "ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,\n"
+    "uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n"
+    "__global ipt_unit *sectors[4];\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "sectors[u] = target + (begin - before) + u * run_stride;\n"
+    "for (uint at = lane; at - lane < units + before; at += IPT_LINE_LANES) {\n"
+    "\nconst uint i = at - before, inside = min(i, units - 1);\n"
+    "IPT_ELEMENT_OF(inside, element, part);\n"
+    "__local ipt_unit *units_of = tile + (starts[element] + part + from);\n"
+    "ipt_unit values[4];\n"
+    "if (together) {\n"
+    "ipt_read_four(values, units_of);\n"
+    "} else {\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "values[u] = units_of[u < count ? u * from_step : 0];\n"
+    "}\n"
+    "if (i < units) {\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "if (u < count)\n"
+    "ipt_store(&sectors[u][at], IPT_APPLIED(values[u]));\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "\n\n\nvoid ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n"
+    "ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,\n"
+    "uint element_units_shift)\n"
+    "{\n"
+    "\nconst uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
+    "for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {\n"
+    "const uint run =\n"
+    "apart == 1 ? 4 * line : line / IPT_SECTOR_UNITS * (4 * IPT_SECTOR_UNITS) + line % IPT_SECTOR_UNITS;\n"
+    "if (run >= runs)\n"
+    "break;\n"
+    "const ulong first = begin + run * row_units;\n"
+    "const uint from = run * element_units;\n"
+    "if (aligned && apart == 1 && run + 4 <= runs)\n"
+    "ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0);\n"
+    "else if (run + 3 * apart < runs)\n"
+    "ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,\n"
+    "element_units, element_units_magic, element_units_shift);\n"
+    "else\n"
+    "ipt_store_four(tile, starts, target, first, apart * row_units, (runs - run + apart - 1) / apart, units,\n"
+    "from, apart * element_units, false, element_units, element_units_magic, element_units_shift);\n"
+    "}\n"
+    "}\n"
+    "\n#endif\n"
+    "\n#ifdef IPT_TILE\n"
+    "\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n"
+    "#define IPT_VECTORS 1\n"
+    "#if IPT_UNIT_BYTES == 4\n"
+    "#define IPT_BLOCK 8\n"
+    "typedef uint8 ipt_vector;\n"
+    "#define IPT_LOAD_VECTOR(from) vload8(0, from)\n"
+    "#define IPT_STORE_VECTOR(vector, to) vstore8(vector, 0, to)\n"
+    "#else\n"
+    "#define IPT_BLOCK 4\n"
+    "typedef ulong4 ipt_vector;\n"
+    "#define IPT_LOAD_VECTOR(from) vload4(0, from)\n"
+    "#define IPT_STORE_VECTOR(vector, to) vstore4(vector, 0, to)\n"
+    "#endif\n"
+    "\n\n",
+    "void ipt_exchange_halves(ipt_vector *a, ipt_vector *b)\n"
+    "{\n"
+    "const ipt_vector both = (ipt_vector)(a->lo, b->lo);\n"
+    "*b = (ipt_vector)(a->hi, b->hi);\n"
+    "*a = both;\n"
+    "}\n"
+    "#if IPT_BLOCK == 8\n"
+    "void ipt_exchange_twos(ipt_vector *a, ipt_vector *b)\n"
+    "{\n"
+    "const ipt_vector both = (ipt_vector)(a->s01, b->s01, a->s45, b->s45);\n"
+    "*b = (ipt_vector)(a->s23, b->s23, a->s67, b->s67);\n"
+    "*a = both;\n"
+    "}\n"
+    "void ipt_exchange_ones(ipt_vector *a, ipt_vector *b)\n"
+    "{\n"
+    "const ipt_vector both = (ipt_vector)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6);\n"
+    "*b = (ipt_vector)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7);\n"
+    "*a = both;\n"
+    "}\n"
+    "#else\n"
+    "void ipt_exchange_ones(ipt_vector *a, ipt_vector *b)\n"
+    "{\n"
+    "const ipt_vector both = (ipt_vector)(a->s0, b->s0, a->s2, b->s2);\n"
+    "*b = (ipt_vector)(a->s1, b->s1, a->s3, b->s3);\n"
+    "*a = both;\n"
+    "}\n"
+    "#endif\n"
+    "\nvoid ipt_load_block(ipt_vector *v, __global ipt_unit *source, ulong stride)\n"
+    "{\n"
+    "#pragma unroll\n"
+    "for (uint i = 0; i < IPT_BLOCK; ++i)\n"
+    "v[i] = IPT_LOAD_VECTOR(source + i * stride);\n"
+    "}\n"
+    "\nvoid ipt_store_block(ipt_vector *v, __global ipt_unit *target, ulong stride)\n"
+    "{\n"
+    "#pragma unroll\n"
+    "for (uint i = 0; i < IPT_BLOCK; ++i)\n"
+    "IPT_STORE_VECTOR(v[i], target + i * stride);\n"
+    "}\n"
+    "\nvoid ipt_transpose_block(ipt_vector *v)\n"
+    "{\n"
+    "#pragma unroll\n"
+    "for (uint i = 0; i < IPT_BLOCK / 2; ++i)\n"
+    "ipt_exchange_halves(&v[i], &v[i + IPT_BLOCK / 2]);\n"
+    "#if IPT_BLOCK == 8\n"
+    "#pragma unroll\n"
+    "for (uint i = 0; i < IPT_BLOCK; i += i % 4 == 1 ? 3 : 1)\n"
+    "ipt_exchange_twos(&v[i], &v[i + 2]);\n"
+    "#endif\n"
+    "#pragma unroll\n"
+    "for (uint i = 0; i < IPT_BLOCK; i += 2)\n"
+    "ipt_exchange_ones(&v[i], &v[i + 1]);\n"
+    "}\n"
+    "#else\n"
+    "#define IPT_VECTORS 0\n"
+    "#endif\n"
+    "\n\n\n\n\n#if IPT_ELEMENT_UNITS == 1\n"
+    "#define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0\n"
+    "#else\n"
+    "#define IPT_SPLIT(k, parts, element, part)                                                                             \\\n"
+    "const uint element = ((k) * (65535u / (parts) + 1u)) >> 16, part = (k)-element * (parts)\n"
+    "#endif\n"
+    "\n\nvoid ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, ulong row_stride, uint rows,\n"
+    "uint cols, uint element_units, uint parts)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;\n"
+    "for (uint row = line; row < rows; row += IPT_LINES)\n"
+    "for (uint k = lane; k < cols * parts; k += IPT_LINE_LANES) {\n"
+    "IPT_SPLIT(k, parts, col, part);\n"
+    "tile[row * pitch + k] = source[row * row_stride + col * element_units + part];\n"
+    "}\n"
+    "}\n"
+    "\n\nvoid ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, ulong row_stride, uint rows,\n"
+    "uint cols, uint element_units, uint parts)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;\n"
+    "for (uint col = line; col < cols; col += IPT_LINES)\n"
+    "for (uint k = lane; k < rows * parts; k += IPT_LINE_LANES) {\n"
+    "IPT_SPLIT(k, parts, row, part);\n"
+    "target[col * row_stride + row * element_units + part] = IPT_APPLIED(tile[row * pitch + col * parts + part]);\n"
+    "}\n"
+    "}\n"
+    "\n#endif\n"
+    "",
     NULL};
-#define IPT__HASH_common "2ef561df1acab1ec"
+#define IPT__HASH_common "fb0527eeb4de4329"
 
 static const char *const ipt__text_chains[] = {
-    "/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group and the load of a slot under way\n",
-    " * together with its claim. Memory is fetched by quanta, aligned as such, whatever the alignment of the slots.\n",
-    " *\n",
-    " * The invariant is shuffle.cl's: a bit set by anyone but the one who is to write the slot means that the slot's\n",
-    " * original content has arrived with its holder. Whoever holds what belongs into slot q is the only one who may write q,\n",
-    " * so q may be loaded and claimed at the same time; it is written when all work-items' loads have arrived in local\n",
-    " * memory and the claim has been answered. But whoever starts a chain must have loaded its first slot before the claim:\n",
-    " * it is loaded in one step, which ends when everything has arrived, and claimed in the next. One work-item claims for a\n",
-    " * chain and hands the answer round. */\n",
-    "#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n",
-    "    !defined(IPT_SUB_GROUP)\n",
-    "#error \"IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#if IPT_SUB_GROUP == 1 /* PTX: several to a work-group */\n",
-    "#define IPT_LANE (get_local_id(0) % IPT_LANES)\n",
-    "#define IPT_SUB_GROUP_ID (get_local_id(0) / IPT_LANES)\n",
-    "uint ipt_shuffle(uint value, uint lane)\n",
-    "{\n",
-    "    uint result;\n",
-    "    __asm__ volatile(\"shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;\" : \"=r\"(result) : \"r\"(value), \"r\"(lane));\n",
-    "    return result;\n",
-    "}\n",
-    "uint ipt_ballot(bool vote)\n",
-    "{\n",
-    "    uint result;\n",
-    "    __asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }\"\n",
-    "                     : \"=r\"(result)\n",
-    "                     : \"r\"((uint)vote));\n",
-    "    return result;\n",
-    "}\n",
-    "#define IPT_SHUFFLE(value, lane) ipt_shuffle(value, lane)\n",
-    "#define IPT_BALLOT(vote) ipt_ballot(vote)\n",
-    "#define IPT_SUB_GROUP_BARRIER() __asm__ volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\")\n",
-    "#elif IPT_SUB_GROUP >= 2 /* a work-group is one of the device's sub-groups */\n",
-    "#if IPT_SUB_GROUP == 2\n",
-    "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n",
-    "#else\n",
-    "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n",
-    "#endif\n",
-    "#define IPT_LANE get_sub_group_local_id()\n",
-    "#define IPT_SUB_GROUP_ID 0u\n",
-    "#define IPT_SHUFFLE(value, lane) sub_group_broadcast(value, lane)\n",
-    "#define IPT_BALLOT(vote) sub_group_reduce_add((vote) ? 1u << lane : 0u)\n",
-    "#define IPT_SUB_GROUP_BARRIER() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
-    "#else /* a work-group is what a sub-group would be */\n",
-    "#define IPT_LANE get_local_id(0)\n",
-    "#define IPT_SUB_GROUP_ID 0u\n",
-    "uint ipt_shuffle(__local uint *exchange, uint value, uint lane)\n",
-    "{\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "    exchange[get_local_id(0)] = value;\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "    return exchange[lane];\n",
-    "}\n",
-    "uint ipt_ballot(__local uint *exchange, bool vote)\n",
-    "{\n",
-    "    uint result = 0;\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "    exchange[get_local_id(0)] = vote;\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "    for (uint i = 0; i < IPT_LANES; ++i)\n",
-    "        result |= exchange[i] << i;\n",
-    "    return result;\n",
-    "}\n",
-    "#define IPT_SHUFFLE(value, lane) ipt_shuffle(exchange, value, lane)\n",
-    "#define IPT_BALLOT(vote) ipt_ballot(exchange, vote)\n",
-    "#define IPT_SUB_GROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
-    "#endif\n",
-    "\n",
-    "#if IPT_SUB_GROUP == 3 && defined(cl_intel_required_subgroup_size)\n",
-    "#define IPT_SUB_GROUP_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(IPT_LANES)))\n",
-    "#else\n",
-    "#define IPT_SUB_GROUP_ATTRIBUTE\n",
-    "#endif\n",
-    "\n",
-    "/* Claims slots for one chain: what the flag word was. */\n",
-    "uint ipt_claim(volatile __global uint *word, uint bits)\n",
-    "{\n",
-    "#if IPT_MEMORY_MODEL == 3\n",
-    "    return atomic_fetch_or_explicit(IPT_ATOMIC(word), bits, memory_order_acq_rel, memory_scope_device);\n",
-    "#else\n",
-    "    return atomic_or(word, bits);\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* Fetches the quanta that `units` units at `begin` touch, by a sub-group. Nothing outside [low, high) is read. */\n",
-    "void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,\n",
-    "                     ulong high)\n",
-    "{\n",
-    "    const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n",
-    "    const uint count = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n",
-    "    const ulong first = begin - shift;\n",
-    "    if (first >= low && first + count * IPT_QUANTUM_UNITS <= high) {\n",
-    "        __global uint4 *from = (__global uint4 *)(matrix + first) + lane;\n",
-    "#pragma unroll 4\n",
-    "        for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES)\n",
-    "            if (lane + q < count)\n",
-    "                ipt_fetch_inside(to + lane + q, from + q);\n",
-    "    } else {\n",
-    "        for (uint q = lane; q < count; q += IPT_LANES)\n",
-    "            ipt_fetch(to + q, matrix, first / IPT_QUANTUM_UNITS + q, low, high);\n",
-    "    }\n",
-    "}\n",
-    "\n",
-    "/* Writes `units` units that begin at unit `held` of `quanta` to target[begin], by a sub-group. */\n",
-    "void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)\n",
-    "{\n",
-    "#if IPT_UNIT_BYTES >= 4\n",
-    "    /* By quanta that are aligned where they go. What goes into one comes from two neighbours, turned by as many words\n",
-    "     * as the places in their quanta differ. With four times fewer instructions than by words an H200 shuffles 10 %\n",
-    "     * faster. */\n",
-    "    const uint words = units * (IPT_UNIT_BYTES / 4);\n",
-    "    const uint from = held * (IPT_UNIT_BYTES / 4) % 4, to = (uint)begin * (IPT_UNIT_BYTES / 4) % 4;\n",
-    "    const uint turn = (from - to) % 4, count = (to + words + 3) / 4;\n",
-    "    const int first = (int)(held / IPT_QUANTUM_UNITS) - (from < to ? 1 : 0);\n",
-    "    __global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_QUANTUM_UNITS)) + lane;\n",
-    "#pragma unroll 4\n",
-    "    for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES) {\n",
-    "        const int word = (int)(4 * (lane + q)) - (int)to; /* of the piece */\n",
-    "        if (lane + q < count) {\n",
-    "            uint4 low = quanta[max(first + (int)(lane + q), 0)];\n",
-    "            if (turn != 0) {\n",
-    "                uint4 high = quanta[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_QUANTA - 1)];\n",
-    "                if (turn & 2) {\n",
-    "                    low = (uint4)(low.zw, high.xy);\n",
-    "                    high.x = high.z;\n",
-    "                }\n",
-    "                if (turn & 1)\n",
-    "                    low = (uint4)(low.yzw, high.x);\n",
-    "            }\n",
-    "            if (word >= 0 && word + 4 <= (int)words) {\n",
-    "                out[q] = low;\n",
-    "            } else {\n",
-    "                __global uint *one = (__global uint *)(out + q);\n",
-    "                if (word >= 0)\n",
-    "                    one[0] = low.x;\n",
-    "                if (word + 1 >= 0 && word + 1 < (int)words)\n",
-    "                    one[1] = low.y;\n",
-    "                if (word + 2 >= 0 && word + 2 < (int)words)\n",
-    "                    one[2] = low.z;\n",
-    "                if (word + 3 < (int)words)\n",
-    "                    one[3] = low.w;\n",
-    "            }\n",
-    "        }\n",
-    "    }\n",
-    "#else\n",
-    "    __local ipt_unit *from = (__local ipt_unit *)quanta + held;\n",
-    "    const uint before = (uint)begin % IPT_SECTOR_UNITS;\n",
-    "    __global ipt_unit *sectors = target + begin - before;\n",
-    "    for (uint at = lane; at < units + before; at += IPT_LANES)\n",
-    "        if (at - before < units)\n",
-    "            sectors[at] = from[at - before];\n",
-    "#endif\n",
-    "}\n",
-    "\n",
-    "/* Of the two halves of a chain's quanta, the one that does not hold unit `held`. */\n",
-    "#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS) % 2)\n",
-    "\n",
-    "enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* what a chain does: nothing, hold a first slot that is not claimed, go on */\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void\n",
-    "ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n",
-    "{\n",
-    "#if IPT_SUB_GROUP == 0\n",
-    "    __local uint exchange[IPT_LANES];\n",
-    "#endif\n",
-    "    /* Of each chain the quanta that it holds and those that come. */\n",
-    "    __local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];\n",
-    "    __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];\n",
-    "    const uint lane = IPT_LANE;\n",
-    "#if IPT_SUB_GROUP >= 2\n",
-    "    if (probe) {\n",
-    "        /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. */\n",
-    "        const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n",
-    "                   last = IPT_SHUFFLE(lane, size - 1);\n",
-    "        if (get_global_id(0) == 0)\n",
-    "            workspace[0] = size;\n",
-    "        if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)\n",
-    "            atomic_inc(&workspace[1]);\n",
-    "        return;\n",
-    "    }\n",
-    "#endif\n",
-    "    const uint sub_groups = IPT_GROUP_SIZE / IPT_LANES;\n",
-    "    const ulong number = (ulong)get_group_id(0) * sub_groups + IPT_SUB_GROUP_ID;\n",
-    "    const ulong everyone = (ulong)get_num_groups(0) * sub_groups;\n",
-    "\n",
-    "    /* The gaps between the rows of slots: to the workspace, or from it. No slot touches them. */\n",
-    "    for (ulong row = number; row < gap_rows; row += everyone) {\n",
-    "        const ulong m = ipt_divide64(row, gap_rows_each_magic, gap_rows_each_shift),\n",
-    "                    in_matrix = row - m * gap_rows_each;\n",
-    "        __global ipt_unit *gap = matrix + base + m * matrix_stride + in_matrix * row_stride + gap_begin;\n",
-    "        __global ipt_unit *saved =\n",
-    "            (__global ipt_unit *)workspace + saved_base + m * saved_stride + in_matrix * gap_units;\n",
-    "        for (uint i = lane; i < gap_units; i += IPT_LANES)\n",
-    "            if (gap_restore)\n",
-    "                gap[i] = saved[i];\n",
-    "            else\n",
-    "                saved[i] = gap[i];\n",
-    "    }\n",
-    "\n",
-    "    /* Each sub-group starts chains in a run of flag words of its own; if there are fewer words than sub-groups, in a\n",
-    "     * part of a word. */\n",
-    "    const ulong run = number / parts;\n",
-    "    const uint part_bits = 32 / parts;\n",
-    "    const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;\n",
-    "    const ulong all_end = min(total_words, (run + 1) * words_each);\n",
-    "    for (ulong w = min(total_words, run * words_each); w < all_end;) {\n",
-    "        const ulong domain = w / words;\n",
-    "        const ulong piece = domain % pieces, instance = domain / pieces;\n",
-    "        const ulong m = instance / instances_per_matrix;\n",
-    "        const ulong low = base + m * matrix_stride, high = low + matrix_units;\n",
-    "        const ulong grid = low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n",
-    "        const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n",
-    "        volatile __global uint *flags = workspace + flags_base + domain * words;\n",
-    "        const ulong end = min(all_end, (domain + 1) * words) - domain * words;\n",
-    "        ulong next = w - domain * words;\n",
-    "        w = domain * words + end;\n",
-    "\n",
-    "        /* Each of the first lanes knows of one chain. */\n",
-    "        uint held[IPT_CHAINS]; /* of each chain, where its piece begins: units in `quanta` */\n",
-    "#pragma unroll 8\n",
-    "        for (uint c = 0; c < IPT_CHAINS; ++c)\n",
-    "            held[c] = 2 * c * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS;\n",
-    "        uint state = IPT_IDLE;\n",
-    "        ipt_index slot = 0;\n",
-    "        ulong address = 0;   /* of the slot that the chain loads */\n",
-    "        uint open = 0;       /* clear bits in this lane's flag word */\n",
-    "        ulong word = 0;      /* which one that is */\n",
-    "        uint candidates = 0; /* lanes with open bits */\n",
-    "\n",
-    "        for (;;) {\n",
-    "            while (candidates == 0 && next < end) {\n",
-    "                word = next + lane;\n",
-    "                const ulong left = word < end ? slots - word * 32 : 0;\n",
-    "                open = left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & own & ~ipt_glance(&flags[word]);\n",
-    "                next += IPT_LANES;\n",
-    "                candidates = IPT_BALLOT(open != 0);\n",
-    "            }\n",
-    "\n",
-    "            /* Where each chain goes: on, or to a slot that looks as if nobody had it. */\n",
-    "            const bool due = state != IPT_IDLE, going = state == IPT_GOING;\n",
-    "            bool started = false;\n",
-    "            uint idle = IPT_BALLOT(!due && lane < IPT_CHAINS);\n",
-    "            while (idle != 0 && candidates != 0) {\n",
-    "                const uint from = 31 - clz(candidates & (0u - candidates)), to = 31 - clz(idle & (0u - idle));\n",
-    "                const uint bits = IPT_SHUFFLE(open, from);\n",
-    "                const uint first = IPT_SHUFFLE((uint)word, from);\n",
-    "                if (lane == to) {\n",
-    "                    slot = (ipt_index)first * 32 + (31 - clz(bits & (0u - bits)));\n",
-    "                    started = true;\n",
-    "                }\n",
-    "                if (lane == from)\n",
-    "                    open &= open - 1;\n",
-    "                if ((bits & (bits - 1)) == 0)\n",
-    "                    candidates &= candidates - 1;\n",
-    "                idle &= idle - 1;\n",
-    "            }\n",
-    "            if (going)\n",
-    "                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n",
-    "            if (going || started)\n",
-    "                address =\n",
-    "                    grid + ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n",
-    "            const uint loading = IPT_BALLOT(going || started), storing = IPT_BALLOT(going);\n",
-    "            if (IPT_BALLOT(due || started) == 0)\n",
-    "                break;\n",
-    "\n",
-    "            /* The loads, and at the same time the claims: those of chains that start are for what the step before\n",
-    "             * loaded.\n",
-    "             */\n",
-    "            ulong places[IPT_CHAINS];\n",
-    "#if IPT_SUB_GROUP == 1 /* PoCL 5.0 stops at an unrolled loop with barriers in it, which shuffles have elsewhere */\n",
-    "#pragma unroll 8\n",
-    "#endif\n",
-    "            for (uint c = 0; c < IPT_CHAINS; ++c) {\n",
-    "                places[c] = (ulong)IPT_SHUFFLE((uint)(address >> 32), c) << 32 | IPT_SHUFFLE((uint)address, c);\n",
-    "                if ((loading >> c & 1u) != 0)\n",
-    "                    ipt_fetch_piece(quanta + (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA, matrix, places[c],\n",
-    "                                    units, lane, low, high);\n",
-    "            }\n",
-    "            const uint fresh = open != 0 ? ipt_glance(&flags[word]) : 0;\n",
-    "            uint lost = 0;\n",
-    "            if (due)\n",
-    "                lost = ipt_claim(&flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;\n",
-    "            ipt_fetch_wait();\n",
-    "            lost = IPT_BALLOT(lost != 0) >> lane & 1u;\n",
-    "            IPT_SUB_GROUP_BARRIER();\n",
-    "            open &= ~fresh;\n",
-    "\n",
-    "            /* All loads have arrived and all claims are made: what is held may be written. */\n",
-    "#pragma unroll 8\n",
-    "            for (uint c = 0; c < IPT_CHAINS; ++c) {\n",
-    "                if ((storing >> c & 1u) != 0)\n",
-    "                    ipt_store_piece(quanta, held[c], matrix, places[c], units, lane);\n",
-    "                if ((loading >> c & 1u) != 0)\n",
-    "                    held[c] = (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS +\n",
-    "                              ((uint)places[c] & (IPT_QUANTUM_UNITS - 1));\n",
-    "            }\n",
-    "            state = started ? IPT_LOADED : due && lost == 0 ? IPT_GOING : IPT_IDLE;\n",
-    "            candidates = IPT_BALLOT(open != 0);\n",
-    "            IPT_SUB_GROUP_BARRIER();\n",
-    "        }\n",
-    "    }\n",
-    "}\n",
+    "\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n"
+    "!defined(IPT_SUB_GROUP)\n"
+    "#error \"IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined\"\n"
+    "#endif\n"
+    "\n#if IPT_SUB_GROUP == 1\n"
+    "#define IPT_LANE (get_local_id(0) % IPT_LANES)\n"
+    "#define IPT_SUB_GROUP_ID (get_local_id(0) / IPT_LANES)\n"
+    "uint ipt_shuffle(uint value, uint lane)\n"
+    "{\n"
+    "uint result;\n"
+    "__asm__ volatile(\"shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;\" : \"=r\"(result) : \"r\"(value), \"r\"(lane));\n"
+    "return result;\n"
+    "}\n"
+    "uint ipt_ballot(bool vote)\n"
+    "{\n"
+    "uint result;\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }\"\n"
+    ": \"=r\"(result)\n"
+    ": \"r\"((uint)vote));\n"
+    "return result;\n"
+    "}\n"
+    "#define IPT_SHUFFLE(value, lane) ipt_shuffle(value, lane)\n"
+    "#define IPT_BALLOT(vote) ipt_ballot(vote)\n"
+    "#define IPT_SUB_GROUP_BARRIER() __asm__ volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\")\n"
+    "#elif IPT_SUB_GROUP >= 2\n"
+    "#if IPT_SUB_GROUP == 2\n"
+    "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n"
+    "#else\n"
+    "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n"
+    "#endif\n"
+    "#define IPT_LANE get_sub_group_local_id()\n"
+    "#define IPT_SUB_GROUP_ID 0u\n"
+    "#define IPT_SHUFFLE(value, lane) sub_group_broadcast(value, lane)\n"
+    "#define IPT_BALLOT(vote) sub_group_reduce_add((vote) ? 1u << lane : 0u)\n"
+    "#define IPT_SUB_GROUP_BARRIER() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
+    "#else\n"
+    "#define IPT_LANE get_local_id(0)\n"
+    "#define IPT_SUB_GROUP_ID 0u\n"
+    "uint ipt_shuffle(__local uint *exchange, uint value, uint lane)\n"
+    "{\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "exchange[get_local_id(0)] = value;\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "return exchange[lane];\n"
+    "}\n"
+    "uint ipt_ballot(__local uint *exchange, bool vote)\n"
+    "{\n"
+    "uint result = 0;\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "exchange[get_local_id(0)] = vote;\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "for (uint i = 0; i < IPT_LANES; ++i)\n"
+    "result |= exchange[i] << i;\n"
+    "return result;\n"
+    "}\n"
+    "#define IPT_SHUFFLE(value, lane) ipt_shuffle(exchange, value, lane)\n"
+    "#define IPT_BALLOT(vote) ipt_ballot(exchange, vote)\n"
+    "#define IPT_SUB_GROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
+    "#endif\n"
+    "\n#if IPT_SUB_GROUP == 3 && defined(cl_intel_required_subgroup_size)\n"
+    "#define IPT_SUB_GROUP_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(IPT_LANES)))\n"
+    "#else\n"
+    "#define IPT_SUB_GROUP_ATTRIBUTE\n"
+    "#endif\n"
+    "\n\nuint ipt_claim(volatile __global uint *word, uint bits)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 3\n"
+    "return atomic_fetch_or_explicit(IPT_ATOMIC(word), bits, memory_order_acq_rel, memory_scope_device);\n"
+    "#else\n"
+    "return atomic_or(word, bits);\n"
+    "#endif\n"
+    "}\n"
+    "\n\nvoid ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,\n"
+    "ulong high)\n"
+    "{\n"
+    "const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n"
+    "const uint count = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
+    "const ulong first = begin - shift;\n"
+    "if (first >= low && first + count * IPT_QUANTUM_UNITS <= high) {\n"
+    "__global uint4 *from = (__global uint4 *)(matrix + first) + lane;\n"
+    "#pragma unroll 4\n"
+    "for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES)\n"
+    "if (lane + q < count)\n"
+    "ipt_fetch_inside(to + lane + q, from + q);\n"
+    "} else {\n"
+    "for (uint q = lane; q < count; q += IPT_LANES)\n"
+    "ipt_fetch(to + q, matrix, first / IPT_QUANTUM_UNITS + q, low, high);\n"
+    "}\n"
+    "}\n"
+    "\n\nvoid ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)\n"
+    "{\n"
+    "#if IPT_UNIT_BYTES >= 4\n"
+    "\n\n\nconst uint words = units * (IPT_UNIT_BYTES / 4);\n"
+    "const uint from = held * (IPT_UNIT_BYTES / 4) % 4, to = (uint)begin * (IPT_UNIT_BYTES / 4) % 4;\n"
+    "const uint turn = (from - to) % 4, count = (to + words + 3) / 4;\n"
+    "const int first = (int)(held / IPT_QUANTUM_UNITS) - (from < to ? 1 : 0);\n"
+    "",
+    "__global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_QUANTUM_UNITS)) + lane;\n"
+    "#pragma unroll 4\n"
+    "for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES) {\n"
+    "const int word = (int)(4 * (lane + q)) - (int)to;\n"
+    "if (lane + q < count) {\n"
+    "uint4 low = quanta[max(first + (int)(lane + q), 0)];\n"
+    "if (turn != 0) {\n"
+    "uint4 high = quanta[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_QUANTA - 1)];\n"
+    "if (turn & 2) {\n"
+    "low = (uint4)(low.zw, high.xy);\n"
+    "high.x = high.z;\n"
+    "}\n"
+    "if (turn & 1)\n"
+    "low = (uint4)(low.yzw, high.x);\n"
+    "}\n"
+    "if (word >= 0 && word + 4 <= (int)words) {\n"
+    "out[q] = low;\n"
+    "} else {\n"
+    "__global uint *one = (__global uint *)(out + q);\n"
+    "if (word >= 0)\n"
+    "one[0] = low.x;\n"
+    "if (word + 1 >= 0 && word + 1 < (int)words)\n"
+    "one[1] = low.y;\n"
+    "if (word + 2 >= 0 && word + 2 < (int)words)\n"
+    "one[2] = low.z;\n"
+    "if (word + 3 < (int)words)\n"
+    "one[3] = low.w;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "__local ipt_unit *from = (__local ipt_unit *)quanta + held;\n"
+    "const uint before = (uint)begin % IPT_SECTOR_UNITS;\n"
+    "__global ipt_unit *sectors = target + begin - before;\n"
+    "for (uint at = lane; at < units + before; at += IPT_LANES)\n"
+    "if (at - before < units)\n"
+    "sectors[at] = from[at - before];\n"
+    "#endif\n"
+    "}\n"
+    "\n\n#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS) % 2)\n"
+    "\nenum { IPT_IDLE, IPT_LOADED, IPT_GOING };\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void\n"
+    "ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if IPT_SUB_GROUP == 0\n"
+    "__local uint exchange[IPT_LANES];\n"
+    "#endif\n"
+    "\n__local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];\n"
+    "__local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];\n"
+    "const uint lane = IPT_LANE;\n"
+    "#if IPT_SUB_GROUP >= 2\n"
+    "if (probe) {\n"
+    "\nconst uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n"
+    "last = IPT_SHUFFLE(lane, size - 1);\n"
+    "if (get_global_id(0) == 0)\n"
+    "workspace[0] = size;\n"
+    "if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)\n"
+    "atomic_inc(&workspace[1]);\n"
+    "return;\n"
+    "}\n"
+    "#endif\n"
+    "const uint sub_groups = IPT_GROUP_SIZE / IPT_LANES;\n"
+    "const ulong number = (ulong)get_group_id(0) * sub_groups + IPT_SUB_GROUP_ID;\n"
+    "const ulong everyone = (ulong)get_num_groups(0) * sub_groups;\n"
+    "\n\nfor (ulong row = number; row < gap_rows; row += everyone) {\n"
+    "const ulong m = ipt_divide64(row, gap_rows_each_magic, gap_rows_each_shift),\n"
+    "in_matrix = row - m * gap_rows_each;\n"
+    "__global ipt_unit *gap = matrix + base + m * matrix_stride + in_matrix * row_stride + gap_begin;\n"
+    "__global ipt_unit *saved =\n"
+    "(__global ipt_unit *)workspace + saved_base + m * saved_stride + in_matrix * gap_units;\n"
+    "for (uint i = lane; i < gap_units; i += IPT_LANES)\n"
+    "if (gap_restore)\n"
+    "gap[i] = saved[i];\n"
+    "else\n"
+    "saved[i] = gap[i];\n"
+    "}\n"
+    "\n\n\nconst ulong run = number / parts;\n"
+    "const uint part_bits = 32 / parts;\n"
+    "const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;\n"
+    "const ulong all_end = min(total_words, (run + 1) * words_each);\n"
+    "for (ulong w = min(total_words, run * words_each); w < all_end;) {\n"
+    "const ulong domain = w / words;\n"
+    "const ulong piece = domain % pieces, instance = domain / pieces;\n"
+    "const ulong m = instance / instances_per_matrix;\n"
+    "const ulong low = base + m * matrix_stride, high = low + matrix_units;\n"
+    "const ulong grid = low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n"
+    "const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n"
+    "volatile __global uint *flags = workspace + flags_base + domain * words;\n"
+    "const ulong end = min(all_end, (domain + 1) * words) - domain * words;\n"
+    "ulong next = w - domain * words;\n"
+    "w = domain * words + end;\n"
+    "\n\nuint held[IPT_CHAINS];\n"
+    "#pragma unroll 8\n"
+    "for (uint c = 0; c < IPT_CHAINS; ++c)\n"
+    "held[c] = 2 * c * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS;\n"
+    "uint state = IPT_IDLE;\n"
+    "ipt_index slot = 0;\n"
+    "ulong address = 0;\n"
+    "uint open = 0;\n"
+    "",
+    "ulong word = 0;\n"
+    "uint candidates = 0;\n"
+    "\nfor (;;) {\n"
+    "while (candidates == 0 && next < end) {\n"
+    "word = next + lane;\n"
+    "const ulong left = word < end ? slots - word * 32 : 0;\n"
+    "open = left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & own & ~ipt_glance(&flags[word]);\n"
+    "next += IPT_LANES;\n"
+    "candidates = IPT_BALLOT(open != 0);\n"
+    "}\n"
+    "\n\nconst bool due = state != IPT_IDLE, going = state == IPT_GOING;\n"
+    "bool started = false;\n"
+    "uint idle = IPT_BALLOT(!due && lane < IPT_CHAINS);\n"
+    "while (idle != 0 && candidates != 0) {\n"
+    "const uint from = 31 - clz(candidates & (0u - candidates)), to = 31 - clz(idle & (0u - idle));\n"
+    "const uint bits = IPT_SHUFFLE(open, from);\n"
+    "const uint first = IPT_SHUFFLE((uint)word, from);\n"
+    "if (lane == to) {\n"
+    "slot = (ipt_index)first * 32 + (31 - clz(bits & (0u - bits)));\n"
+    "started = true;\n"
+    "}\n"
+    "if (lane == from)\n"
+    "open &= open - 1;\n"
+    "if ((bits & (bits - 1)) == 0)\n"
+    "candidates &= candidates - 1;\n"
+    "idle &= idle - 1;\n"
+    "}\n"
+    "if (going)\n"
+    "slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n"
+    "if (going || started)\n"
+    "address =\n"
+    "grid + ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n"
+    "const uint loading = IPT_BALLOT(going || started), storing = IPT_BALLOT(going);\n"
+    "if (IPT_BALLOT(due || started) == 0)\n"
+    "break;\n"
+    "\n\n\n\nulong places[IPT_CHAINS];\n"
+    "#if IPT_SUB_GROUP == 1\n"
+    "#pragma unroll 8\n"
+    "#endif\n"
+    "for (uint c = 0; c < IPT_CHAINS; ++c) {\n"
+    "places[c] = (ulong)IPT_SHUFFLE((uint)(address >> 32), c) << 32 | IPT_SHUFFLE((uint)address, c);\n"
+    "if ((loading >> c & 1u) != 0)\n"
+    "ipt_fetch_piece(quanta + (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA, matrix, places[c],\n"
+    "units, lane, low, high);\n"
+    "}\n"
+    "const uint fresh = open != 0 ? ipt_glance(&flags[word]) : 0;\n"
+    "uint lost = 0;\n"
+    "if (due)\n"
+    "lost = ipt_claim(&flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;\n"
+    "ipt_fetch_wait();\n"
+    "lost = IPT_BALLOT(lost != 0) >> lane & 1u;\n"
+    "IPT_SUB_GROUP_BARRIER();\n"
+    "open &= ~fresh;\n"
+    "\n\n#pragma unroll 8\n"
+    "for (uint c = 0; c < IPT_CHAINS; ++c) {\n"
+    "if ((storing >> c & 1u) != 0)\n"
+    "ipt_store_piece(quanta, held[c], matrix, places[c], units, lane);\n"
+    "if ((loading >> c & 1u) != 0)\n"
+    "held[c] = (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS +\n"
+    "((uint)places[c] & (IPT_QUANTUM_UNITS - 1));\n"
+    "}\n"
+    "state = started ? IPT_LOADED : due && lost == 0 ? IPT_GOING : IPT_IDLE;\n"
+    "candidates = IPT_BALLOT(open != 0);\n"
+    "IPT_SUB_GROUP_BARRIER();\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_chains "ad43f3d5536a0dc5"
+#define IPT__HASH_chains "bd0772d9b0ae556d"
 
 static const char *const ipt__text_copy[] = {
-    "/* Copies rows between two slot grids: slabs to and from the slots of a panel, the saved remainder to its gaps.\n",
-    " * IPT_LANES work-items share a row (1 on CPUs, where one work-item copies a run best). Source and target do not\n",
-    " * overlap. */\n",
-    "#if !defined(IPT_LANES)\n",
-    "#error \"IPT_LANES must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n",
-    "{\n",
-    "    const ulong line = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES;\n",
-    "    const uint lane = get_local_id(0) % IPT_LANES;\n",
-    "    const ulong all_row = ipt_divide64(line, chunks_magic, chunks_shift);\n",
-    "    const ulong start = (line - all_row * chunks) * chunk_units;\n",
-    "    const ulong m = ipt_divide64(all_row, rows_magic, rows_shift);\n",
-    "    const ulong row = all_row - m * rows;\n",
-    "\n",
-    "    __global ipt_unit *read = source + source_base + m * source_matrix_stride + start +\n",
-    "                              ipt_slot_address(source_first + row, source_row_slots, source_row_slots_magic,\n",
-    "                                               source_row_slots_shift, source_row_stride, row_units);\n",
-    "    __global ipt_unit *write = target + target_base + m * target_matrix_stride + start +\n",
-    "                               ipt_slot_address(target_first + row, target_row_slots, target_row_slots_magic,\n",
-    "                                                target_row_slots_shift, target_row_stride, row_units);\n",
-    "    const uint units = line < lines ? (uint)min((ulong)chunk_units, row_units - start) : 0;\n",
-    "    for (uint k = lane; k < units; k += IPT_LANES)\n",
-    "        write[k] = read[k];\n",
-    "}\n",
+    "\n\n\n#if !defined(IPT_LANES)\n"
+    "#error \"IPT_LANES must be defined\"\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong line = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES;\n"
+    "const uint lane = get_local_id(0) % IPT_LANES;\n"
+    "const ulong all_row = ipt_divide64(line, chunks_magic, chunks_shift);\n"
+    "const ulong start = (line - all_row * chunks) * chunk_units;\n"
+    "const ulong m = ipt_divide64(all_row, rows_magic, rows_shift);\n"
+    "const ulong row = all_row - m * rows;\n"
+    "\n__global ipt_unit *read = source + source_base + m * source_matrix_stride + start +\n"
+    "ipt_slot_address(source_first + row, source_row_slots, source_row_slots_magic,\n"
+    "source_row_slots_shift, source_row_stride, row_units);\n"
+    "__global ipt_unit *write = target + target_base + m * target_matrix_stride + start +\n"
+    "ipt_slot_address(target_first + row, target_row_slots, target_row_slots_magic,\n"
+    "target_row_slots_shift, target_row_stride, row_units);\n"
+    "const uint units = line < lines ? (uint)min((ulong)chunk_units, row_units - start) : 0;\n"
+    "for (uint k = lane; k < units; k += IPT_LANES)\n"
+    "write[k] = read[k];\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_copy "dd2198aa489a2349"
+#define IPT__HASH_copy "998fbf9ead291164"
 
 static const char *const ipt__text_flip[] = {
-    "/* Turns rows round, or the sequence of rows, or both, where they lie: elements change places in pairs. Pair j of line l\n",
-    " * is element j of the line, line_units apart from one to the next, and the one at partner + l * partner_line + j *\n",
-    " * partner_step units. */\n",
-    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n",
-    "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
-    "{\n",
-    "    const uint m = get_group_id(0) / groups;\n",
-    "    const ulong first = (ulong)(get_group_id(0) - m * groups) * group_pairs, end = min(pairs, first + group_pairs);\n",
-    "    __global ipt_unit *origin = matrix + base + m * matrix_stride;\n",
-    "    for (ulong pair = first + get_local_id(0); pair < end; pair += IPT_GROUP_SIZE) {\n",
-    "        const ulong line = IPT_DIVIDE((ipt_index)pair, line_pairs_magic, line_pairs_shift),\n",
-    "                    j = pair - line * line_pairs;\n",
-    "        __global ipt_unit *one = origin + line * line_units + j * element_units;\n",
-    "        __global ipt_unit *other = origin + (partner + (long)line * partner_line + (long)j * partner_step);\n",
-    "#if IPT_ELEMENT_UNITS == 1\n",
-    "        const ipt_unit held = *one;\n",
-    "        *one = *other;\n",
-    "        *other = held;\n",
-    "#else\n",
-    "        for (uint part = 0; part < element_units; ++part) {\n",
-    "            const ipt_unit held = one[part];\n",
-    "            one[part] = other[part];\n",
-    "            other[part] = held;\n",
-    "        }\n",
-    "#endif\n",
-    "    }\n",
-    "}\n",
+    "\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
+    "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint m = get_group_id(0) / groups;\n"
+    "const ulong first = (ulong)(get_group_id(0) - m * groups) * group_pairs, end = min(pairs, first + group_pairs);\n"
+    "__global ipt_unit *origin = matrix + base + m * matrix_stride;\n"
+    "for (ulong pair = first + get_local_id(0); pair < end; pair += IPT_GROUP_SIZE) {\n"
+    "const ulong line = IPT_DIVIDE((ipt_index)pair, line_pairs_magic, line_pairs_shift),\n"
+    "j = pair - line * line_pairs;\n"
+    "__global ipt_unit *one = origin + line * line_units + j * element_units;\n"
+    "__global ipt_unit *other = origin + (partner + (long)line * partner_line + (long)j * partner_step);\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "const ipt_unit held = *one;\n"
+    "*one = *other;\n"
+    "*other = held;\n"
+    "#else\n"
+    "for (uint part = 0; part < element_units; ++part) {\n"
+    "const ipt_unit held = one[part];\n"
+    "one[part] = other[part];\n"
+    "other[part] = held;\n"
+    "}\n"
+    "#endif\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_flip "0d99a5974811e6b2"
+#define IPT__HASH_flip "3e11808325eae656"
 
 static const char *const ipt__text_map[] = {
-    "/* Applies the plan's expression to every element where it lies, for plans none of whose other stages has every element\n",
-    " * in hand just once. */\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
-    "{\n",
-    "    const uint m = get_group_id(0) / groups;\n",
-    "    const ulong first = (ulong)(get_group_id(0) - m * groups) * group_units, end = min(units, first + group_units);\n",
-    "    __global ipt_unit *origin = matrix + base + m * matrix_stride;\n",
-    "    for (ulong i = first + get_local_id(0); i < end; i += IPT_GROUP_SIZE)\n",
-    "        origin[i] = IPT_APPLIED(origin[i]);\n",
-    "}\n",
+    "\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint m = get_group_id(0) / groups;\n"
+    "const ulong first = (ulong)(get_group_id(0) - m * groups) * group_units, end = min(units, first + group_units);\n"
+    "__global ipt_unit *origin = matrix + base + m * matrix_stride;\n"
+    "for (ulong i = first + get_local_id(0); i < end; i += IPT_GROUP_SIZE)\n"
+    "origin[i] = IPT_APPLIED(origin[i]);\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_map "6efd71f3267257d4"
+#define IPT__HASH_map "087305477a10c5f4"
 
 static const char *const ipt__text_out_of_place[] = {
-    "/* Each matrix from one place to another, transposed: a work-group reads a tile by rows and writes its columns. */\n",
-    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n",
-    "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#define IPT_ROWS 512 /* of a tile at most */\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n",
-    "{\n",
-    "    __local uint4 quanta[IPT_LOCAL_BYTES / 16];\n",
-    "    __local uint starts[IPT_ROWS];\n",
-    "    /* Down first: groups that run together write to the same lines. */\n",
-    "    const uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;\n",
-    "    const uint across = tile / tiles_down, down = tile - across * tiles_down;\n",
-    "    const ulong row = (ulong)down * tile_rows, col = (ulong)across * tile_cols;\n",
-    "    const uint tile_height = (uint)min((ulong)tile_rows, rows - row);\n",
-    "    const uint tile_width = (uint)min((ulong)tile_cols, cols - col);\n",
-    "    const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;\n",
-    "    const ulong source_row = cols * element_units, target_row = rows * element_units;\n",
-    "    const ulong begin = low + row * source_row + col * element_units;\n",
-    "\n",
-    "    ipt_fetch_rows(quanta, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,\n",
-    "                   run_lanes, pitch, skew, low, high);\n",
-    "    ipt_mark_rows(starts, begin, source_row, tile_height, pitch, skew);\n",
-    "    ipt_fetch_wait();\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "    ipt_store_rows((__local ipt_unit *)quanta, starts, target,\n",
-    "                   target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,\n",
-    "                   tile_width, tile_height * element_units,\n",
-    "                   IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_QUANTUM_UNITS - 1)) == 0, element_units,\n",
-    "                   element_units_magic, element_units_shift);\n",
-    "}\n",
+    "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
+    "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
+    "#endif\n"
+    "\n#define IPT_ROWS 512\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
+    "__local uint starts[IPT_ROWS];\n"
+    "\nconst uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;\n"
+    "const uint across = tile / tiles_down, down = tile - across * tiles_down;\n"
+    "const ulong row = (ulong)down * tile_rows, col = (ulong)across * tile_cols;\n"
+    "const uint tile_height = (uint)min((ulong)tile_rows, rows - row);\n"
+    "const uint tile_width = (uint)min((ulong)tile_cols, cols - col);\n"
+    "const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;\n"
+    "const ulong source_row = cols * element_units, target_row = rows * element_units;\n"
+    "const ulong begin = low + row * source_row + col * element_units;\n"
+    "\nipt_fetch_rows(quanta, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,\n"
+    "run_lanes, pitch, skew, low, high);\n"
+    "ipt_mark_rows(starts, begin, source_row, tile_height, pitch, skew);\n"
+    "ipt_fetch_wait();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "ipt_store_rows((__local ipt_unit *)quanta, starts, target,\n"
+    "target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,\n"
+    "tile_width, tile_height * element_units,\n"
+    "IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_QUANTUM_UNITS - 1)) == 0, element_units,\n"
+    "element_units_magic, element_units_shift);\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_out_of_place "de33a672d278f660"
+#define IPT__HASH_out_of_place "5f9d09b93d5f7b24"
 
 static const char *const ipt__text_pack[] = {
-    "/* 010! of small instances: a work-group fetches `pack` of them, back to back, into local memory, and writes them by\n",
-    " * quanta that work-items put together from where their units lie. No matter how small an instance is, memory is read\n",
-    " * and written in runs as long as the pack. An instance of the result has rows of `run_elements` elements, `along` units\n",
-    " * apart in the original; its rows begin `next` units apart, the first one at unit `origin`. */\n",
-    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n",
-    "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "/* Where quantum q lies in local memory: quanta are left out so that columns of instances whose sides are powers of two\n",
-    " * do not lie in one bank. The host counts on at most a fifth more. */\n",
-    "#define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))\n",
-    "\n",
-    "/* A quantum, and the units that it is put together from. */\n",
-    "typedef union ipt_parts {\n",
-    "    uint4 quantum;\n",
-    "    ipt_unit units[IPT_QUANTUM_UNITS];\n",
-    "} ipt_parts;\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
-    "{\n",
-    "    __local uint4 quanta[IPT_LOCAL_BYTES / 16];\n",
-    "    __local ipt_unit *held = (__local ipt_unit *)quanta;\n",
-    "    const uint id = get_local_id(0), m = get_group_id(0) / packs;\n",
-    "    const ulong first = (ulong)(get_group_id(0) - m * packs) * pack;\n",
-    "    const uint units = (uint)min((ulong)pack, instances - first) * instance_units;\n",
-    "    const ulong begin = base + m * matrix_stride + first * instance_units;\n",
-    "    const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n",
-    "    const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n",
-    "    const uint row_units = run_elements * element_units; /* of the result */\n",
-    "    __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));\n",
-    "\n",
-    "    /* Whole quanta, and the units at both ends, each by a work-item, so that nobody waits twice. */\n",
-    "    const uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_QUANTUM_UNITS;\n",
-    "    for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)\n",
-    "        ipt_fetch_inside(quanta + IPT_PLACE(q), target + q);\n",
-    "    for (uint i = id; i < 2 * IPT_QUANTUM_UNITS; i += IPT_GROUP_SIZE) {\n",
-    "        const uint q = i < IPT_QUANTUM_UNITS ? 0 : whole_end, unit = i % IPT_QUANTUM_UNITS;\n",
-    "        const uint at = q * IPT_QUANTUM_UNITS + unit;\n",
-    "        if (at >= shift && at < shift + units && (q == whole_end || whole != 0))\n",
-    "            held[IPT_PLACE(q) * IPT_QUANTUM_UNITS + unit] = matrix[begin - shift + at];\n",
-    "    }\n",
-    "    ipt_fetch_wait();\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "\n",
-    "    for (uint q = id; q < end; q += IPT_GROUP_SIZE) {\n",
-    "        /* The first unit of the quantum that belongs to the pack: its instance, row, element and part of that. */\n",
-    "        const uint skipped = q == 0 ? shift : 0, k = q * IPT_QUANTUM_UNITS + skipped - shift;\n",
-    "        const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);\n",
-    "        uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);\n",
-    "        const uint within = k - instance * instance_units - row * row_units;\n",
-    "        IPT_ELEMENT_OF(within, first_element, first_part);\n",
-    "        uint element = first_element, part = first_part, instance_begin = shift + instance * instance_units;\n",
-    "        uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;\n",
-    "        ipt_parts parts;\n",
-    "#pragma unroll\n",
-    "        for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u) {\n",
-    "            if (u < skipped || k + u - skipped >= units)\n",
-    "                continue;\n",
-    "            parts.units[u] =\n",
-    "                IPT_APPLIED(held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS]);\n",
-    "#if IPT_ELEMENT_UNITS != 1\n",
-    "            ++from;\n",
-    "            if (++part < element_units)\n",
-    "                continue;\n",
-    "            part = 0;\n",
-    "            from -= element_units;\n",
-    "#endif\n",
-    "            from += (uint)along;\n",
-    "            if (++element == run_elements) {\n",
-    "                element = 0;\n",
-    "                if (++row == rows) {\n",
-    "                    row = 0;\n",
-    "                    instance_begin += instance_units;\n",
-    "                }\n",
-    "                from = instance_begin + (uint)(origin + (int)row * next);\n",
-    "            }\n",
-    "        }\n",
-    "        if (skipped == 0 && k + IPT_QUANTUM_UNITS <= units) {\n",
-    "            target[q] = parts.quantum;\n",
-    "        } else {\n",
-    "            __global ipt_unit *one = (__global ipt_unit *)(target + q);\n",
-    "#pragma unroll\n",
-    "            for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u)\n",
-    "                if (u >= skipped && k + u - skipped < units)\n",
-    "                    one[u] = parts.units[u];\n",
-    "        }\n",
-    "    }\n",
-    "}\n",
+    "\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
+    "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
+    "#endif\n"
+    "\n\n\n#define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))\n"
+    "\n\ntypedef union ipt_parts {\n"
+    "uint4 quantum;\n"
+    "ipt_unit units[IPT_QUANTUM_UNITS];\n"
+    "} ipt_parts;\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
+    "__local ipt_unit *held = (__local ipt_unit *)quanta;\n"
+    "const uint id = get_local_id(0), m = get_group_id(0) / packs;\n"
+    "const ulong first = (ulong)(get_group_id(0) - m * packs) * pack;\n"
+    "const uint units = (uint)min((ulong)pack, instances - first) * instance_units;\n"
+    "const ulong begin = base + m * matrix_stride + first * instance_units;\n"
+    "const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n"
+    "const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
+    "const uint row_units = run_elements * element_units;\n"
+    "__global uint4 *target = (__global uint4 *)(matrix + (begin - shift));\n"
+    "\n\nconst uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_QUANTUM_UNITS;\n"
+    "for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)\n"
+    "ipt_fetch_inside(quanta + IPT_PLACE(q), target + q);\n"
+    "for (uint i = id; i < 2 * IPT_QUANTUM_UNITS; i += IPT_GROUP_SIZE) {\n"
+    "const uint q = i < IPT_QUANTUM_UNITS ? 0 : whole_end, unit = i % IPT_QUANTUM_UNITS;\n"
+    "const uint at = q * IPT_QUANTUM_UNITS + unit;\n"
+    "if (at >= shift && at < shift + units && (q == whole_end || whole != 0))\n"
+    "held[IPT_PLACE(q) * IPT_QUANTUM_UNITS + unit] = matrix[begin - shift + at];\n"
+    "}\n"
+    "ipt_fetch_wait();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "\nfor (uint q = id; q < end; q += IPT_GROUP_SIZE) {\n"
+    "\nconst uint skipped = q == 0 ? shift : 0, k = q * IPT_QUANTUM_UNITS + skipped - shift;\n"
+    "const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);\n"
+    "uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);\n"
+    "const uint within = k - instance * instance_units - row * row_units;\n"
+    "IPT_ELEMENT_OF(within, first_element, first_part);\n"
+    "uint element = first_element, part = first_part, instance_begin = shift + instance * instance_units;\n"
+    "uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;\n"
+    "ipt_parts parts;\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u) {\n"
+    "if (u < skipped || k + u - skipped >= units)\n"
+    "continue;\n"
+    "parts.units[u] =\n"
+    "IPT_APPLIED(held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS]);\n"
+    "#if IPT_ELEMENT_UNITS != 1\n"
+    "++from;\n"
+    "if (++part < element_units)\n"
+    "continue;\n"
+    "part = 0;\n"
+    "from -= element_units;\n"
+    "#endif\n"
+    "from += (uint)along;\n"
+    "if (++element == run_elements) {\n"
+    "element = 0;\n"
+    "if (++row == rows) {\n"
+    "row = 0;\n"
+    "instance_begin += instance_units;\n"
+    "}\n"
+    "from = instance_begin + (uint)(origin + (int)row * next);\n"
+    "}\n"
+    "}\n"
+    "if (skipped == 0 && k + IPT_QUANTUM_UNITS <= units) {\n"
+    "target[q] = parts.quantum;\n"
+    "} else {\n"
+    "__global ipt_unit *one = (__global ipt_unit *)(target + q);\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u)\n"
+    "if (u >= skipped && k + u - skipped < units)\n"
+    "one[u] = parts.units[u];\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_pack "a30f50018dc6a148"
+#define IPT__HASH_pack "d9ff743f038c341f"
 
 static const char *const ipt__text_panel[] = {
-    "/* 010!, cooperative: panels are transposed in place by work-groups that hold one chunk of a panel each and wait for one\n",
-    " * another.\n",
-    " *\n",
-    " * A tall matrix (panels of `length` rows) is read by rows and written as super-elements into slots; a wide one (panels\n",
-    " * of `length` columns) is read from slots and written by rows. What `tail_length` rows or columns are left over form\n",
-    " * one more, shorter panel, whose super-elements lie in the workspace. An order is a number of panels that tickets are\n",
-    " * given out for together, in the sequence in which they may be written: tall from the last to the first (the tail\n",
-    " * before all), wide from the first to the last (the tail after all), because a panel's slots reach into the next\n",
-    " * panel's memory.\n",
-    " *\n",
-    " * Invariant: memory of the matrix is written only when every chunk that has elements there is in local memory: chunks\n",
-    " * of the same order, or of the order before it.\n",
-    " *\n",
-    " * What a group has to wait for is counted by blocks. Tall: a block is some rows of the panel; a group counts each when\n",
-    " * it has read its part of those rows, and waits for the rows that its slots take the place of. Wide: a block is the\n",
-    " * groups that read the slots which some rows of the result take the place of; a group writes those rows when they have\n",
-    " * all read. So the first to come do not wait until the last to come have read everything.\n",
-    " *\n",
-    " * Tickets are issued in sequence, so the lowest unfinished order is always the first that all its groups hold, and\n",
-    " * whoever waits for it waits for groups that run. Where fewer groups run at a time than an order needs, a group that\n",
-    " * has waited long closes the ticket counter: orders all of whose tickets were issued finish, the groups of later ones\n",
-    " * leave the matrix as it was, and the last group of all to decide transposes what they left, alone.\n",
-    " *\n",
-    " * Executions take two control blocks in turns: each clears the other one. */\n",
-    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n",
-    "    !defined(IPT_INDEX_BITS)\n",
-    "#error \"IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#define IPT_RUNS 512 /* slots and rows of a chunk at most */\n",
-    "#define IPT_CLOSED 0x80000000u\n",
-    "enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 }; /* words of the control block */\n",
-    "enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };          /* what work-item 0 hands to its group */\n",
-    "\n",
-    "/* Holds this group and counts those that run beside it, until one of them has looked `polls` times. */\n",
-    "void ipt_probe(volatile __global uint *control, uint polls)\n",
-    "{\n",
-    "    atomic_inc(&control[IPT_TICKETS]);\n",
-    "    while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)\n",
-    "        ;\n",
-    "    atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));\n",
-    "}\n",
-    "\n",
-    "/* What a group needs to know to wait. */\n",
-    "typedef struct ipt_waiter {\n",
-    "    volatile __global uint *control;\n",
-    "    uint order, chunks, polls;\n",
-    "} ipt_waiter;\n",
-    "\n",
-    "/* Waits until `counter` has come to `count`; without a counter, until all tickets of the waiter's order are issued.\n",
-    " * False if the order has to be left to the last group. */\n",
-    "bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)\n",
-    "{\n",
-    "    volatile __global uint *control = waiter->control;\n",
-    "    const uint own_end = (waiter->order + 1) * waiter->chunks;\n",
-    "    for (uint looks = 0;; ++looks) {\n",
-    "        if (counter != 0 && ipt_poll(counter) >= count)\n",
-    "            return true;\n",
-    "        if (counter != 0 && looks < waiter->polls)\n",
-    "            continue;\n",
-    "        uint tickets = ipt_poll(&control[IPT_TICKETS]);\n",
-    "        if (looks >= waiter->polls && tickets < own_end) { /* not closed, and groups of this order have yet to come */\n",
-    "            tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);\n",
-    "            if (tickets < IPT_CLOSED)\n",
-    "                atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);\n",
-    "            IPT_FENCE_DEVICE(); /* the last group, which counts this one's departure, must see it */\n",
-    "            tickets |= IPT_CLOSED;\n",
-    "        }\n",
-    "        if (tickets >= IPT_CLOSED) {\n",
-    "            const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]); /* 0: its writer is on the way */\n",
-    "            if (closed_at != 0 && closed_at - 1 < own_end)\n",
-    "                return false;\n",
-    "            tickets = closed_at == 0 ? 0 : closed_at - 1;\n",
-    "        }\n",
-    "        if (counter == 0 && tickets >= own_end)\n",
-    "            return true;\n",
-    "    }\n",
-    "}\n",
-    "\n",
-    "/* Transposes a rows x cols grid in place, by one work-group: cycles over single units, as in shuffle.cl, with one flag\n",
-    " * bit each. */\n",
-    "void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n",
-    "                         uint element_units)\n",
-    "{\n",
-    "    const uint units = rows * cols * element_units;\n",
-    "    for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n",
-    "        flags[w] = 0;\n",
-    "    IPT_FENCE_DEVICE();\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "    for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {\n",
-    "        const uint part = start % element_units;\n",
-    "        uint at = start;\n",
-    "        ipt_unit held = grid[at];\n",
-    "        IPT_FENCE_DEVICE();\n",
-    "        bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n",
-    "        while (going) {\n",
-    "            const uint element = at / element_units;\n",
-    "            at = (element % cols * rows + element / cols) * element_units + part;\n",
-    "            const ipt_unit next = grid[at];\n",
-    "            IPT_FENCE_DEVICE();\n",
-    "            going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n",
-    "            IPT_FENCE_DEVICE();\n",
-    "            grid[at] = IPT_APPLIED(held);\n",
-    "            held = next;\n",
-    "        }\n",
-    "    }\n",
-    "    IPT_FENCE_DEVICE();\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "}\n",
-    "\n",
-    "#if IPT_TALL && IPT_NARROW\n",
-    "/* Writes the column of elements that begins at unit `from` of a narrow chunk, whose rows of row_units lie one after the\n",
-    " * other with a quantum between every eight, as a run of `units` units at target[begin], by a line of work-items. */\n",
-    "void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n",
-    "                      uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n",
-    "    __global ipt_unit *sectors = target + (begin - before) + lane;\n",
-    "#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)\n",
-    "#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4\n",
-    "    /* A line's rows are a whole number of eight quanta apart from one turn to the next. */\n",
-    "    const uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);\n",
-    "    uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;\n",
-    "    while (done < units + before) {\n",
-    "        if (done != 0) {\n",
-    "#pragma unroll 4\n",
-    "            for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n",
-    "                ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n",
-    "        }\n",
-    "        if (i + done < units)\n",
-    "            ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n",
-    "        done += IPT_LINE_LANES;\n",
-    "        at += step;\n",
-    "    }\n",
-    "#else\n",
-    "    for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {\n",
-    "        const uint i = k - before;\n",
-    "        if (i < units) {\n",
-    "            IPT_ELEMENT_OF(i, element, part);\n",
-    "            const uint at = from + element * row_units + part;\n",
-    "            ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));\n",
-    "        }\n",
-    "    }\n",
-    "#endif\n",
-    "}\n",
-    "#elif IPT_TALL\n",
-    "#if IPT_ELEMENT_UNITS == 1\n",
-    "/* Write the first `runs` columns of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as runs of\n",
-    " * `units` units, column r at target[begins[r]]: a line of work-items to a column, in a loop with as few instructions as\n",
-    " * possible. Four columns at a time, which overlap more, took a fifth more of an H200's time for the pass. A line's rows\n",
-    " * are a whole number of quanta apart from one turn to the next, so its units are, too. */\n",
-    "\n",
-    "/* Where all runs begin at sectors. */\n",
-    "void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n",
-    "                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) % IPT_LINE_LANES;\n",
-    "    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n",
-    "    const uint first = ipt_tile_row(lane, pitch, skew) * IPT_QUANTUM_UNITS +\n",
-    "                       ((rows_begin + lane * row_units) & (IPT_QUANTUM_UNITS - 1));\n",
-    "    for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n",
-    "        __global ipt_unit *to = target + begins[run] + lane;\n",
-    "        uint at = first + run, done = 0;\n",
-    "#pragma unroll 4\n",
-    "        for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n",
-    "            ipt_store(&to[done], IPT_APPLIED(tile[at]));\n",
-    "        if (lane + done < units)\n",
-    "            ipt_store(&to[done], IPT_APPLIED(tile[at]));\n",
-    "    }\n",
-    "}\n",
-    "\n",
-    "/* Wherever they begin: whole sectors but for the first and the last. */\n",
-    "void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n",
-    "                         uint pitch, uint skew, uint rows_begin, uint row_units)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) % IPT_LINE_LANES;\n",
-    "    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n",
-    "    for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n",
-    "        const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;\n",
-    "        __global ipt_unit *to = target + (begin - before) + lane;\n",
-    "        uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +\n",
-    "                  ((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;\n",
-    "        if (i < units)\n",
-    "            ipt_store(&to[0], IPT_APPLIED(tile[at]));\n",
-    "        at += step;\n",
-    "        uint done = IPT_LINE_LANES;\n",
-    "#pragma unroll 4\n",
-    "        for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n",
-    "            ipt_store(&to[done], IPT_APPLIED(tile[at]));\n",
-    "        for (; done < units + before; done += IPT_LINE_LANES, at += step)\n",
-    "            if (i + done < units)\n",
-    "                ipt_store(&to[done], IPT_APPLIED(tile[at]));\n",
-    "    }\n",
-    "}\n",
-    "#else\n",
-    "/* Writes up to four columns of a tile as runs of `units` units, by a line of work-items: run u begins at\n",
-    " * target[begins[u]] and is the column of elements that begins at unit from + u of each row; `count` of the four are\n",
-    " * there. */\n",
-    "void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n",
-    "                     uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) % IPT_LINE_LANES;\n",
-    "    const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n",
-    "    __global ipt_unit *sectors[4];\n",
-    "    uint i[4], runs[4]; /* the unit that comes next; units of the run, none of one that is not there */\n",
-    "    uint longest = 0;\n",
-    "#pragma unroll 4\n",
-    "    for (uint u = 0; u < 4; ++u) {\n",
-    "        const uint before = offsets[u] % IPT_SECTOR_UNITS;\n",
-    "        runs[u] = u < count ? units : 0;\n",
-    "        i[u] = lane - before;\n",
-    "        longest = max(longest, runs[u] + before);\n",
-    "        sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;\n",
-    "    }\n",
-    "    for (uint done = 0; done < longest; done += IPT_LINE_LANES) {\n",
-    "        ipt_unit values[4];\n",
-    "#pragma unroll 4\n",
-    "        for (uint u = 0; u < 4; ++u) {\n",
-    "            const uint inside = min(i[u] + done, units - 1);\n",
-    "            IPT_ELEMENT_OF(inside, element, part);\n",
-    "            values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];\n",
-    "        }\n",
-    "#pragma unroll 4\n",
-    "        for (uint u = 0; u < 4; ++u)\n",
-    "            if (i[u] + done < runs[u])\n",
-    "                ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));\n",
-    "    }\n",
-    "}\n",
-    "#endif\n",
-    "#endif\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n",
-    "{\n",
-    "    __local uint4 quanta[IPT_LOCAL_BYTES / 16];\n",
-    "#if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)\n",
-    "    __local uint starts[IPT_RUNS]; /* units of the tile at which its rows begin */\n",
-    "#endif\n",
-    "#if !IPT_TALL || !IPT_NARROW\n",
-    "    __local uint4 begins[IPT_RUNS / 4]; /* units from slots_begin to this chunk's slots */\n",
-    "#endif\n",
-    "    __local uint shared[3];\n",
-    "    __local ipt_unit *tile = (__local ipt_unit *)quanta;\n",
-    "    volatile __global uint *control = workspace + control_base;\n",
-    "    const uint id = get_local_id(0);\n",
-    "\n",
-    "    /* With a single order it does not matter who takes which chunk: nobody waits for the ticket before what it tells,\n",
-    "     * whether that order is still to be had, is needed. */\n",
-    "    const uint chunks = across * down;\n",
-    "    const bool single = waits && probe_polls == 0 && tickets == chunks && blocks == 1;\n",
-    "    uint own_ticket = 0;\n",
-    "    if (id == 0) {\n",
-    "        if (probe_polls != 0)\n",
-    "            ipt_probe(control, probe_polls);\n",
-    "        own_ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);\n",
-    "        shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : own_ticket;\n",
-    "        shared[IPT_SHARED_GO] = single ? 1 : own_ticket < IPT_CLOSED;\n",
-    "    }\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "    const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;\n",
-    "    bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;\n",
-    "\n",
-    "    /* This chunk: x elements along the short side from x_first on, y along the long side from y_first on. */\n",
-    "    const uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;\n",
-    "    const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;\n",
-    "    const uint k = IPT_TALL ? orders - 1 - order_in_matrix : order_in_matrix;\n",
-    "    const bool tail = k == packs;\n",
-    "    const uint panel = tail ? panels : k * pack, count = tail ? 1 : min(pack, panels - panel);\n",
-    "    const uint y_length = tail ? tail_length : length;\n",
-    "    const uint chunk_row = ipt_divide32(chunk, across_magic, across_shift);\n",
-    "    const uint x_first = (chunk - chunk_row * across) * chunk_x, x = min(chunk_x, short_side - x_first);\n",
-    "    const uint y_first = chunk_row * chunk_y;\n",
-    "    const uint y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* a tail may have none */\n",
-    "\n",
-    "    const ulong origin = base + m * matrix_stride;\n",
-    "    __global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;\n",
-    "    const ulong rows_begin =\n",
-    "        origin + ((ulong)panel * length + y_first) * short_side * element_units + x_first * element_units;\n",
-    "    const ulong row_units = (ulong)short_side * element_units;\n",
-    "    const ulong saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;\n",
-    "    const uint first_slot = panel * short_side + x_first;\n",
-    "#define IPT_SLOT_BEGIN(i)                                                                                              \\\n",
-    "    (y_first * element_units + (tail                                                                                   \\\n",
-    "                                    ? saved_begin + (ulong)(i) * (tail_length * element_units)                         \\\n",
-    "                                    : origin + ipt_slot_address(first_slot + (i), row_slots, row_slots_magic,          \\\n",
-    "                                                                row_slots_shift, row_stride, length * element_units)))\n",
-    "#if !IPT_TALL || !IPT_NARROW\n",
-    "    const uint slots_count = active ? x * count : 0;\n",
-    "    const ulong slots_begin = IPT_SLOT_BEGIN(0) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;\n",
-    "    for (uint i = id; i < slots_count; i += IPT_GROUP_SIZE)\n",
-    "        ((__local uint *)begins)[i] = (uint)(IPT_SLOT_BEGIN(i) - slots_begin);\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "#endif\n",
-    "\n",
-    "#if IPT_TALL && IPT_NARROW\n",
-    "    /* Whole rows, one after the other: one run. */\n",
-    "    const uint fetch_end =\n",
-    "        active ? ((rows_begin & (IPT_QUANTUM_UNITS - 1)) + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) /\n",
-    "                     IPT_QUANTUM_UNITS\n",
-    "               : 0;\n",
-    "    for (uint q = id; q < fetch_end; q += IPT_GROUP_SIZE)\n",
-    "        ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);\n",
-    "#elif IPT_TALL\n",
-    "    ipt_fetch_rows(quanta, matrix, rows_begin, row_units, active ? y : 0, x * element_units, blocks,\n",
-    "                   blocks == 1 ? y : block_rows, run_lanes, pitch, skew, origin, origin + matrix_units);\n",
-    "#if IPT_ELEMENT_UNITS == 0\n",
-    "    ipt_mark_rows(starts, rows_begin, row_units, y, pitch, skew);\n",
-    "#endif\n",
-    "#else\n",
-    "    const uint slot_units = y * element_units, step = IPT_GROUP_SIZE / run_lanes;\n",
-    "    const ulong low = tail ? 0 : origin, high = tail ? ~0ul : origin + matrix_units;\n",
-    "    const ulong last = slots_begin + (slots_count != 0 ? ((__local uint *)begins)[slots_count - 1] : 0);\n",
-    "    const bool inside = slots_begin >= low && last + slot_units + IPT_QUANTUM_UNITS - 1 <= high;\n",
-    "    for (uint i = id / run_lanes; i < slots_count; i += step) {\n",
-    "        const uint begin = ((__local uint *)begins)[i], shift = begin & (IPT_QUANTUM_UNITS - 1);\n",
-    "        const uint to = ipt_tile_row(i, pitch, skew);\n",
-    "        const uint end = (shift + slot_units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n",
-    "        __global uint4 *from = (__global uint4 *)(slots + slots_begin + (begin - shift));\n",
-    "        if ((id & (run_lanes - 1)) == 0)\n",
-    "            starts[i] = to * IPT_QUANTUM_UNITS + shift;\n",
-    "        for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)\n",
-    "            if (inside)\n",
-    "                ipt_fetch_inside(quanta + to + q, from + q);\n",
-    "            else\n",
-    "                ipt_fetch(quanta + to + q, slots, (slots_begin + begin) / IPT_QUANTUM_UNITS + q, low, high);\n",
-    "    }\n",
-    "#endif\n",
-    "\n",
-    "    /* Counts what has arrived: a tall group's blocks one after the other, or the one that a wide group belongs to. */\n",
-    "    volatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];\n",
-    "    const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;\n",
-    "#if IPT_MEMORY_MODEL == 2\n",
-    "    for (uint b = 0; b < signals; ++b) {\n",
-    "        ipt_fetch_wait_but(signals - 1 - b);\n",
-    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "        active = active && own_ticket < IPT_CLOSED;\n",
-    "        /* By different lines, so that one's signal does not keep the others from the next barrier. */\n",
-    "        if (waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)\n",
-    "            ipt_count_read(&counters[own_block + b]);\n",
-    "    }\n",
-    "#else\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "    active = active && own_ticket < IPT_CLOSED;\n",
-    "    if (waits && active && id == 0)\n",
-    "        for (uint b = 0; b < signals; ++b)\n",
-    "            ipt_count_read(&counters[own_block + b]);\n",
-    "#endif\n",
-    "    if (id == 0 && !active)\n",
-    "        shared[IPT_SHARED_GO] = 0;\n",
-    "\n",
-    "    const ipt_waiter waiter = {control, order, chunks, polls};\n",
-    "    bool before_too = neighbours && order_in_matrix != 0;\n",
-    "    uint departed = 0;\n",
-    "#if IPT_NARROW\n",
-    "    /* Whoever holds a narrow order, alone, is never left behind, because the orders before it are held, too. So it\n",
-    "     * writes what lies within its own order's memory at once, and only what reaches beyond when the order before has\n",
-    "     * been read: an H200 has narrow panels done in 0.87 of the time. */\n",
-    "    const bool go = active;\n",
-    "    const uint order_units = y * count * (uint)row_units;\n",
-    "#if !IPT_TALL\n",
-    "    const ulong before_end = before_too ? origin + length * element_units +\n",
-    "                                              ipt_slot_address(panel * short_side - 1, row_slots, row_slots_magic,\n",
-    "                                                               row_slots_shift, row_stride, length * element_units)\n",
-    "                                        : 0;\n",
-    "    const uint reach = before_end > rows_begin ? (uint)min(before_end - rows_begin, (ulong)order_units) : 0;\n",
-    "#endif\n",
-    "    for (uint late = 0; late < 2; ++late) {\n",
-    "        if (late != 0) {\n",
-    "            if (id == 0 && before_too && active)\n",
-    "                ipt_wait(&waiter, counters - blocks, chunks);\n",
-    "            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "            if (id == 0 && waits && probe_polls == 0)\n",
-    "                departed = atomic_inc(&control[IPT_DEPARTED]) + 1;\n",
-    "        }\n",
-    "#if IPT_TALL\n",
-    "        const uint runs = go ? x * count : 0, units = y * element_units;\n",
-    "        for (uint run = id / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n",
-    "            const uint p = pack > 1 ? run / x : 0;\n",
-    "            const ulong begin = IPT_SLOT_BEGIN(run);\n",
-    "            if ((before_too && begin + units > rows_begin + order_units ? 1 : 0) == late)\n",
-    "                ipt_store_column(tile,\n",
-    "                                 ((uint)rows_begin & (IPT_QUANTUM_UNITS - 1)) + p * y * (uint)row_units +\n",
-    "                                     (run - p * x) * element_units,\n",
-    "                                 (uint)row_units, slots, begin, units, element_units, element_units_magic,\n",
-    "                                 element_units_shift);\n",
-    "        }\n",
-    "#else\n",
-    "        const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : order_units - reach;\n",
-    "        const uint sector = (uint)(rows_begin + first) % IPT_SECTOR_UNITS;\n",
-    "        __global ipt_unit *target = matrix + rows_begin + first - sector;\n",
-    "#if IPT_ELEMENT_UNITS == 1\n",
-    "        /* So many whole rows at a time that each work-item stays in its column, and sectors stay whole if possible. */\n",
-    "        const uint all_rows = IPT_GROUP_SIZE / short_side;\n",
-    "        const uint turn_rows = all_rows < IPT_SECTOR_UNITS ? all_rows : all_rows - all_rows % IPT_SECTOR_UNITS;\n",
-    "        const uint turn = turn_rows * short_side, ahead = first + turn + id - sector;\n",
-    "        const uint row_ahead = ipt_divide32(ahead, short_side_magic, short_side_shift);\n",
-    "        const uint column = ahead - row_ahead * short_side;\n",
-    "        int row = (int)(row_ahead - turn_rows); /* of panel p; before the first one only where nothing is written */\n",
-    "        uint p = 0, begin = starts[column];\n",
-    "        for (uint at = id; id < turn && at < units + sector; at += turn, row += (int)turn_rows) {\n",
-    "            for (; row >= (int)y && p + 1 < count; row -= (int)y)\n",
-    "                begin = starts[++p * x + column];\n",
-    "            if (at - sector < units)\n",
-    "                ipt_store(&target[at], IPT_APPLIED(tile[begin + (uint)row]));\n",
-    "        }\n",
-    "#else\n",
-    "        for (uint at = id; at < units + sector; at += IPT_GROUP_SIZE) {\n",
-    "            if (at - sector < units) {\n",
-    "                const uint i = first + at - sector;\n",
-    "                IPT_ELEMENT_OF(i, element, part);\n",
-    "                const uint row = ipt_divide32(element, short_side_magic, short_side_shift);\n",
-    "                const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;\n",
-    "                ipt_store(&target[at],\n",
-    "                          IPT_APPLIED(\n",
-    "                              tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part]));\n",
-    "            }\n",
-    "        }\n",
-    "#endif\n",
-    "#endif\n",
-    "    }\n",
-    "#else\n",
-    "    /* Which of its own order's blocks lie where it is going to write, and whether the order before does. */\n",
-    "    uint first_block = 0, end_block = 0;\n",
-    "#if IPT_TALL\n",
-    "    if (!tail && active) {\n",
-    "        const uint block_units = block_rows * (uint)row_units, panel_units = length * (uint)row_units;\n",
-    "        const uint first = (uint)(slots_begin - (origin + (ulong)panel * panel_units));\n",
-    "        const uint end = first + ((__local uint *)begins)[slots_count - 1] + y * element_units;\n",
-    "        first_block = (first + ((__local uint *)begins)[0]) / block_units;\n",
-    "        end_block = min(blocks, (end - 1) / block_units + 1);\n",
-    "        before_too = before_too && end > panel_units;\n",
-    "    }\n",
-    "#endif\n",
-    "    const uint phases = IPT_TALL ? 1 : blocks;\n",
-    "    bool go = false;\n",
-    "    for (uint phase = 0; phase < phases; ++phase) {\n",
-    "#if !IPT_TALL\n",
-    "        first_block = phase;\n",
-    "        end_block = tail ? phase : phase + 1;\n",
-    "#endif\n",
-    "        /* One work-item waits for each: own blocks, blocks of the order before, and, where a block is not of all\n",
-    "         * groups, that all tickets of this order are issued, because what is written can no longer be left to the last\n",
-    "         * group. */\n",
-    "        const uint own = first_block < end_block ? end_block - first_block : 0;\n",
-    "        const uint others = before_too && phase == 0 ? blocks : 0;\n",
-    "        const uint all = !waits || !active ? 0 : own + others + (phases > 1 && phase == 0 ? 1 : 0);\n",
-    "        for (uint w = id; w < all; w += IPT_GROUP_SIZE) {\n",
-    "            const uint block = w < own ? first_block + w : w - own;\n",
-    "#if IPT_TALL\n",
-    "            const uint needed = chunks;\n",
-    "#else\n",
-    "            const uint all_x = blocks * chunk_x; /* chunk j belongs to block j * all_x / short_side */\n",
-    "            const uint needed =\n",
-    "                ((block + 1) * short_side + all_x - 1) / all_x - (block * short_side + all_x - 1) / all_x;\n",
-    "#endif\n",
-    "            if (!ipt_wait(&waiter,\n",
-    "                          w >= own + others ? 0\n",
-    "                          : w < own         ? counters + block\n",
-    "                                            : counters - blocks + block,\n",
-    "                          needed))\n",
-    "                shared[IPT_SHARED_GO] = 0;\n",
-    "        }\n",
-    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "        go = shared[IPT_SHARED_GO] != 0;\n",
-    "        /* This group has decided, and looks at no counter any more. The answer is not needed before the end. */\n",
-    "        if (id == 0 && waits && probe_polls == 0 && phase + 1 == phases)\n",
-    "            departed = atomic_inc(&control[IPT_DEPARTED]) + 1;\n",
-    "#if !IPT_TALL\n",
-    "        const uint written = phase * block_rows, end = phase + 1 == phases ? y : min(y, written + block_rows);\n",
-    "        if (go && written < end)\n",
-    "            ipt_store_rows(tile + written * element_units, starts, matrix, rows_begin + written * row_units, row_units,\n",
-    "                           end - written, x * element_units, false, element_units, element_units_magic,\n",
-    "                           element_units_shift);\n",
-    "#endif\n",
-    "    }\n",
-    "#endif\n",
-    "\n",
-    "    /* The other pass's flags and the control block of the next execution, clear for it. No group of this one looks at\n",
-    "     * them. */\n",
-    "    const uint number = ticket * IPT_GROUP_SIZE + id;\n",
-    "    if (waits && probe_polls == 0 && number < clear_words)\n",
-    "        workspace[clear_base + number] = 0;\n",
-    "    for (uint w = ticket * flag_words_each + id; w < min(flag_words, (ticket + 1) * flag_words_each);\n",
-    "         w += IPT_GROUP_SIZE)\n",
-    "        workspace[flags_base + w] = 0;\n",
-    "\n",
-    "#if IPT_TALL && !IPT_NARROW\n",
-    "    const uint runs = go && y != 0 ? x : 0, units = y * element_units;\n",
-    "#if IPT_ELEMENT_UNITS == 1\n",
-    "    const ulong slots_apart = (runs != 0 ? begins[0].x : 0) | (tail             ? tail_length\n",
-    "                                                               : row_slots == 1 ? row_stride\n",
-    "                                                                                : row_stride | length);\n",
-    "    if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n",
-    "        ipt_store_cut_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,\n",
-    "                            (uint)rows_begin, (uint)row_units);\n",
-    "    else\n",
-    "        ipt_store_whole_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,\n",
-    "                              (uint)rows_begin, (uint)row_units);\n",
-    "#else\n",
-    "    for (uint run = id / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)\n",
-    "        ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, element_units,\n",
-    "                        element_units_magic, element_units_shift);\n",
-    "#endif\n",
-    "#endif\n",
-    "\n",
-    "    const uint all_orders = tickets / chunks;\n",
-    "    if (id == 0) {\n",
-    "        const bool last = departed == tickets;\n",
-    "        uint left = all_orders;\n",
-    "        if (last && !(single && go))\n",
-    "            IPT_FENCE_DEVICE(); /* after what the others did before they departed */\n",
-    "        if (last && !(single && go) && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)\n",
-    "            left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;\n",
-    "        shared[IPT_SHARED_LEFT] = left;\n",
-    "    }\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "\n",
-    "    /* What was left, by the last group alone: all others have decided, and write earlier orders if any. */\n",
-    "    for (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {\n",
-    "        const uint left_m = left / orders;\n",
-    "        const uint left_k = IPT_TALL ? orders - 1 - (left - left_m * orders) : left - left_m * orders;\n",
-    "        const ulong left_origin = base + left_m * matrix_stride;\n",
-    "        if (left_k == packs) {\n",
-    "            __global ipt_unit *rows = matrix + left_origin + (ulong)panels * length * row_units;\n",
-    "            __global ipt_unit *saved = (__global ipt_unit *)workspace + saved_base + left_m * saved_stride;\n",
-    "            for (uint i = id; i < tail_length * (uint)row_units; i += IPT_GROUP_SIZE) {\n",
-    "                const uint element = i / element_units, part = i % element_units;\n",
-    "                const uint to = (element % short_side * tail_length + element / short_side) * element_units + part;\n",
-    "                if (IPT_TALL)\n",
-    "                    saved[to] = IPT_APPLIED(rows[i]);\n",
-    "                else\n",
-    "                    rows[i] = IPT_APPLIED(saved[to]);\n",
-    "            }\n",
-    "        } else {\n",
-    "            const uint end = min((left_k + 1) * pack, panels), all = short_side * length * element_units;\n",
-    "            const uint slot_units = length * element_units, at_once = IPT_LOCAL_BYTES / IPT_UNIT_BYTES / slot_units;\n",
-    "            for (uint n = 0; n < end - left_k * pack; ++n) {\n",
-    "                const uint p = IPT_TALL ? end - 1 - n : left_k * pack + n;\n",
-    "                __global ipt_unit *grid = matrix + left_origin + (ulong)p * all;\n",
-    "                if (IPT_TALL)\n",
-    "                    ipt_transpose_alone(grid, workspace + alone_base, length, short_side, element_units);\n",
-    "                /* Between the panel's own memory and its slots, in the direction that overwrites nothing unread. */\n",
-    "                const uint pieces = neighbours ? (short_side + at_once - 1) / at_once : 0;\n",
-    "                for (uint b = 0; b < pieces; ++b) {\n",
-    "                    const uint piece = (IPT_TALL ? pieces - 1 - b : b) * at_once;\n",
-    "                    const uint units = min(at_once, short_side - piece) * slot_units;\n",
-    "                    for (uint i = id; i < units; i += IPT_GROUP_SIZE)\n",
-    "                        tile[i] =\n",
-    "                            IPT_TALL\n",
-    "                                ? grid[piece * slot_units + i]\n",
-    "                                : matrix[left_origin + i % slot_units +\n",
-    "                                         ipt_slot_address(p * short_side + piece + i / slot_units, row_slots,\n",
-    "                                                          row_slots_magic, row_slots_shift, row_stride, slot_units)];\n",
-    "                    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "                    for (uint i = id; i < units; i += IPT_GROUP_SIZE)\n",
-    "                        if (IPT_TALL)\n",
-    "                            matrix[left_origin + i % slot_units +\n",
-    "                                   ipt_slot_address(p * short_side + piece + i / slot_units, row_slots, row_slots_magic,\n",
-    "                                                    row_slots_shift, row_stride, slot_units)] = tile[i];\n",
-    "                        else\n",
-    "                            grid[piece * slot_units + i] = tile[i];\n",
-    "                    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "                }\n",
-    "                if (!IPT_TALL)\n",
-    "                    ipt_transpose_alone(grid, workspace + alone_base, short_side, length, element_units);\n",
-    "            }\n",
-    "        }\n",
-    "    }\n",
-    "}\n",
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
+    "!defined(IPT_INDEX_BITS)\n"
+    "#error \"IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined\"\n"
+    "#endif\n"
+    "\n#define IPT_RUNS 512\n"
+    "#define IPT_CLOSED 0x80000000u\n"
+    "enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };\n"
+    "enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };\n"
+    "\n\nvoid ipt_probe(volatile __global uint *control, uint polls)\n"
+    "{\n"
+    "atomic_inc(&control[IPT_TICKETS]);\n"
+    "while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)\n"
+    ";\n"
+    "atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));\n"
+    "}\n"
+    "\n\ntypedef struct ipt_waiter {\n"
+    "volatile __global uint *control;\n"
+    "uint order, chunks, polls;\n"
+    "} ipt_waiter;\n"
+    "\n\n\nbool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)\n"
+    "{\n"
+    "volatile __global uint *control = waiter->control;\n"
+    "const uint own_end = (waiter->order + 1) * waiter->chunks;\n"
+    "for (uint looks = 0;; ++looks) {\n"
+    "if (counter != 0 && ipt_poll(counter) >= count)\n"
+    "return true;\n"
+    "if (counter != 0 && looks < waiter->polls)\n"
+    "continue;\n"
+    "uint tickets = ipt_poll(&control[IPT_TICKETS]);\n"
+    "if (looks >= waiter->polls && tickets < own_end) {\n"
+    "tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);\n"
+    "if (tickets < IPT_CLOSED)\n"
+    "atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);\n"
+    "IPT_FENCE_DEVICE();\n"
+    "tickets |= IPT_CLOSED;\n"
+    "}\n"
+    "if (tickets >= IPT_CLOSED) {\n"
+    "const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]);\n"
+    "if (closed_at != 0 && closed_at - 1 < own_end)\n"
+    "return false;\n"
+    "tickets = closed_at == 0 ? 0 : closed_at - 1;\n"
+    "}\n"
+    "if (counter == 0 && tickets >= own_end)\n"
+    "return true;\n"
+    "}\n"
+    "}\n"
+    "\n\n\nvoid ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n"
+    "uint element_units)\n"
+    "{\n"
+    "const uint units = rows * cols * element_units;\n"
+    "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
+    "flags[w] = 0;\n"
+    "IPT_FENCE_DEVICE();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {\n"
+    "const uint part = start % element_units;\n"
+    "uint at = start;\n"
+    "ipt_unit held = grid[at];\n"
+    "IPT_FENCE_DEVICE();\n"
+    "bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
+    "while (going) {\n"
+    "const uint element = at / element_units;\n"
+    "at = (element % cols * rows + element / cols) * element_units + part;\n"
+    "const ipt_unit next = grid[at];\n"
+    "IPT_FENCE_DEVICE();\n"
+    "going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
+    "IPT_FENCE_DEVICE();\n"
+    "grid[at] = IPT_APPLIED(held);\n"
+    "held = next;\n"
+    "}\n"
+    "}\n"
+    "IPT_FENCE_DEVICE();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "}\n"
+    "\n#if IPT_TALL && IPT_NARROW\n"
+    "\n\nvoid ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n"
+    "uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n"
+    "__global ipt_unit *sectors = target + (begin - before) + lane;\n"
+    "#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)\n"
+    "#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4\n"
+    "\nconst uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);\n"
+    "uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;\n"
+    "while (done < units + before) {\n"
+    "if (done != 0) {\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "if (i + done < units)\n"
+    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
+    "done += IPT_LINE_LANES;\n"
+    "at += step;\n"
+    "}\n"
+    "#else\n"
+    "for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {\n"
+    "const uint i = k - before;\n"
+    "if (i < units) {\n"
+    "IPT_ELEMENT_OF(i, element, part);\n"
+    "",
+    "const uint at = from + element * row_units + part;\n"
+    "ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "}\n"
+    "#elif IPT_TALL\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
+    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n"
+    "const uint first = ipt_tile_row(lane, pitch, skew) * IPT_QUANTUM_UNITS +\n"
+    "((rows_begin + lane * row_units) & (IPT_QUANTUM_UNITS - 1));\n"
+    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
+    "__global ipt_unit *to = target + begins[run] + lane;\n"
+    "uint at = first + run, done = 0;\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "if (lane + done < units)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "}\n"
+    "\n\nvoid ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n"
+    "uint pitch, uint skew, uint rows_begin, uint row_units)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n"
+    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
+    "const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;\n"
+    "__global ipt_unit *to = target + (begin - before) + lane;\n"
+    "uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +\n"
+    "((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;\n"
+    "if (i < units)\n"
+    "ipt_store(&to[0], IPT_APPLIED(tile[at]));\n"
+    "at += step;\n"
+    "uint done = IPT_LINE_LANES;\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "for (; done < units + before; done += IPT_LINE_LANES, at += step)\n"
+    "if (i + done < units)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "\n\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
+    "uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n"
+    "__global ipt_unit *sectors[4];\n"
+    "uint i[4], runs[4];\n"
+    "uint longest = 0;\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u) {\n"
+    "const uint before = offsets[u] % IPT_SECTOR_UNITS;\n"
+    "runs[u] = u < count ? units : 0;\n"
+    "i[u] = lane - before;\n"
+    "longest = max(longest, runs[u] + before);\n"
+    "sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;\n"
+    "}\n"
+    "for (uint done = 0; done < longest; done += IPT_LINE_LANES) {\n"
+    "ipt_unit values[4];\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u) {\n"
+    "const uint inside = min(i[u] + done, units - 1);\n"
+    "IPT_ELEMENT_OF(inside, element, part);\n"
+    "values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];\n"
+    "}\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "if (i[u] + done < runs[u])\n"
+    "ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
+    "#if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)\n"
+    "__local uint starts[IPT_RUNS];\n"
+    "#endif\n"
+    "#if !IPT_TALL || !IPT_NARROW\n"
+    "__local uint4 begins[IPT_RUNS / 4];\n"
+    "#endif\n"
+    "__local uint shared[3];\n"
+    "__local ipt_unit *tile = (__local ipt_unit *)quanta;\n"
+    "volatile __global uint *control = workspace + control_base;\n"
+    "const uint id = get_local_id(0);\n"
+    "\n\n\nconst uint chunks = across * down;\n"
+    "",
+    "const bool single = waits && probe_polls == 0 && tickets == chunks && blocks == 1;\n"
+    "uint own_ticket = 0;\n"
+    "if (id == 0) {\n"
+    "if (probe_polls != 0)\n"
+    "ipt_probe(control, probe_polls);\n"
+    "own_ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);\n"
+    "shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : own_ticket;\n"
+    "shared[IPT_SHARED_GO] = single ? 1 : own_ticket < IPT_CLOSED;\n"
+    "}\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;\n"
+    "bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;\n"
+    "\n\nconst uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;\n"
+    "const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;\n"
+    "const uint k = IPT_TALL ? orders - 1 - order_in_matrix : order_in_matrix;\n"
+    "const bool tail = k == packs;\n"
+    "const uint panel = tail ? panels : k * pack, count = tail ? 1 : min(pack, panels - panel);\n"
+    "const uint y_length = tail ? tail_length : length;\n"
+    "const uint chunk_row = ipt_divide32(chunk, across_magic, across_shift);\n"
+    "const uint x_first = (chunk - chunk_row * across) * chunk_x, x = min(chunk_x, short_side - x_first);\n"
+    "const uint y_first = chunk_row * chunk_y;\n"
+    "const uint y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0;\n"
+    "\nconst ulong origin = base + m * matrix_stride;\n"
+    "__global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;\n"
+    "const ulong rows_begin =\n"
+    "origin + ((ulong)panel * length + y_first) * short_side * element_units + x_first * element_units;\n"
+    "const ulong row_units = (ulong)short_side * element_units;\n"
+    "const ulong saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;\n"
+    "const uint first_slot = panel * short_side + x_first;\n"
+    "#define IPT_SLOT_BEGIN(i)                                                                                              \\\n"
+    "(y_first * element_units + (tail                                                                                   \\\n"
+    "? saved_begin + (ulong)(i) * (tail_length * element_units)                         \\\n"
+    ": origin + ipt_slot_address(first_slot + (i), row_slots, row_slots_magic,          \\\n"
+    "row_slots_shift, row_stride, length * element_units)))\n"
+    "#if !IPT_TALL || !IPT_NARROW\n"
+    "const uint slots_count = active ? x * count : 0;\n"
+    "const ulong slots_begin = IPT_SLOT_BEGIN(0) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;\n"
+    "for (uint i = id; i < slots_count; i += IPT_GROUP_SIZE)\n"
+    "((__local uint *)begins)[i] = (uint)(IPT_SLOT_BEGIN(i) - slots_begin);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#endif\n"
+    "\n#if IPT_TALL && IPT_NARROW\n"
+    "\nconst uint fetch_end =\n"
+    "active ? ((rows_begin & (IPT_QUANTUM_UNITS - 1)) + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) /\n"
+    "IPT_QUANTUM_UNITS\n"
+    ": 0;\n"
+    "for (uint q = id; q < fetch_end; q += IPT_GROUP_SIZE)\n"
+    "ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);\n"
+    "#elif IPT_TALL\n"
+    "ipt_fetch_rows(quanta, matrix, rows_begin, row_units, active ? y : 0, x * element_units, blocks,\n"
+    "blocks == 1 ? y : block_rows, run_lanes, pitch, skew, origin, origin + matrix_units);\n"
+    "#if IPT_ELEMENT_UNITS == 0\n"
+    "ipt_mark_rows(starts, rows_begin, row_units, y, pitch, skew);\n"
+    "#endif\n"
+    "#else\n"
+    "const uint slot_units = y * element_units, step = IPT_GROUP_SIZE / run_lanes;\n"
+    "const ulong low = tail ? 0 : origin, high = tail ? ~0ul : origin + matrix_units;\n"
+    "const ulong last = slots_begin + (slots_count != 0 ? ((__local uint *)begins)[slots_count - 1] : 0);\n"
+    "const bool inside = slots_begin >= low && last + slot_units + IPT_QUANTUM_UNITS - 1 <= high;\n"
+    "for (uint i = id / run_lanes; i < slots_count; i += step) {\n"
+    "const uint begin = ((__local uint *)begins)[i], shift = begin & (IPT_QUANTUM_UNITS - 1);\n"
+    "const uint to = ipt_tile_row(i, pitch, skew);\n"
+    "const uint end = (shift + slot_units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
+    "",
+    "__global uint4 *from = (__global uint4 *)(slots + slots_begin + (begin - shift));\n"
+    "if ((id & (run_lanes - 1)) == 0)\n"
+    "starts[i] = to * IPT_QUANTUM_UNITS + shift;\n"
+    "for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)\n"
+    "if (inside)\n"
+    "ipt_fetch_inside(quanta + to + q, from + q);\n"
+    "else\n"
+    "ipt_fetch(quanta + to + q, slots, (slots_begin + begin) / IPT_QUANTUM_UNITS + q, low, high);\n"
+    "}\n"
+    "#endif\n"
+    "\n\nvolatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];\n"
+    "const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "for (uint b = 0; b < signals; ++b) {\n"
+    "ipt_fetch_wait_but(signals - 1 - b);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "active = active && own_ticket < IPT_CLOSED;\n"
+    "\nif (waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)\n"
+    "ipt_count_read(&counters[own_block + b]);\n"
+    "}\n"
+    "#else\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "active = active && own_ticket < IPT_CLOSED;\n"
+    "if (waits && active && id == 0)\n"
+    "for (uint b = 0; b < signals; ++b)\n"
+    "ipt_count_read(&counters[own_block + b]);\n"
+    "#endif\n"
+    "if (id == 0 && !active)\n"
+    "shared[IPT_SHARED_GO] = 0;\n"
+    "\nconst ipt_waiter waiter = {control, order, chunks, polls};\n"
+    "bool before_too = neighbours && order_in_matrix != 0;\n"
+    "uint departed = 0;\n"
+    "#if IPT_NARROW\n"
+    "\n\n\nconst bool go = active;\n"
+    "const uint order_units = y * count * (uint)row_units;\n"
+    "#if !IPT_TALL\n"
+    "const ulong before_end = before_too ? origin + length * element_units +\n"
+    "ipt_slot_address(panel * short_side - 1, row_slots, row_slots_magic,\n"
+    "row_slots_shift, row_stride, length * element_units)\n"
+    ": 0;\n"
+    "const uint reach = before_end > rows_begin ? (uint)min(before_end - rows_begin, (ulong)order_units) : 0;\n"
+    "#endif\n"
+    "for (uint late = 0; late < 2; ++late) {\n"
+    "if (late != 0) {\n"
+    "if (id == 0 && before_too && active)\n"
+    "ipt_wait(&waiter, counters - blocks, chunks);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "if (id == 0 && waits && probe_polls == 0)\n"
+    "departed = atomic_inc(&control[IPT_DEPARTED]) + 1;\n"
+    "}\n"
+    "#if IPT_TALL\n"
+    "const uint runs = go ? x * count : 0, units = y * element_units;\n"
+    "for (uint run = id / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
+    "const uint p = pack > 1 ? run / x : 0;\n"
+    "const ulong begin = IPT_SLOT_BEGIN(run);\n"
+    "if ((before_too && begin + units > rows_begin + order_units ? 1 : 0) == late)\n"
+    "ipt_store_column(tile,\n"
+    "((uint)rows_begin & (IPT_QUANTUM_UNITS - 1)) + p * y * (uint)row_units +\n"
+    "(run - p * x) * element_units,\n"
+    "(uint)row_units, slots, begin, units, element_units, element_units_magic,\n"
+    "element_units_shift);\n"
+    "}\n"
+    "#else\n"
+    "const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : order_units - reach;\n"
+    "const uint sector = (uint)(rows_begin + first) % IPT_SECTOR_UNITS;\n"
+    "__global ipt_unit *target = matrix + rows_begin + first - sector;\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "\nconst uint all_rows = IPT_GROUP_SIZE / short_side;\n"
+    "const uint turn_rows = all_rows < IPT_SECTOR_UNITS ? all_rows : all_rows - all_rows % IPT_SECTOR_UNITS;\n"
+    "const uint turn = turn_rows * short_side, ahead = first + turn + id - sector;\n"
+    "const uint row_ahead = ipt_divide32(ahead, short_side_magic, short_side_shift);\n"
+    "const uint column = ahead - row_ahead * short_side;\n"
+    "int row = (int)(row_ahead - turn_rows);\n"
+    "uint p = 0, begin = starts[column];\n"
+    "for (uint at = id; id < turn && at < units + sector; at += turn, row += (int)turn_rows) {\n"
+    "for (; row >= (int)y && p + 1 < count; row -= (int)y)\n"
+    "begin = starts[++p * x + column];\n"
+    "if (at - sector < units)\n"
+    "ipt_store(&target[at], IPT_APPLIED(tile[begin + (uint)row]));\n"
+    "}\n"
+    "#else\n"
+    "for (uint at = id; at < units + sector; at += IPT_GROUP_SIZE) {\n"
+    "if (at - sector < units) {\n"
+    "const uint i = first + at - sector;\n"
+    "IPT_ELEMENT_OF(i, element, part);\n"
+    "const uint row = ipt_divide32(element, short_side_magic, short_side_shift);\n"
+    "const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;\n"
+    "ipt_store(&target[at],\n"
+    "IPT_APPLIED(\n"
+    "",
+    "tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part]));\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "#endif\n"
+    "}\n"
+    "#else\n"
+    "\nuint first_block = 0, end_block = 0;\n"
+    "#if IPT_TALL\n"
+    "if (!tail && active) {\n"
+    "const uint block_units = block_rows * (uint)row_units, panel_units = length * (uint)row_units;\n"
+    "const uint first = (uint)(slots_begin - (origin + (ulong)panel * panel_units));\n"
+    "const uint end = first + ((__local uint *)begins)[slots_count - 1] + y * element_units;\n"
+    "first_block = (first + ((__local uint *)begins)[0]) / block_units;\n"
+    "end_block = min(blocks, (end - 1) / block_units + 1);\n"
+    "before_too = before_too && end > panel_units;\n"
+    "}\n"
+    "#endif\n"
+    "const uint phases = IPT_TALL ? 1 : blocks;\n"
+    "bool go = false;\n"
+    "for (uint phase = 0; phase < phases; ++phase) {\n"
+    "#if !IPT_TALL\n"
+    "first_block = phase;\n"
+    "end_block = tail ? phase : phase + 1;\n"
+    "#endif\n"
+    "\n\n\nconst uint own = first_block < end_block ? end_block - first_block : 0;\n"
+    "const uint others = before_too && phase == 0 ? blocks : 0;\n"
+    "const uint all = !waits || !active ? 0 : own + others + (phases > 1 && phase == 0 ? 1 : 0);\n"
+    "for (uint w = id; w < all; w += IPT_GROUP_SIZE) {\n"
+    "const uint block = w < own ? first_block + w : w - own;\n"
+    "#if IPT_TALL\n"
+    "const uint needed = chunks;\n"
+    "#else\n"
+    "const uint all_x = blocks * chunk_x;\n"
+    "const uint needed =\n"
+    "((block + 1) * short_side + all_x - 1) / all_x - (block * short_side + all_x - 1) / all_x;\n"
+    "#endif\n"
+    "if (!ipt_wait(&waiter,\n"
+    "w >= own + others ? 0\n"
+    ": w < own         ? counters + block\n"
+    ": counters - blocks + block,\n"
+    "needed))\n"
+    "shared[IPT_SHARED_GO] = 0;\n"
+    "}\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "go = shared[IPT_SHARED_GO] != 0;\n"
+    "\nif (id == 0 && waits && probe_polls == 0 && phase + 1 == phases)\n"
+    "departed = atomic_inc(&control[IPT_DEPARTED]) + 1;\n"
+    "#if !IPT_TALL\n"
+    "const uint written = phase * block_rows, end = phase + 1 == phases ? y : min(y, written + block_rows);\n"
+    "if (go && written < end)\n"
+    "ipt_store_rows(tile + written * element_units, starts, matrix, rows_begin + written * row_units, row_units,\n"
+    "end - written, x * element_units, false, element_units, element_units_magic,\n"
+    "element_units_shift);\n"
+    "#endif\n"
+    "}\n"
+    "#endif\n"
+    "\n\n\nconst uint number = ticket * IPT_GROUP_SIZE + id;\n"
+    "if (waits && probe_polls == 0 && number < clear_words)\n"
+    "workspace[clear_base + number] = 0;\n"
+    "for (uint w = ticket * flag_words_each + id; w < min(flag_words, (ticket + 1) * flag_words_each);\n"
+    "w += IPT_GROUP_SIZE)\n"
+    "workspace[flags_base + w] = 0;\n"
+    "\n#if IPT_TALL && !IPT_NARROW\n"
+    "const uint runs = go && y != 0 ? x : 0, units = y * element_units;\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "const ulong slots_apart = (runs != 0 ? begins[0].x : 0) | (tail             ? tail_length\n"
+    ": row_slots == 1 ? row_stride\n"
+    ": row_stride | length);\n"
+    "if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n"
+    "ipt_store_cut_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,\n"
+    "(uint)rows_begin, (uint)row_units);\n"
+    "else\n"
+    "ipt_store_whole_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,\n"
+    "(uint)rows_begin, (uint)row_units);\n"
+    "#else\n"
+    "for (uint run = id / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)\n"
+    "ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, element_units,\n"
+    "element_units_magic, element_units_shift);\n"
+    "#endif\n"
+    "#endif\n"
+    "\nconst uint all_orders = tickets / chunks;\n"
+    "if (id == 0) {\n"
+    "const bool last = departed == tickets;\n"
+    "uint left = all_orders;\n"
+    "if (last && !(single && go))\n"
+    "IPT_FENCE_DEVICE();\n"
+    "if (last && !(single && go) && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)\n"
+    "left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;\n"
+    "shared[IPT_SHARED_LEFT] = left;\n"
+    "}\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "\n\nfor (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {\n"
+    "const uint left_m = left / orders;\n"
+    "const uint left_k = IPT_TALL ? orders - 1 - (left - left_m * orders) : left - left_m * orders;\n"
+    "",
+    "const ulong left_origin = base + left_m * matrix_stride;\n"
+    "if (left_k == packs) {\n"
+    "__global ipt_unit *rows = matrix + left_origin + (ulong)panels * length * row_units;\n"
+    "__global ipt_unit *saved = (__global ipt_unit *)workspace + saved_base + left_m * saved_stride;\n"
+    "for (uint i = id; i < tail_length * (uint)row_units; i += IPT_GROUP_SIZE) {\n"
+    "const uint element = i / element_units, part = i % element_units;\n"
+    "const uint to = (element % short_side * tail_length + element / short_side) * element_units + part;\n"
+    "if (IPT_TALL)\n"
+    "saved[to] = IPT_APPLIED(rows[i]);\n"
+    "else\n"
+    "rows[i] = IPT_APPLIED(saved[to]);\n"
+    "}\n"
+    "} else {\n"
+    "const uint end = min((left_k + 1) * pack, panels), all = short_side * length * element_units;\n"
+    "const uint slot_units = length * element_units, at_once = IPT_LOCAL_BYTES / IPT_UNIT_BYTES / slot_units;\n"
+    "for (uint n = 0; n < end - left_k * pack; ++n) {\n"
+    "const uint p = IPT_TALL ? end - 1 - n : left_k * pack + n;\n"
+    "__global ipt_unit *grid = matrix + left_origin + (ulong)p * all;\n"
+    "if (IPT_TALL)\n"
+    "ipt_transpose_alone(grid, workspace + alone_base, length, short_side, element_units);\n"
+    "\nconst uint pieces = neighbours ? (short_side + at_once - 1) / at_once : 0;\n"
+    "for (uint b = 0; b < pieces; ++b) {\n"
+    "const uint piece = (IPT_TALL ? pieces - 1 - b : b) * at_once;\n"
+    "const uint units = min(at_once, short_side - piece) * slot_units;\n"
+    "for (uint i = id; i < units; i += IPT_GROUP_SIZE)\n"
+    "tile[i] =\n"
+    "IPT_TALL\n"
+    "? grid[piece * slot_units + i]\n"
+    ": matrix[left_origin + i % slot_units +\n"
+    "ipt_slot_address(p * short_side + piece + i / slot_units, row_slots,\n"
+    "row_slots_magic, row_slots_shift, row_stride, slot_units)];\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "for (uint i = id; i < units; i += IPT_GROUP_SIZE)\n"
+    "if (IPT_TALL)\n"
+    "matrix[left_origin + i % slot_units +\n"
+    "ipt_slot_address(p * short_side + piece + i / slot_units, row_slots, row_slots_magic,\n"
+    "row_slots_shift, row_stride, slot_units)] = tile[i];\n"
+    "else\n"
+    "grid[piece * slot_units + i] = tile[i];\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "}\n"
+    "if (!IPT_TALL)\n"
+    "ipt_transpose_alone(grid, workspace + alone_base, short_side, length, element_units);\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_panel "85f83126613433f3"
+#define IPT__HASH_panel "54b786cdcaad6071"
 
 static const char *const ipt__text_shuffle[] = {
-    "/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is\n",
-    " * a work-group, or one of several SIMD units, or parts of them, that a work-group has.\n",
-    " *\n",
-    " * A flag per slot. Invariant: a flag set by anyone but the one who is to write the slot means that the slot's original\n",
-    " * content has arrived with its holder. Only the holder of the content that belongs into a slot writes it, and only\n",
-    " * after the flag was seen set, or set by the holder. So\n",
-    " * - a chain starts at a clear flag: load, wait for arrival, then claim; a lost claim drops the value;\n",
-    " * - a chain that holds what belongs into slot q loads q, waits for arrival, claims q, writes q; it goes on with q's old\n",
-    " * content if its claim was the first, and ends if it was not, because then somebody else holds that content. Flags are\n",
-    " * cleared by an earlier command and are never read but by atomics. No worker ever waits for another. */\n",
-    "#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n",
-    "    !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n",
-    "#error \"IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#if IPT_GROUP_SIZE == IPT_LANES\n",
-    "#define IPT_WORKER 0u\n",
-    "#define IPT_LANE ((uint)get_local_id(0))\n",
-    "#else /* by PTX: a work-group's workers wait for themselves only */\n",
-    "#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)\n",
-    "#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)\n",
-    "#endif\n",
-    "#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)\n",
-    "\n",
-    "/* A worker of one work-item, on CPUs, has nothing to wait for, and no barrier in a loop. */\n",
-    "#if IPT_LANES == 1\n",
-    "#define IPT_BARRIER()\n",
-    "#elif IPT_GROUP_SIZE == IPT_LANES\n",
-    "#define IPT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
-    "#else\n",
-    "#define IPT_BARRIER()                                                                                                  \\\n",
-    "    __asm__ volatile(                                                                                                  \\\n",
-    "        \"bar.warp.sync %0;\" ::\"r\"((~0u >> (32 - IPT_LANES)) << (get_local_id(0) % 32 / IPT_LANES * IPT_LANES))         \\\n",
-    "        : \"memory\")\n",
-    "#endif\n",
-    "\n",
-    "#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD) /* flags that lie in a word, the lowest bits of it */\n",
-    "\n",
-    "/* Sets bits in a flag word, once all that this worker loaded before has arrived, and tells every work-item what the\n",
-    " * word was. One work-item asks and hands the answer round: work-items that read it each for themselves would see\n",
-    " * different values. */\n",
-    "uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)\n",
-    "{\n",
-    "    IPT_BARRIER();\n",
-    "    if (IPT_LANE == 0) {\n",
-    "        IPT_FENCE_DEVICE();\n",
-    "        *answer = atomic_or(word, bits);\n",
-    "        IPT_FENCE_DEVICE();\n",
-    "    }\n",
-    "    IPT_BARRIER();\n",
-    "    const uint old = *answer;\n",
-    "    IPT_BARRIER();\n",
-    "    return old;\n",
-    "}\n",
-    "\n",
-    "/* Where unit k of a super-element that is written comes from in the one that was read. */\n",
-    "#if IPT_INNER\n",
-    "#define IPT_FROM(k) ipt_inner_from(k, inner_rows, inner_cols, element_units)\n",
-    "uint ipt_inner_from(uint k, uint inner_rows, uint inner_cols, uint element_units)\n",
-    "{\n",
-    "    const uint element = k / element_units, part = k % element_units;\n",
-    "    return (element % inner_rows * inner_cols + element / inner_rows) * element_units + part;\n",
-    "}\n",
-    "#else\n",
-    "#define IPT_FROM(k) (k)\n",
-    "#endif\n",
-    "\n",
-    "#if IPT_REGISTERS\n",
-    "/* Loads a piece into registers. It has arrived when the function returns: nothing else would wait for a register that\n",
-    " * is not used before the claim. */\n",
-    "void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n",
-    "{\n",
-    "#pragma unroll 8\n",
-    "    for (uint r = 0; r < IPT_REGISTERS; ++r)\n",
-    "        if (lane + r * IPT_LANES < units)\n",
-    "            to[r] = from[lane + r * IPT_LANES];\n",
-    "    IPT_FENCE_DEVICE();\n",
-    "}\n",
-    "#else\n",
-    "/* Loads a piece into local memory. */\n",
-    "void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n",
-    "{\n",
-    "    for (uint k = lane; k < units; k += IPT_LANES)\n",
-    "        to[k] = from[k];\n",
-    "}\n",
-    "#endif\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)\n",
-    "{\n",
-    "    __local uint answers[IPT_WORKERS];\n",
-    "    __local uint *answer = &answers[IPT_WORKER];\n",
-    "    const uint lane = IPT_LANE;\n",
-    "#if IPT_REGISTERS\n",
-    "    ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];\n",
-    "#else\n",
-    "    __local ipt_unit *own = all_held + IPT_WORKER * 2 * piece_units;\n",
-    "#endif\n",
-    "\n",
-    "    for (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < total_words;\n",
-    "         w += (ulong)get_num_groups(0) * IPT_WORKERS) {\n",
-    "        const ulong domain = w / words;\n",
-    "        const ulong piece = domain % pieces, instance = domain / pieces;\n",
-    "        const ulong m = instance / instances_per_matrix;\n",
-    "        __global ipt_unit *grid = matrix + base + m * matrix_stride +\n",
-    "                                  (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n",
-    "        const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n",
-    "        volatile __global uint *flags = all_flags + flags_base + domain * words;\n",
-    "        const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = slots - first;\n",
-    "\n",
-    "        uint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));\n",
-    "        open &= ~ipt_claim(&flags[word], 0, answer);\n",
-    "        while (open != 0) {\n",
-    "            const uint bit = 31 - clz(open & (0u - open));\n",
-    "            ipt_index slot = (ipt_index)first + bit;\n",
-    "            ulong address =\n",
-    "                ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n",
-    "#if !IPT_REGISTERS\n",
-    "            __local ipt_unit *held = own, *coming = own + piece_units;\n",
-    "#endif\n",
-    "            ipt_load(held, grid + address, lane, units);\n",
-    "            const uint before = ipt_claim(&flags[word], 1u << bit, answer);\n",
-    "            open &= ~(before | 1u << bit);\n",
-    "            bool going = (before >> bit & 1u) == 0;\n",
-    "            while (going) {\n",
-    "                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n",
-    "                address = ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n",
-    "                ipt_load(coming, grid + address, lane, units);\n",
-    "                const uint flag = (uint)(slot % IPT_WORD_FLAGS);\n",
-    "                going = (ipt_claim(&flags[slot / IPT_WORD_FLAGS], 1u << flag, answer) >> flag & 1u) == 0;\n",
-    "#if IPT_REGISTERS\n",
-    "#pragma unroll 8\n",
-    "                for (uint r = 0; r < IPT_REGISTERS; ++r) {\n",
-    "                    if (lane + r * IPT_LANES < units)\n",
-    "                        grid[address + lane + r * IPT_LANES] = held[r];\n",
-    "                    held[r] = coming[r];\n",
-    "                }\n",
-    "#else\n",
-    "                for (uint k = lane; k < units; k += IPT_LANES)\n",
-    "                    grid[address + k] = held[IPT_FROM(k)];\n",
-    "#if IPT_INNER\n",
-    "                IPT_BARRIER(); /* other work-items' units were read: they may be replaced only now */\n",
-    "#endif\n",
-    "                __local ipt_unit *done = held;\n",
-    "                held = coming;\n",
-    "                coming = done;\n",
-    "#endif\n",
-    "            }\n",
-    "        }\n",
-    "    }\n",
-    "}\n",
+    "\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
+    "!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n"
+    "#error \"IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined\"\n"
+    "#endif\n"
+    "\n#if IPT_GROUP_SIZE == IPT_LANES\n"
+    "#define IPT_WORKER 0u\n"
+    "#define IPT_LANE ((uint)get_local_id(0))\n"
+    "#else\n"
+    "#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)\n"
+    "#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)\n"
+    "#endif\n"
+    "#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)\n"
+    "\n\n#if IPT_LANES == 1\n"
+    "#define IPT_BARRIER()\n"
+    "#elif IPT_GROUP_SIZE == IPT_LANES\n"
+    "#define IPT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
+    "#else\n"
+    "#define IPT_BARRIER()                                                                                                  \\\n"
+    "__asm__ volatile(                                                                                                  \\\n"
+    "\"bar.warp.sync %0;\" ::\"r\"((~0u >> (32 - IPT_LANES)) << (get_local_id(0) % 32 / IPT_LANES * IPT_LANES))         \\\n"
+    ": \"memory\")\n"
+    "#endif\n"
+    "\n#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n"
+    "\n\n\n\nuint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)\n"
+    "{\n"
+    "IPT_BARRIER();\n"
+    "if (IPT_LANE == 0) {\n"
+    "IPT_FENCE_DEVICE();\n"
+    "*answer = atomic_or(word, bits);\n"
+    "IPT_FENCE_DEVICE();\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "const uint old = *answer;\n"
+    "IPT_BARRIER();\n"
+    "return old;\n"
+    "}\n"
+    "\n\n#if IPT_INNER\n"
+    "#define IPT_FROM(k) ipt_inner_from(k, inner_rows, inner_cols, element_units)\n"
+    "uint ipt_inner_from(uint k, uint inner_rows, uint inner_cols, uint element_units)\n"
+    "{\n"
+    "const uint element = k / element_units, part = k % element_units;\n"
+    "return (element % inner_rows * inner_cols + element / inner_rows) * element_units + part;\n"
+    "}\n"
+    "#else\n"
+    "#define IPT_FROM(k) (k)\n"
+    "#endif\n"
+    "\n#if IPT_REGISTERS\n"
+    "\n\nvoid ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n"
+    "{\n"
+    "#pragma unroll 8\n"
+    "for (uint r = 0; r < IPT_REGISTERS; ++r)\n"
+    "if (lane + r * IPT_LANES < units)\n"
+    "to[r] = from[lane + r * IPT_LANES];\n"
+    "IPT_FENCE_DEVICE();\n"
+    "}\n"
+    "#else\n"
+    "\nvoid ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n"
+    "{\n"
+    "for (uint k = lane; k < units; k += IPT_LANES)\n"
+    "to[k] = from[k];\n"
+    "}\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint answers[IPT_WORKERS];\n"
+    "__local uint *answer = &answers[IPT_WORKER];\n"
+    "const uint lane = IPT_LANE;\n"
+    "#if IPT_REGISTERS\n"
+    "ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];\n"
+    "#else\n"
+    "__local ipt_unit *own = all_held + IPT_WORKER * 2 * piece_units;\n"
+    "#endif\n"
+    "\nfor (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < total_words;\n"
+    "w += (ulong)get_num_groups(0) * IPT_WORKERS) {\n"
+    "const ulong domain = w / words;\n"
+    "const ulong piece = domain % pieces, instance = domain / pieces;\n"
+    "const ulong m = instance / instances_per_matrix;\n"
+    "__global ipt_unit *grid = matrix + base + m * matrix_stride +\n"
+    "(instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n"
+    "const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n"
+    "volatile __global uint *flags = all_flags + flags_base + domain * words;\n"
+    "const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = slots - first;\n"
+    "\nuint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));\n"
+    "open &= ~ipt_claim(&flags[word], 0, answer);\n"
+    "while (open != 0) {\n"
+    "const uint bit = 31 - clz(open & (0u - open));\n"
+    "ipt_index slot = (ipt_index)first + bit;\n"
+    "ulong address =\n"
+    "ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n"
+    "#if !IPT_REGISTERS\n"
+    "__local ipt_unit *held = own, *coming = own + piece_units;\n"
+    "#endif\n"
+    "ipt_load(held, grid + address, lane, units);\n"
+    "",
+    "const uint before = ipt_claim(&flags[word], 1u << bit, answer);\n"
+    "open &= ~(before | 1u << bit);\n"
+    "bool going = (before >> bit & 1u) == 0;\n"
+    "while (going) {\n"
+    "slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n"
+    "address = ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n"
+    "ipt_load(coming, grid + address, lane, units);\n"
+    "const uint flag = (uint)(slot % IPT_WORD_FLAGS);\n"
+    "going = (ipt_claim(&flags[slot / IPT_WORD_FLAGS], 1u << flag, answer) >> flag & 1u) == 0;\n"
+    "#if IPT_REGISTERS\n"
+    "#pragma unroll 8\n"
+    "for (uint r = 0; r < IPT_REGISTERS; ++r) {\n"
+    "if (lane + r * IPT_LANES < units)\n"
+    "grid[address + lane + r * IPT_LANES] = held[r];\n"
+    "held[r] = coming[r];\n"
+    "}\n"
+    "#else\n"
+    "for (uint k = lane; k < units; k += IPT_LANES)\n"
+    "grid[address + k] = held[IPT_FROM(k)];\n"
+    "#if IPT_INNER\n"
+    "IPT_BARRIER();\n"
+    "#endif\n"
+    "__local ipt_unit *done = held;\n"
+    "held = coming;\n"
+    "coming = done;\n"
+    "#endif\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_shuffle "a0c0c82bd39f5257"
+#define IPT__HASH_shuffle "c3c7957460e99b57"
 
 static const char *const ipt__text_swap[] = {
-    "/* Square grids in one pass: a work-group reads a tile and its mirror and writes each transposed to the other's place.\n",
-    " */\n",
-    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n",
-    "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#if IPT_VECTORS\n",
-    "/* Exchanges the rows x cols units at `place`, transposed, with the cols x rows units at `mirror`, in vector registers.\n",
-    " * The two may be one square on the diagonal. */\n",
-    "void ipt_swap_by_vectors(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)\n",
-    "{\n",
-    "    for (uint row = 0; row < rows; row += IPT_BLOCK)\n",
-    "        for (uint col = place == mirror ? row : 0; col < cols; col += IPT_BLOCK) {\n",
-    "            __global ipt_unit *one = place + row * stride + col, *other = mirror + col * stride + row;\n",
-    "            if (row + IPT_BLOCK <= rows && col + IPT_BLOCK <= cols) {\n",
-    "                ipt_vector v[IPT_BLOCK], w[IPT_BLOCK];\n",
-    "                ipt_load_block(v, one, stride);\n",
-    "                ipt_load_block(w, other, stride);\n",
-    "                ipt_transpose_block(v);\n",
-    "                ipt_transpose_block(w);\n",
-    "                ipt_store_block(v, other, stride);\n",
-    "                ipt_store_block(w, one, stride);\n",
-    "            } else {\n",
-    "                for (uint i = 0; i < min(rows - row, (uint)IPT_BLOCK); ++i)\n",
-    "                    for (uint j = one == other ? i + 1 : 0; j < min(cols - col, (uint)IPT_BLOCK); ++j) {\n",
-    "                        const ipt_unit held = one[i * stride + j];\n",
-    "                        one[i * stride + j] = other[j * stride + i];\n",
-    "                        other[j * stride + i] = held;\n",
-    "                    }\n",
-    "            }\n",
-    "        }\n",
-    "}\n",
-    "#endif\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
-    "{\n",
-    "#if !IPT_VECTORS || IPT_TILE > 32\n",
-    "    __local uint4 quanta[IPT_LOCAL_BYTES / 16]; /* both tiles */\n",
-    "#endif\n",
-    "#if IPT_TILE > 32\n",
-    "    __local uint starts[2][IPT_TILE];\n",
-    "#endif\n",
-    "    /* The tiles on and above the diagonal, folded into a rectangle `width` wide: its row y holds the tiles of matrix\n",
-    "     * row y and those of the matrix row that completes it. */\n",
-    "    const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);\n",
-    "#if IPT_TILE <= 32\n",
-    "    for (uint turn = 0; turn < turns; ++turn) {\n",
-    "        uint work = get_group_id(0) * group_step + turn * turn_step;\n",
-    "#else\n",
-    "    {\n",
-    "        uint work = get_group_id(0);\n",
-    "        (void)turns, (void)group_step, (void)turn_step;\n",
-    "#endif\n",
-    "        const uint pair = work % pairs;\n",
-    "        work /= pairs;\n",
-    "        const uint first_part = work % chunks * chunk_units;\n",
-    "        work /= chunks;\n",
-    "        const uint m = work / instances_per_matrix, instance = work % instances_per_matrix;\n",
-    "\n",
-    "        const uint y = pair / width, x = pair % width;\n",
-    "        const uint even = 1 - (tiles & 1);\n",
-    "        const bool direct = x >= y + even;\n",
-    "        const ulong upper = direct ? y : tiles - even - y;\n",
-    "        const ulong right = direct ? x - even : tiles - 1 - x;\n",
-    "\n",
-    "        const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);\n",
-    "        const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);\n",
-    "#if IPT_TILE > 32\n",
-    "        /* Large tiles, of elements of one unit, are fetched by quanta: see common.cl. */\n",
-    "        (void)first_part;\n",
-    "        const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;\n",
-    "        const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,\n",
-    "                                 low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};\n",
-    "#pragma unroll 2\n",
-    "        for (uint side_of = 0; side_of < 2; ++side_of) {\n",
-    "            const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;\n",
-    "            ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,\n",
-    "                           tile_rows, run_lanes, pitch, skew, low, high);\n",
-    "            ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);\n",
-    "        }\n",
-    "        ipt_fetch_wait();\n",
-    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "#pragma unroll 2\n",
-    "        for (uint side_of = 0; side_of < 2; ++side_of)\n",
-    "            ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,\n",
-    "                           begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,\n",
-    "                           ((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);\n",
-    "#else\n",
-    "        __global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;\n",
-    "        __global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;\n",
-    "        __global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;\n",
-    "\n",
-    "#if IPT_VECTORS\n",
-    "        ipt_swap_by_vectors(place, mirror, row_stride, rows, cols);\n",
-    "#else\n",
-    "        const uint parts = min(chunk_units, element_units - first_part);\n",
-    "        const uint tile_pitch = IPT_TILE * chunk_units + 1;\n",
-    "        __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;\n",
-    "\n",
-    "        /* On the diagonal both are the same tile, read and written twice with the same values. */\n",
-    "        ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);\n",
-    "        ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);\n",
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "        ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);\n",
-    "        ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);\n",
-    "        if (turn + 1 < turns)\n",
-    "            barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "#endif\n",
-    "#endif\n",
-    "    }\n",
-    "}\n",
+    "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
+    "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n"
+    "#endif\n"
+    "\n#if IPT_VECTORS\n"
+    "\n\nvoid ipt_swap_by_vectors(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)\n"
+    "{\n"
+    "for (uint row = 0; row < rows; row += IPT_BLOCK)\n"
+    "for (uint col = place == mirror ? row : 0; col < cols; col += IPT_BLOCK) {\n"
+    "__global ipt_unit *one = place + row * stride + col, *other = mirror + col * stride + row;\n"
+    "if (row + IPT_BLOCK <= rows && col + IPT_BLOCK <= cols) {\n"
+    "ipt_vector v[IPT_BLOCK], w[IPT_BLOCK];\n"
+    "ipt_load_block(v, one, stride);\n"
+    "ipt_load_block(w, other, stride);\n"
+    "ipt_transpose_block(v);\n"
+    "ipt_transpose_block(w);\n"
+    "ipt_store_block(v, other, stride);\n"
+    "ipt_store_block(w, one, stride);\n"
+    "} else {\n"
+    "for (uint i = 0; i < min(rows - row, (uint)IPT_BLOCK); ++i)\n"
+    "for (uint j = one == other ? i + 1 : 0; j < min(cols - col, (uint)IPT_BLOCK); ++j) {\n"
+    "const ipt_unit held = one[i * stride + j];\n"
+    "one[i * stride + j] = other[j * stride + i];\n"
+    "other[j * stride + i] = held;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if !IPT_VECTORS || IPT_TILE > 32\n"
+    "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
+    "#endif\n"
+    "#if IPT_TILE > 32\n"
+    "__local uint starts[2][IPT_TILE];\n"
+    "#endif\n"
+    "\n\nconst uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);\n"
+    "#if IPT_TILE <= 32\n"
+    "for (uint turn = 0; turn < turns; ++turn) {\n"
+    "uint work = get_group_id(0) * group_step + turn * turn_step;\n"
+    "#else\n"
+    "{\n"
+    "uint work = get_group_id(0);\n"
+    "(void)turns, (void)group_step, (void)turn_step;\n"
+    "#endif\n"
+    "const uint pair = work % pairs;\n"
+    "work /= pairs;\n"
+    "const uint first_part = work % chunks * chunk_units;\n"
+    "work /= chunks;\n"
+    "const uint m = work / instances_per_matrix, instance = work % instances_per_matrix;\n"
+    "\nconst uint y = pair / width, x = pair % width;\n"
+    "const uint even = 1 - (tiles & 1);\n"
+    "const bool direct = x >= y + even;\n"
+    "const ulong upper = direct ? y : tiles - even - y;\n"
+    "const ulong right = direct ? x - even : tiles - 1 - x;\n"
+    "\nconst uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);\n"
+    "const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);\n"
+    "#if IPT_TILE > 32\n"
+    "\n(void)first_part;\n"
+    "const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;\n"
+    "const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,\n"
+    "low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};\n"
+    "#pragma unroll 2\n"
+    "for (uint side_of = 0; side_of < 2; ++side_of) {\n"
+    "const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;\n"
+    "ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,\n"
+    "tile_rows, run_lanes, pitch, skew, low, high);\n"
+    "ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);\n"
+    "}\n"
+    "ipt_fetch_wait();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "#pragma unroll 2\n"
+    "for (uint side_of = 0; side_of < 2; ++side_of)\n"
+    "ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,\n"
+    "begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,\n"
+    "((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);\n"
+    "#else\n"
+    "__global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;\n"
+    "__global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;\n"
+    "__global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;\n"
+    "\n#if IPT_VECTORS\n"
+    "ipt_swap_by_vectors(place, mirror, row_stride, rows, cols);\n"
+    "#else\n"
+    "const uint parts = min(chunk_units, element_units - first_part);\n"
+    "",
+    "const uint tile_pitch = IPT_TILE * chunk_units + 1;\n"
+    "__local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;\n"
+    "\n\nipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);\n"
+    "ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);\n"
+    "ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);\n"
+    "if (turn + 1 < turns)\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#endif\n"
+    "#endif\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_swap "fcaf64eca9bbaaa5"
+#define IPT__HASH_swap "64183bd456731cec"
 
 static const char *const ipt__text_tile[] = {
-    "/* BS, 010! in local memory: a work-group holds `pack` whole instances and writes them back transposed. */\n",
-    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n",
-    "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "/* Where unit k lies in local memory. Columns of a tile whose rows have a multiple of 32 units would lie in one bank. */\n",
-    "#if IPT_BANK_PADDING\n",
-    "#define IPT_PLACE(k) ((k) + (k) / 32)\n",
-    "#else\n",
-    "#define IPT_PLACE(k) (k)\n",
-    "#endif\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)\n",
-    "{\n",
-    "    const ulong first = (ulong)get_group_id(0) * pack;\n",
-    "    const ulong left = instances - first;\n",
-    "    const uint count = left < pack ? (uint)left : pack;\n",
-    "    const uint id = get_local_id(0), lines = IPT_GROUP_SIZE / lanes;\n",
-    "    const uint lane = interleaved ? id / lines : id & (lanes - 1), line = interleaved ? id & (lines - 1) : id / lanes;\n",
-    "\n",
-    "    for (uint packed = line; packed < count; packed += lines) {\n",
-    "        const ulong instance = first + packed;\n",
-    "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
-    "        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
-    "        for (uint k = lane; k < instance_units; k += lanes)\n",
-    "            tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];\n",
-    "    }\n",
-    "\n",
-    "#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler stops at a barrier before such loops */\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "#endif\n",
-    "\n",
-    "    for (uint packed = line; packed < count; packed += lines) {\n",
-    "        const ulong instance = first + packed;\n",
-    "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
-    "        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
-    "#if IPT_GROUP_SIZE == 1\n",
-    "        /* A work-item alone goes along the rows of the result, without a division. */\n",
-    "        const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : element_units, run = column_units / parts;\n",
-    "        ulong to = begin;\n",
-    "        for (uint col = 0; to < begin + instance_units; ++col)\n",
-    "            for (uint element = 0; element < run; ++element) {\n",
-    "                const uint from = packed * instance_units + (uint)(origin + (int)element * along + (int)col * next);\n",
-    "                for (uint part = 0; part < parts; ++part)\n",
-    "                    matrix[to++] = IPT_APPLIED(tile[IPT_PLACE(from + part)]);\n",
-    "            }\n",
-    "#else\n",
-    "        for (uint k = lane; k < instance_units; k += lanes) {\n",
-    "            const uint col = ipt_divide32(k, column_units_magic, column_units_shift);\n",
-    "            const uint within = k - col * column_units;\n",
-    "#if IPT_ELEMENT_UNITS == 1\n",
-    "            const uint from = (uint)(origin + (int)within * along + (int)col * next);\n",
-    "#else\n",
-    "            const uint row = ipt_divide32(within, element_units_magic, element_units_shift);\n",
-    "            const uint from = (uint)(origin + (int)row * along + (int)col * next) + (within - row * element_units);\n",
-    "#endif\n",
-    "            matrix[begin + k] = IPT_APPLIED(tile[IPT_PLACE(packed * instance_units + from)]);\n",
-    "        }\n",
-    "#endif\n",
-    "    }\n",
-    "}\n",
+    "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n"
+    "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n"
+    "#endif\n"
+    "\n\n#if IPT_BANK_PADDING\n"
+    "#define IPT_PLACE(k) ((k) + (k) / 32)\n"
+    "#else\n"
+    "#define IPT_PLACE(k) (k)\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong first = (ulong)get_group_id(0) * pack;\n"
+    "const ulong left = instances - first;\n"
+    "const uint count = left < pack ? (uint)left : pack;\n"
+    "const uint id = get_local_id(0), lines = IPT_GROUP_SIZE / lanes;\n"
+    "const uint lane = interleaved ? id / lines : id & (lanes - 1), line = interleaved ? id & (lines - 1) : id / lanes;\n"
+    "\nfor (uint packed = line; packed < count; packed += lines) {\n"
+    "const ulong instance = first + packed;\n"
+    "const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n"
+    "const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n"
+    "for (uint k = lane; k < instance_units; k += lanes)\n"
+    "tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];\n"
+    "}\n"
+    "\n#if IPT_GROUP_SIZE > 1\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#endif\n"
+    "\nfor (uint packed = line; packed < count; packed += lines) {\n"
+    "const ulong instance = first + packed;\n"
+    "const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n"
+    "const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n"
+    "#if IPT_GROUP_SIZE == 1\n"
+    "\nconst uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : element_units, run = column_units / parts;\n"
+    "ulong to = begin;\n"
+    "for (uint col = 0; to < begin + instance_units; ++col)\n"
+    "for (uint element = 0; element < run; ++element) {\n"
+    "const uint from = packed * instance_units + (uint)(origin + (int)element * along + (int)col * next);\n"
+    "for (uint part = 0; part < parts; ++part)\n"
+    "matrix[to++] = IPT_APPLIED(tile[IPT_PLACE(from + part)]);\n"
+    "}\n"
+    "#else\n"
+    "for (uint k = lane; k < instance_units; k += lanes) {\n"
+    "const uint col = ipt_divide32(k, column_units_magic, column_units_shift);\n"
+    "const uint within = k - col * column_units;\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "const uint from = (uint)(origin + (int)within * along + (int)col * next);\n"
+    "#else\n"
+    "const uint row = ipt_divide32(within, element_units_magic, element_units_shift);\n"
+    "const uint from = (uint)(origin + (int)row * along + (int)col * next) + (within - row * element_units);\n"
+    "#endif\n"
+    "matrix[begin + k] = IPT_APPLIED(tile[IPT_PLACE(packed * instance_units + from)]);\n"
+    "}\n"
+    "#endif\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_tile "c59b765ac4869f6a"
+#define IPT__HASH_tile "a2a031c202ab3e88"
 
 static const char *const ipt__text_transpose[] = {
-    "/* Tiled transposition from one place into another: panels into slabs, rows to save, whole matrices out of place. One\n",
-    " * work-group per tile; source and target do not overlap. */\n",
-    "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n",
-    "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#if IPT_VECTORS\n",
-    "/* Transposes rows x cols units from one place into another, both of `*_stride` units from one row to the next. */\n",
-    "void ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n",
-    "                              ulong target_stride, uint rows, uint cols)\n",
-    "{\n",
-    "    const uint block_rows = rows / IPT_BLOCK * IPT_BLOCK, block_cols = cols / IPT_BLOCK * IPT_BLOCK;\n",
-    "    for (uint col = 0; col < block_cols; col += IPT_BLOCK)\n",
-    "        for (uint row = 0; row < block_rows; row += IPT_BLOCK) {\n",
-    "            ipt_vector v[IPT_BLOCK];\n",
-    "            ipt_load_block(v, source + row * source_stride + col, source_stride);\n",
-    "            ipt_transpose_block(v);\n",
-    "            ipt_store_block(v, target + col * target_stride + row, target_stride);\n",
-    "        }\n",
-    "    for (uint col = 0; col < cols; ++col)\n",
-    "        for (uint row = col < block_cols ? block_rows : 0; row < rows; ++row)\n",
-    "            target[col * target_stride + row] = source[row * source_stride + col];\n",
-    "}\n",
-    "#endif\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)\n",
-    "{\n",
-    "    /* Tiles of one column of tiles come one after the other: their targets share rows. */\n",
-    "    uint group = get_group_id(0);\n",
-    "    const ulong row = (ulong)(group % tiles_down) * IPT_TILE;\n",
-    "    group /= tiles_down;\n",
-    "    const ulong col = (ulong)(group % tiles_across) * IPT_TILE;\n",
-    "    group /= tiles_across;\n",
-    "    const uint first_part = group % chunks * chunk_units;\n",
-    "    group /= chunks;\n",
-    "    const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;\n",
-    "\n",
-    "    const uint tile_rows = (uint)min((ulong)IPT_TILE, rows - row), tile_cols = (uint)min((ulong)IPT_TILE, cols - col);\n",
-    "\n",
-    "    __global ipt_unit *from = source + source_base + m * source_matrix_stride + instance * source_instance_stride +\n",
-    "                              row * source_row_stride + col * element_units + first_part;\n",
-    "    __global ipt_unit *to = target + target_base + m * target_matrix_stride + instance * target_instance_stride +\n",
-    "                            col * target_row_stride + row * element_units + first_part;\n",
-    "\n",
-    "#if IPT_VECTORS\n",
-    "    ipt_transpose_by_vectors(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);\n",
-    "#else\n",
-    "    const uint parts = min(chunk_units, element_units - first_part);\n",
-    "    const uint pitch = IPT_TILE * chunk_units + 1; /* odd for one-unit elements: no two rows begin in the same bank */\n",
-    "    ipt_load_tile(tile, pitch, from, source_row_stride, tile_rows, tile_cols, element_units, parts);\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "    ipt_store_tile(tile, pitch, to, target_row_stride, tile_rows, tile_cols, element_units, parts);\n",
-    "#endif\n",
-    "}\n",
+    "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
+    "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n"
+    "#endif\n"
+    "\n#if IPT_VECTORS\n"
+    "\nvoid ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
+    "ulong target_stride, uint rows, uint cols)\n"
+    "{\n"
+    "const uint block_rows = rows / IPT_BLOCK * IPT_BLOCK, block_cols = cols / IPT_BLOCK * IPT_BLOCK;\n"
+    "for (uint col = 0; col < block_cols; col += IPT_BLOCK)\n"
+    "for (uint row = 0; row < block_rows; row += IPT_BLOCK) {\n"
+    "ipt_vector v[IPT_BLOCK];\n"
+    "ipt_load_block(v, source + row * source_stride + col, source_stride);\n"
+    "ipt_transpose_block(v);\n"
+    "ipt_store_block(v, target + col * target_stride + row, target_stride);\n"
+    "}\n"
+    "for (uint col = 0; col < cols; ++col)\n"
+    "for (uint row = col < block_cols ? block_rows : 0; row < rows; ++row)\n"
+    "target[col * target_stride + row] = source[row * source_stride + col];\n"
+    "}\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)\n"
+    "{\n"
+    "\nuint group = get_group_id(0);\n"
+    "const ulong row = (ulong)(group % tiles_down) * IPT_TILE;\n"
+    "group /= tiles_down;\n"
+    "const ulong col = (ulong)(group % tiles_across) * IPT_TILE;\n"
+    "group /= tiles_across;\n"
+    "const uint first_part = group % chunks * chunk_units;\n"
+    "group /= chunks;\n"
+    "const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;\n"
+    "\nconst uint tile_rows = (uint)min((ulong)IPT_TILE, rows - row), tile_cols = (uint)min((ulong)IPT_TILE, cols - col);\n"
+    "\n__global ipt_unit *from = source + source_base + m * source_matrix_stride + instance * source_instance_stride +\n"
+    "row * source_row_stride + col * element_units + first_part;\n"
+    "__global ipt_unit *to = target + target_base + m * target_matrix_stride + instance * target_instance_stride +\n"
+    "col * target_row_stride + row * element_units + first_part;\n"
+    "\n#if IPT_VECTORS\n"
+    "ipt_transpose_by_vectors(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);\n"
+    "#else\n"
+    "const uint parts = min(chunk_units, element_units - first_part);\n"
+    "const uint pitch = IPT_TILE * chunk_units + 1;\n"
+    "ipt_load_tile(tile, pitch, from, source_row_stride, tile_rows, tile_cols, element_units, parts);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "ipt_store_tile(tile, pitch, to, target_row_stride, tile_rows, tile_cols, element_units, parts);\n"
+    "#endif\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_transpose "856eb79cc50aa0e6"
+#define IPT__HASH_transpose "d7abaa46ee1bca41"
 
 #ifndef IPT_NO_PAPERS
 static const char *const ipt__text_pttwac_010[] = {
-    "/* PTTWAC 010!: transposes each instance, a rows x cols grid of elements, where it lies in global memory, by one\n",
-    " * work-group whose work-items follow the cycles of its units with a flag for each unit in local memory (seed 000,\n",
-    " * section 5.1; seed 002, section 5.3). For instances that are larger than local memory but whose flags are not.\n",
-    " *\n",
-    " * The invariant is shuffle.cl's, with a work-item for a worker. Flags of neighbouring units lie in one word, for which\n",
-    " * work-items then contend: IPT_FLAG_SPREAD lets fewer share a word, and IPT_FLAG_LAYOUT says where the words are: one\n",
-    " * after the other, with a word left out after every 32 so that they lie in other banks, or with neighbours in different\n",
-    " * words (unit k in word k mod words). */\n",
-    "#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n",
-    "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n",
-    "\n",
-    "#if IPT_FLAG_LAYOUT == 2\n",
-    "#define IPT_FLAG_WORD(k) ((k) % flag_words)\n",
-    "#define IPT_FLAG_BIT(k) ((k) / flag_words)\n",
-    "#elif IPT_FLAG_LAYOUT == 1\n",
-    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS + (k) / IPT_WORD_FLAGS / 32)\n",
-    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n",
-    "#else\n",
-    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS)\n",
-    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n",
-    "#endif\n",
-    "\n",
-    "/* Work-items of one group only: no device scope is needed. */\n",
-    "#define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
-    "\n",
-    "/* Claims unit k, once what this work-item loaded before has arrived; true if nobody had. */\n",
-    "bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)\n",
-    "{\n",
-    "    const uint bit = IPT_FLAG_BIT(k);\n",
-    "    IPT_FENCE();\n",
-    "    const bool first = (atomic_or(&flags[IPT_FLAG_WORD(k)], 1u << bit) >> bit & 1u) == 0;\n",
-    "    IPT_FENCE();\n",
-    "    return first;\n",
-    "}\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_ARGUMENTS)\n",
-    "{\n",
-    "    const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);\n",
-    "    for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {\n",
-    "        const ulong m = instance / instances_per_matrix;\n",
-    "        volatile __global ipt_unit *grid =\n",
-    "            matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
-    "        for (uint w = get_local_id(0); w < all_words; w += IPT_GROUP_SIZE)\n",
-    "            flags[w] = 0;\n",
-    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "        for (uint start = get_local_id(0); start < instance_units; start += IPT_GROUP_SIZE) {\n",
-    "            uint at = start;\n",
-    "            ipt_unit held = grid[at];\n",
-    "            bool going = ipt_claim(flags, at, flag_words);\n",
-    "            while (going) {\n",
-    "#if IPT_ELEMENT_UNITS == 1\n",
-    "                const uint row = ipt_divide32(at, cols_magic, cols_shift);\n",
-    "                at = (at - row * cols) * rows + row;\n",
-    "#else\n",
-    "                const uint element = ipt_divide32(at, element_units_magic, element_units_shift);\n",
-    "                const uint part = at - element * element_units;\n",
-    "                const uint row = ipt_divide32(element, cols_magic, cols_shift);\n",
-    "                at = ((element - row * cols) * rows + row) * element_units + part;\n",
-    "#endif\n",
-    "                const ipt_unit next = grid[at];\n",
-    "                going = ipt_claim(flags, at, flag_words);\n",
-    "                grid[at] = held;\n",
-    "                held = next;\n",
-    "            }\n",
-    "        }\n",
-    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* before the flags are cleared for the next instance */\n",
-    "    }\n",
-    "}\n",
+    "\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
+    "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n"
+    "#endif\n"
+    "\n#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n"
+    "\n#if IPT_FLAG_LAYOUT == 2\n"
+    "#define IPT_FLAG_WORD(k) ((k) % flag_words)\n"
+    "#define IPT_FLAG_BIT(k) ((k) / flag_words)\n"
+    "#elif IPT_FLAG_LAYOUT == 1\n"
+    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS + (k) / IPT_WORD_FLAGS / 32)\n"
+    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n"
+    "#else\n"
+    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS)\n"
+    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n"
+    "#endif\n"
+    "\n\n#define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
+    "\n\nbool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)\n"
+    "{\n"
+    "const uint bit = IPT_FLAG_BIT(k);\n"
+    "IPT_FENCE();\n"
+    "const bool first = (atomic_or(&flags[IPT_FLAG_WORD(k)], 1u << bit) >> bit & 1u) == 0;\n"
+    "IPT_FENCE();\n"
+    "return first;\n"
+    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);\n"
+    "for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {\n"
+    "const ulong m = instance / instances_per_matrix;\n"
+    "volatile __global ipt_unit *grid =\n"
+    "matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n"
+    "for (uint w = get_local_id(0); w < all_words; w += IPT_GROUP_SIZE)\n"
+    "flags[w] = 0;\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "for (uint start = get_local_id(0); start < instance_units; start += IPT_GROUP_SIZE) {\n"
+    "uint at = start;\n"
+    "ipt_unit held = grid[at];\n"
+    "bool going = ipt_claim(flags, at, flag_words);\n"
+    "while (going) {\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "const uint row = ipt_divide32(at, cols_magic, cols_shift);\n"
+    "at = (at - row * cols) * rows + row;\n"
+    "#else\n"
+    "const uint element = ipt_divide32(at, element_units_magic, element_units_shift);\n"
+    "const uint part = at - element * element_units;\n"
+    "const uint row = ipt_divide32(element, cols_magic, cols_shift);\n"
+    "at = ((element - row * cols) * rows + row) * element_units + part;\n"
+    "#endif\n"
+    "const ipt_unit next = grid[at];\n"
+    "going = ipt_claim(flags, at, flag_words);\n"
+    "grid[at] = held;\n"
+    "held = next;\n"
+    "}\n"
+    "}\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_pttwac_010 "965f223b0b0d2b75"
+#define IPT__HASH_pttwac_010 "5dbb55bc23889058"
 #endif
 
 #ifndef IPT_NO_PAPERS
 static const char *const ipt__text_p_ipt[] = {
-    "/* P-IPT: each cycle of a grid of super-elements is moved by one worker, a work-item or a work-group (seed 000, section\n",
-    " * 3). Nothing is marked: whoever comes to a slot walks its cycle, and moves it if no slot of it has a smaller number.\n",
-    " * Workers touch no slot of another's cycle, so there is nothing to synchronise. */\n",
-    "#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n",
-    "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_p_ipt(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
-    "{\n",
-    "    const uint lane = get_local_id(0) % IPT_LANES;\n",
-    "    const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);\n",
-    "    for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;\n",
-    "         n += everyone) {\n",
-    "        const ulong instance = n / slots, m = instance / instances_per_matrix;\n",
-    "        const ipt_index start = (ipt_index)(n - instance * slots);\n",
-    "        __global ipt_unit *grid =\n",
-    "            matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_stride;\n",
-    "        ipt_index slot = start;\n",
-    "        do\n",
-    "            slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n",
-    "        while (slot > start);\n",
-    "        if (slot < start || ipt_slot_target(start, rows, cols, cols_magic, cols_shift) == start)\n",
-    "            continue;\n",
-    "        /* Each work-item moves units of its own, so it need not wait for the others. */\n",
-    "        for (ulong k = lane; k < super_units; k += IPT_LANES) {\n",
-    "            ipt_unit held = grid[start * super_units + k];\n",
-    "            do {\n",
-    "                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n",
-    "                const ipt_unit next = grid[slot * super_units + k];\n",
-    "                grid[slot * super_units + k] = held;\n",
-    "                held = next;\n",
-    "            } while (slot != start);\n",
-    "        }\n",
-    "    }\n",
-    "}\n",
+    "\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n"
+    "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_p_ipt(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LANES;\n"
+    "const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);\n"
+    "for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;\n"
+    "n += everyone) {\n"
+    "const ulong instance = n / slots, m = instance / instances_per_matrix;\n"
+    "const ipt_index start = (ipt_index)(n - instance * slots);\n"
+    "__global ipt_unit *grid =\n"
+    "matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_stride;\n"
+    "ipt_index slot = start;\n"
+    "do\n"
+    "slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n"
+    "while (slot > start);\n"
+    "if (slot < start || ipt_slot_target(start, rows, cols, cols_magic, cols_shift) == start)\n"
+    "continue;\n"
+    "\nfor (ulong k = lane; k < super_units; k += IPT_LANES) {\n"
+    "ipt_unit held = grid[start * super_units + k];\n"
+    "do {\n"
+    "slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n"
+    "const ipt_unit next = grid[slot * super_units + k];\n"
+    "grid[slot * super_units + k] = held;\n"
+    "held = next;\n"
+    "} while (slot != start);\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_p_ipt "1a9e558f39d9ea65"
+#define IPT__HASH_p_ipt "7637b1c831ad28f5"
 #endif
 
 #ifndef IPT_NO_PAPERS
 static const char *const ipt__text_pad[] = {
-    "/* Padding and unpadding in place: rows of row_units units that lie row_units apart come to lie padded_units apart, or\n",
-    " * the other way round (seed 002, section 6.2.1).\n",
-    " *\n",
-    " * The content is cut into chunks, numbered in the order in which they may be written: padding, where everything moves\n",
-    " * to higher addresses, from the last to the first, unpadding from the first to the last. A work-group takes the next\n",
-    " * number when it starts (a dynamic work-group ID), holds the chunk in registers, and raises the chunk's flag.\n",
-    " *\n",
-    " * Invariant: memory is written only after all chunks that have content there have been read. Their numbers are lower,\n",
-    " * so the groups that hold them have started, and none waits before it has read: this needs no groups to run at the same\n",
-    " * time, and is right on every device.\n",
-    " *\n",
-    " * IPT_CHAINED: as published, a group raises its flag after it has seen that of the chunk before it (adjacent\n",
-    " * synchronisation), and writes then: a chain of as many links as there are chunks. Otherwise it raises its flag at\n",
-    " * once, and looks at the flags of the few chunks whose place it takes. */\n",
-    "#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n",
-    "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n",
-    "#endif\n",
-    "\n",
-    "#define IPT_HELD 16 /* units of a work-item */\n",
-    "#define IPT_CHUNK ((ulong)IPT_HELD * IPT_GROUP_SIZE)\n",
-    "\n",
-    "/* The unit of the content, or the next one, that lies at `address` units of the rows as they are before. */\n",
-    "ulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)\n",
-    "{\n",
-    "    const ulong row = address / source_stride;\n",
-    "    return row * row_units + min(address - row * source_stride, row_units);\n",
-    "}\n",
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
-    "ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n",
-    "{\n",
-    "    __local uint shared[1];\n",
-    "    const uint lane = get_local_id(0);\n",
-    "    volatile __global uint *control = workspace + control_base, *flags = control + 1;\n",
-    "    if (lane == 0)\n",
-    "        shared[0] = atomic_inc(control);\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
-    "    const ulong ticket = shared[0], m = ticket / chunks, number = ticket - m * chunks;\n",
-    "    const bool up = target_stride > source_stride;\n",
-    "    const ulong chunk = up ? chunks - 1 - number : number;\n",
-    "    const ulong begin = chunk * IPT_CHUNK, end = min(begin + IPT_CHUNK, rows * row_units);\n",
-    "    __global ipt_unit *grid = matrix + base + m * matrix_stride;\n",
-    "    flags += m * chunks;\n",
-    "\n",
-    "    ipt_unit held[IPT_HELD];\n",
-    "    ulong targets[IPT_HELD];\n",
-    "#pragma unroll 16\n",
-    "    for (uint i = 0; i < IPT_HELD; ++i) {\n",
-    "        const ulong k = begin + i * IPT_GROUP_SIZE + lane;\n",
-    "        if (k < end) {\n",
-    "            const ulong row = ipt_divide64(k, row_units_magic, row_units_shift);\n",
-    "            held[i] = grid[k + row * (source_stride - row_units)];\n",
-    "            targets[i] = k + row * (target_stride - row_units);\n",
-    "        }\n",
-    "    }\n",
-    "    /* Nothing else would wait for registers that are not used before the flag is raised. */\n",
-    "    IPT_FENCE_DEVICE();\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "\n",
-    "    if (lane == 0) {\n",
-    "#if IPT_CHAINED\n",
-    "        if (number != 0)\n",
-    "            while (ipt_poll(&flags[number - 1]) == 0)\n",
-    "                ;\n",
-    "        ipt_signal(&flags[number]);\n",
-    "#else\n",
-    "        ipt_signal(&flags[number]);\n",
-    "        /* The chunks whose content lies where this one's goes. */\n",
-    "        const ulong first_row = begin / row_units, last_row = (end - 1) / row_units;\n",
-    "        const ulong low = begin + first_row * (target_stride - row_units),\n",
-    "                    high = end - 1 + last_row * (target_stride - row_units);\n",
-    "        const ulong low_chunk = ipt_content_at(low, source_stride, row_units) / IPT_CHUNK,\n",
-    "                    high_chunk = min(ipt_content_at(high, source_stride, row_units) / IPT_CHUNK, chunks - 1);\n",
-    "        for (ulong c = up ? max(low_chunk, chunk) : low_chunk; c <= (up ? high_chunk : min(high_chunk, chunk)); ++c)\n",
-    "            while (ipt_poll(&flags[up ? chunks - 1 - c : c]) == 0)\n",
-    "                ;\n",
-    "#endif\n",
-    "    }\n",
-    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
-    "#pragma unroll 16\n",
-    "    for (uint i = 0; i < IPT_HELD; ++i)\n",
-    "        if (begin + i * IPT_GROUP_SIZE + lane < end)\n",
-    "            grid[targets[i]] = held[i];\n",
-    "}\n",
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
+    "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n"
+    "#endif\n"
+    "\n#define IPT_HELD 16\n"
+    "#define IPT_CHUNK ((ulong)IPT_HELD * IPT_GROUP_SIZE)\n"
+    "\n\nulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)\n"
+    "{\n"
+    "const ulong row = address / source_stride;\n"
+    "return row * row_units + min(address - row * source_stride, row_units);\n"
+    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint shared[1];\n"
+    "const uint lane = get_local_id(0);\n"
+    "volatile __global uint *control = workspace + control_base, *flags = control + 1;\n"
+    "if (lane == 0)\n"
+    "shared[0] = atomic_inc(control);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "const ulong ticket = shared[0], m = ticket / chunks, number = ticket - m * chunks;\n"
+    "const bool up = target_stride > source_stride;\n"
+    "const ulong chunk = up ? chunks - 1 - number : number;\n"
+    "const ulong begin = chunk * IPT_CHUNK, end = min(begin + IPT_CHUNK, rows * row_units);\n"
+    "__global ipt_unit *grid = matrix + base + m * matrix_stride;\n"
+    "flags += m * chunks;\n"
+    "\nipt_unit held[IPT_HELD];\n"
+    "ulong targets[IPT_HELD];\n"
+    "#pragma unroll 16\n"
+    "for (uint i = 0; i < IPT_HELD; ++i) {\n"
+    "const ulong k = begin + i * IPT_GROUP_SIZE + lane;\n"
+    "if (k < end) {\n"
+    "const ulong row = ipt_divide64(k, row_units_magic, row_units_shift);\n"
+    "held[i] = grid[k + row * (source_stride - row_units)];\n"
+    "targets[i] = k + row * (target_stride - row_units);\n"
+    "}\n"
+    "}\n"
+    "\nIPT_FENCE_DEVICE();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "\nif (lane == 0) {\n"
+    "#if IPT_CHAINED\n"
+    "if (number != 0)\n"
+    "while (ipt_poll(&flags[number - 1]) == 0)\n"
+    ";\n"
+    "ipt_signal(&flags[number]);\n"
+    "#else\n"
+    "ipt_signal(&flags[number]);\n"
+    "\nconst ulong first_row = begin / row_units, last_row = (end - 1) / row_units;\n"
+    "const ulong low = begin + first_row * (target_stride - row_units),\n"
+    "high = end - 1 + last_row * (target_stride - row_units);\n"
+    "const ulong low_chunk = ipt_content_at(low, source_stride, row_units) / IPT_CHUNK,\n"
+    "high_chunk = min(ipt_content_at(high, source_stride, row_units) / IPT_CHUNK, chunks - 1);\n"
+    "for (ulong c = up ? max(low_chunk, chunk) : low_chunk; c <= (up ? high_chunk : min(high_chunk, chunk)); ++c)\n"
+    "while (ipt_poll(&flags[up ? chunks - 1 - c : c]) == 0)\n"
+    ";\n"
+    "#endif\n"
+    "}\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "#pragma unroll 16\n"
+    "for (uint i = 0; i < IPT_HELD; ++i)\n"
+    "if (begin + i * IPT_GROUP_SIZE + lane < end)\n"
+    "grid[targets[i]] = held[i];\n"
+    "}\n"
+    "",
     NULL};
-#define IPT__HASH_pad "0e53c4ce2c58bbbf"
+#define IPT__HASH_pad "f71afe5d0d0c8630"
 #endif
 /* clang-format on */

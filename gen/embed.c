@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-    LINE_BYTES = 2000, /* a string literal must stay under 4095 characters, escapes included */
+    LINE_BYTES = 2000,
+    LITERAL_CHARACTERS = 4000, /* C99 promises 4095, escapes included */
     PATH_BYTES = 1000,
     PART_LINES = 600,
     PARTS = 100
@@ -188,12 +189,62 @@ static void copy_file(const char *path, const char *instead_of, const char *inse
         refuse(path, "does not include ipt_kernels.h on a line of its own");
 }
 
+/* Strips a line of OpenCL C: comments, indentation, spaces at the end. Its newline stays, so that line numbers do, too.
+ * in_comment: whether a comment is open, before and after. */
+static void strip_line(char *line, int *in_comment)
+{
+    const char *from = line + strspn(line, " ");
+    char *to = line, quote = 0;
+    for (; *from && *from != '\n'; ++from) {
+        if (*in_comment) {
+            if (from[0] == '*' && from[1] == '/') {
+                *in_comment = 0;
+                ++from;
+            }
+            continue;
+        }
+        if (!quote && from[0] == '/' && from[1] == '/')
+            break;
+        if (!quote && from[0] == '/' && from[1] == '*') {
+            *in_comment = 1;
+            ++from;
+            continue;
+        }
+        if (*from == '"')
+            quote = !quote;
+        else if (quote && *from == '\\')
+            *to++ = *from++;
+        *to++ = *from;
+    }
+    while (to > line && to[-1] == ' ')
+        --to;
+    strcpy(to, "\n");
+}
+
+/* Writes a line into a C string literal, and returns how many characters that took. */
+static int put_escaped(const char *line, const char *path)
+{
+    int count = 0;
+    for (; *line; ++line)
+        if (*line == '\n')
+            count += printf("\\n");
+        else if (*line == '"' || *line == '\\')
+            count += printf("\\%c", *line);
+        else if (*line < ' ' || *line > '~')
+            refuse(path, "has a character that is not printable ASCII");
+        else
+            count += printf("%c", *line);
+    return count;
+}
+
+/* The text of a kernel's file, as few string literals, and its FNV-1a hash of 64 bits. */
 static void embed_text(const char *path)
 {
     char line[LINE_BYTES], name[64];
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     const char *end = strstr(base, ".cl");
-    unsigned long long hash = 14695981039346656037ull; /* FNV-1a, 64 bits */
+    unsigned long long hash = 14695981039346656037ull;
+    int in_comment = 0, in_literal = 0;
     FILE *file = open_input(path);
 
     if (!end || end[3] || (size_t)(end - base) >= sizeof name)
@@ -204,25 +255,22 @@ static void embed_text(const char *path)
     /* A folder of that name holds what embedders may leave out. */
     if (strstr(path, "/seeds/"))
         fputs("\n#ifndef IPT_NO_PAPERS", stdout);
-    printf("\nstatic const char *const ipt__text_%s[] = {\n", name);
+    printf("\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
     while (read_line(file, path, line)) {
         const char *c;
-        fputs("    \"", stdout);
-        for (c = line; *c; ++c) {
+        strip_line(line, &in_comment);
+        for (c = line; *c; ++c)
             hash = (hash ^ (unsigned char)*c) * 1099511628211ull;
-            if (*c == '\n')
-                fputs("\\n", stdout);
-            else if (*c == '"' || *c == '\\')
-                printf("\\%c", *c);
-            else if (*c < ' ' || *c > '~')
-                refuse(path, "has a character that is not printable ASCII");
-            else
-                putchar(*c);
+        if (in_literal + 2 * strlen(line) > LITERAL_CHARACTERS) {
+            fputs("\",\n    \"", stdout);
+            in_literal = 0;
         }
-        fputs("\",\n", stdout);
+        in_literal += put_escaped(line, path);
+        if (line[0] != '\n')
+            fputs("\"\n    \"", stdout); /* adjacent literals are one */
     }
     fclose(file);
-    printf("    NULL};\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
+    printf("\",\n    NULL};\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
     if (strstr(path, "/seeds/"))
         puts("#endif");
 }
@@ -239,7 +287,7 @@ int main(int count, char **arguments)
              " * Copyright (c) 2026 The ipt authors. The text of the licence is at the end of ipt.h. */");
         puts("/* clang-format off */");
         copy_file(arguments[2], NULL, NULL);
-        puts("\n/* The text of each kernel file, line by line, and its FNV-1a hash. */");
+        puts("\n/* The text of each kernel file without comments and indentation, and its FNV-1a hash. */");
         for (i = 3; i < count; ++i)
             embed_text(arguments[i]);
         puts("/* clang-format on */");
