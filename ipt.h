@@ -2378,8 +2378,9 @@ enum {
 };
 
 struct ipt_context {
-    IPT_LOCK_TYPE lock; /* guards references, programs, wisdom and pinned memory */
-    size_t references;  /* the caller's and one for each plan */
+    IPT_LOCK_TYPE build_lock; /* held while a program is made, so that no two plans build the same; taken before lock */
+    IPT_LOCK_TYPE lock;       /* guards references, programs, wisdom and pinned memory */
+    size_t references;        /* the caller's and one for each plan */
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;
@@ -3439,6 +3440,7 @@ static void ipt__context_free(ipt_context *context)
     IPT_LOCK_DESTROY(&context->cooperative_lock);
     IPT_LOCK_DESTROY(&context->probe_lock);
     IPT_LOCK_DESTROY(&context->lock);
+    IPT_LOCK_DESTROY(&context->build_lock);
     ipt__release(&allocator, context);
 }
 
@@ -3544,6 +3546,7 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
     made = (ipt_context *)ipt__allocate(&wanted.allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
+    IPT_LOCK_INIT(&made->build_lock);
     IPT_LOCK_INIT(&made->lock);
     IPT_LOCK_INIT(&made->probe_lock);
     IPT_LOCK_INIT(&made->cooperative_lock);
@@ -3925,44 +3928,63 @@ static char *ipt__copy_expression(const ipt_allocator *allocator, const char *ex
     return copy;
 }
 
-/* The program of a kernel for params, made unless the context has it. The caller has a hold of it then, and lets it go
- * with ipt__program_drop. */
+/* The program that the context has for a kernel and params, with a hold of it; NULL: it has none. */
+static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, const ipt__params *params)
+{
+    ipt__program *program;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (program = context->programs; program; program = program->next)
+        if (program->id == id && ipt__params_equal(&program->params, params))
+            break;
+    if (program)
+        ++program->references;
+    IPT_LOCK_RELEASE(&context->lock);
+    return program;
+}
+
+/* Makes a program that the context does not have, with a hold of it, and adds it to the context's. */
+static ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
+                                   ipt__program **added)
+{
+    ipt_result result;
+    ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
+    if (!program)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    program->id = id;
+    program->params = *params;
+    program->references = 1;
+    if (params->apply)
+        program->expression = ipt__copy_expression(&context->allocator, params->expression, params->expression_type,
+                                                   &program->params.expression, &program->params.expression_type);
+    result = params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY
+                                                   : ipt__program_make(context, program, cache_only);
+    if (result) {
+        ipt__program_free(context, program);
+        return result;
+    }
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (end = &context->programs; *end;)
+        end = &(*end)->next;
+    *end = program;
+    IPT_LOCK_RELEASE(&context->lock);
+    *added = program;
+    return IPT_SUCCESS;
+}
+
+/* The program of a kernel for params, made unless the context has it. The caller holds it until ipt__program_drop.
+ * While one thread builds, others find, drop and trim programs: a driver's compiler may take seconds. */
 static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
                                    ipt__program **found)
 {
     ipt_result result = IPT_SUCCESS;
-    ipt__program *program, **end = &context->programs;
-    IPT_LOCK_ACQUIRE(&context->lock); /* held while building: two plans never build the same program */
-    for (program = context->programs; program; program = program->next) {
-        if (program->id == id && ipt__params_equal(&program->params, params))
-            break;
-        end = &program->next;
-    }
-    if (!program) {
-        program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
-        if (!program)
-            result = IPT_ERROR_OUT_OF_MEMORY;
-        else {
-            program->id = id;
-            program->params = *params;
-            if (params->apply)
-                program->expression =
-                    ipt__copy_expression(&context->allocator, params->expression, params->expression_type,
-                                         &program->params.expression, &program->params.expression_type);
-            result = params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY
-                                                           : ipt__program_make(context, program, cache_only);
-            if (!result)
-                *end = program;
-            else {
-                ipt__program_free(context, program);
-                program = NULL;
-            }
-        }
-    }
-    if (program)
-        ++program->references;
-    IPT_LOCK_RELEASE(&context->lock);
-    *found = program;
+    *found = ipt__program_find(context, id, params);
+    if (*found)
+        return IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&context->build_lock);
+    *found = ipt__program_find(context, id, params); /* another thread may have built it meanwhile */
+    if (!*found)
+        result = ipt__program_add(context, id, params, cache_only, found);
+    IPT_LOCK_RELEASE(&context->build_lock);
     return result;
 }
 

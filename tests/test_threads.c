@@ -5,9 +5,11 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { THREADS = 6, ROUNDS = 12, SECONDS_MOST = 120 };
@@ -428,10 +430,68 @@ static void threads_cut_matrices(void **state)
     on_all_devices(use_storage, NULL);
 }
 
+/* A thread in the middle of a build, which ends when another one has destroyed a plan. */
+typedef struct build {
+    ipt_context *context;
+    ipt_result result;
+    sem_t begun, destroyed;
+    int waits, in_vain;
+} build;
+
+static void hold_the_build(const char *message, void *user)
+{
+    build *const its = user;
+    struct timespec until;
+    if (!its->waits || strncmp(message, "built ", 6))
+        return;
+    its->waits = 0;
+    sem_post(&its->begun);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    its->in_vain = sem_timedwait(&its->destroyed, &until) != 0;
+}
+
+static void *build_another(void *user)
+{
+    build *const its = user;
+    const ipt_plan_desc desc = {.rows = 64, .cols = 64, .elem_size = 8, .sequence = IPT_SEQUENCE_SQUARE};
+    ipt_plan *plan;
+    its->result = ipt_plan_create(its->context, &desc, &plan);
+    ipt_plan_destroy(plan);
+    return NULL;
+}
+
+/* Destroying a plan does not wait for a compiler that another thread has started. */
+static void threads_destroy_while_building(void **state)
+{
+    build its = {.waits = 0};
+    const ipt_context_desc context_desc = {.cache_dir = "", .logger = {hold_the_build, &its}};
+    const ipt_plan_desc desc = {.rows = 50, .cols = 30, .elem_size = 4};
+    ipt_plan *plan;
+    pthread_t thread;
+    (void)state;
+    assert_true(!sem_init(&its.begun, 0, 0) && !sem_init(&its.destroyed, 0, 0));
+    assert_int_equal(ipt_context_create(&context_desc, &its.context), IPT_SUCCESS);
+    assert_int_equal(ipt_plan_create(its.context, &desc, &plan), IPT_SUCCESS);
+    its.waits = 1;
+    assert_int_equal(pthread_create(&thread, NULL, build_another, &its), 0);
+    sem_wait(&its.begun);
+    ipt_plan_destroy(plan);
+    ipt_context_trim(its.context);
+    sem_post(&its.destroyed);
+    pthread_join(thread, NULL);
+    assert_int_equal(its.result, IPT_SUCCESS);
+    assert_false(its.in_vain);
+    ipt_context_destroy(its.context);
+    sem_destroy(&its.begun);
+    sem_destroy(&its.destroyed);
+}
+
 const struct CMUnitTest test_threads[] = {
-    TEST_CASE(threads_share_a_context),    TEST_CASE(threads_share_a_plan),
-    TEST_CASE(threads_launch_together),    TEST_CASE(threads_outlive_the_context),
-    TEST_CASE(threads_use_what_is_kept),   TEST_CASE(threads_share_a_cache_folder),
-    TEST_CASE(threads_execute_for_others), TEST_CASE(threads_cut_matrices),
+    TEST_CASE(threads_share_a_context),        TEST_CASE(threads_share_a_plan),
+    TEST_CASE(threads_launch_together),        TEST_CASE(threads_outlive_the_context),
+    TEST_CASE(threads_use_what_is_kept),       TEST_CASE(threads_share_a_cache_folder),
+    TEST_CASE(threads_execute_for_others),     TEST_CASE(threads_cut_matrices),
+    TEST_CASE(threads_destroy_while_building),
 };
 const size_t test_threads_count = TEST_COUNT(test_threads);

@@ -41,8 +41,9 @@ enum {
 };
 
 struct ipt_context {
-    IPT_LOCK_TYPE lock; /* guards references, programs, wisdom and pinned memory */
-    size_t references;  /* the caller's and one for each plan */
+    IPT_LOCK_TYPE build_lock; /* held while a program is made, so that no two plans build the same; taken before lock */
+    IPT_LOCK_TYPE lock;       /* guards references, programs, wisdom and pinned memory */
+    size_t references;        /* the caller's and one for each plan */
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;

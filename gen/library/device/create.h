@@ -52,6 +52,7 @@ static void ipt__context_free(ipt_context *context)
     IPT_LOCK_DESTROY(&context->cooperative_lock);
     IPT_LOCK_DESTROY(&context->probe_lock);
     IPT_LOCK_DESTROY(&context->lock);
+    IPT_LOCK_DESTROY(&context->build_lock);
     ipt__release(&allocator, context);
 }
 
@@ -157,6 +158,7 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
     made = (ipt_context *)ipt__allocate(&wanted.allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
+    IPT_LOCK_INIT(&made->build_lock);
     IPT_LOCK_INIT(&made->lock);
     IPT_LOCK_INIT(&made->probe_lock);
     IPT_LOCK_INIT(&made->cooperative_lock);
