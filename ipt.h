@@ -913,11 +913,11 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #include <time.h>
 #include <unistd.h>
 #if defined(__STRICT_ANSI__) && !defined(__cplusplus)
-int fsync(int file); /* which strict C hides */
+int fsync(int file); /* hidden by strict C */
 #endif
 #endif
 
-/* A lock, that an embedder may replace: define all of these before the implementation. */
+/* The lock, which a program may replace: define all six macros before the implementation. */
 #ifndef IPT_LOCK_TYPE
 #if defined(_WIN32)
 #define IPT_LOCK_TYPE SRWLOCK
@@ -970,8 +970,7 @@ typedef pthread_t ipt__thread;
 #if defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: the only one that OpenCL 1.2 has   \
-                                                            */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
 #define IPT__PRINTF(text, first)
 #endif
@@ -1073,7 +1072,8 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     return result;
 }
 
-/* OpenCL's errors up to 3.0 and those of extensions that ipt may meet, by number: older headers lack some names. */
+/* The errors of OpenCL up to 3.0 and of extensions that ipt may meet. Numbers, because older headers lack some
+ * names. */
 #define IPT__CL_ERROR_LIST(X)                                                                                          \
     X(CL_DEVICE_NOT_FOUND, -1)                                                                                         \
     X(CL_DEVICE_NOT_AVAILABLE, -2)                                                                                     \
@@ -1156,7 +1156,7 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     X(CL_INVALID_MUTABLE_COMMAND_KHR, -1141)                                                                           \
     X(CL_INVALID_SEMAPHORE_KHR, -1142)
 
-/* Stands before the error's number in messages. */
+/* Returns the name of an OpenCL error for messages. */
 static const char *ipt__cl_error(cl_int error)
 {
 #define IPT__CL_ERROR_CASE(name, number)                                                                               \
@@ -1169,14 +1169,14 @@ static const char *ipt__cl_error(cl_int error)
     }
 }
 
-/* Whether OpenCL has refused memory, or so much of it. */
+/* Returns whether an OpenCL call failed for want of memory or because a buffer was too large. */
 static int ipt__is_out_of_memory(cl_int error)
 {
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
-/* A failed OpenCL call as a result. */
+/* Fails with the name and error of an OpenCL call. */
 static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
@@ -1185,14 +1185,14 @@ static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 
 enum { IPT__CAUSE_BYTES = 1024 };
 
-/* Copies the text of the last failure, for one that says more. */
+/* Copies the text of the last failure, for a failure that adds to it. */
 static void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
 {
     memcpy(cause, ipt__error_text, IPT__CAUSE_BYTES - 1);
     cause[IPT__CAUSE_BYTES - 1] = 0;
 }
 
-/* Puts what a failure means for the caller before the text of the failure itself. */
+/* Adds the meaning for the caller before the text of the last failure. */
 static ipt_result ipt__fail_further(ipt_result result, const char *meaning)
 {
     char cause[IPT__CAUSE_BYTES];
@@ -1213,10 +1213,9 @@ static ipt_result ipt__fail_null(const char *name)
 /* >>base/opencl                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Entry points of OpenCL. */
+/* OpenCL's functions. */
 
-/* Every OpenCL function that ipt calls, X(result, name, parameters), and the only way it calls them: ipt__cl.name(...).
- */
+/* Every OpenCL function that ipt calls. X(result, name, parameters). ipt calls them only as ipt__cl.name(...). */
 #define IPT_ENTRY_POINT_LIST(X)                                                                                        \
     X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                                \
     X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_platform_info, size_t, void *, size_t *))                         \
@@ -1285,7 +1284,7 @@ typedef struct ipt__entry_points {
 
 #ifdef IPT_OPENCL_DYNAMIC
 
-/* Filled once, under ipt__load_lock; besides the threads' error texts the only state that is not in an ipt_context. */
+/* Written once, under ipt__load_lock. Besides the threads' error texts, this is the only state outside contexts. */
 static ipt__entry_points ipt__cl;
 static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
 static int ipt__loaded;
@@ -1302,7 +1301,7 @@ static void *ipt__library_open(void)
 #endif
 }
 
-/* Stores the address of a function behind `pointer`; 0 if the library has none of that name. */
+/* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
 static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
 {
 #if defined(_WIN32)
@@ -1310,7 +1309,7 @@ static int ipt__library_find(void *library, const char *name, void *pointer, siz
 #else
     void *const found = dlsym(library, name);
 #endif
-    memcpy(pointer, &found, pointer_bytes); /* C has no cast from an object's address to a function's */
+    memcpy(pointer, &found, pointer_bytes); /* C has no cast from a pointer to an object to one to a function */
     return found != NULL;
 }
 
@@ -1345,7 +1344,7 @@ static ipt_result ipt__load(void)
 
 #else
 
-/* A test may stand in for OpenCL by defining IPT_ENTRY_POINT(name) as the function to call instead. */
+/* Tests may define IPT_ENTRY_POINT(name) as a replacement for an OpenCL function. */
 #ifndef IPT_ENTRY_POINT
 #define IPT_ENTRY_POINT(name) name
 #endif
@@ -1364,7 +1363,7 @@ static ipt_result ipt__load(void)
 
 /* Arithmetic. */
 
-/* OpenCL counts bytes in 64 bits on hosts of 32 bits, too. */
+/* OpenCL counts bytes in 64 bits even on hosts of 32 bits. */
 static size_t ipt__size_of(cl_ulong bytes)
 {
     return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
@@ -1387,7 +1386,7 @@ static size_t ipt__round_up(size_t a, size_t multiple)
     return ipt__ceil_divide(a, multiple) * multiple;
 }
 
-/* *product *= factor; 0 and unchanged if that overflows. */
+/* Multiplies *product by factor. Returns 0 and leaves it unchanged if the product overflows. */
 static int ipt__multiply(size_t *product, size_t factor)
 {
     if (factor != 0 && *product > (size_t)-1 / factor)
@@ -1396,7 +1395,7 @@ static int ipt__multiply(size_t *product, size_t factor)
     return 1;
 }
 
-/* The largest power of two that divides bytes, 16 at most: the unit that its elements are moved in. */
+/* Returns the unit in which elements of so many bytes move: the largest power of two that divides them, 16 at most. */
 static size_t ipt__unit_bytes(size_t bytes)
 {
     size_t unit = 1;
@@ -1405,8 +1404,8 @@ static size_t ipt__unit_bytes(size_t bytes)
     return unit;
 }
 
-/* Multiply-and-shift constants for floor(n / d): ceil(2^(bits - 1 + l) / d) with l = ceil(log2 d), and l - 1. Exact for
- * n < 2^(bits - 1), bits 32 or 64. d = 1 has none: magic 0 stands for it. */
+/* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
+ * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
@@ -1417,7 +1416,7 @@ static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *sh
         return;
     while (l < 63 && ((cl_ulong)1 << l) < d)
         ++l;
-    /* Long division of 2^(bits - 1 + l), a one and bits - 1 + l zeros. The quotient is below 2^bits. */
+    /* Long division of 2^(bits - 1 + l): a one and bits - 1 + l zeros. The quotient is below 2^bits. */
     for (i = 0; i <= bits - 1 + l; ++i) {
         const cl_ulong top = remainder >> 63;
         remainder = (remainder << 1) | (i == 0);
@@ -1438,8 +1437,8 @@ static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
     *magic = (cl_uint)wide;
 }
 
-/* The divisor of n in [2, n / 2] that is nearest to `wanted` by ratio; 0 if n is prime or less than 4, or if both of
- * any two factors of it are above 2^20: to look further would take seconds. */
+/* Returns the divisor of n in [2, n / 2] that is nearest to `wanted` by ratio. 0 if n is prime or less than 4. Factors
+ * above 2^20 would take seconds to find: 0 if n has no smaller one. */
 static size_t ipt__divisor_near(size_t n, size_t wanted)
 {
     size_t best = 0, d;
@@ -1458,28 +1457,28 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
 /* >>papers/heuristics                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Heuristics. */
+/* Heuristics of the papers: see >>papers in the manual. */
 
 #ifndef IPT_NO_SEED_KERNELS
 
 enum {
-    IPT__RANGE_LEAST = 50, /* seed 000, section 7.4 */
+    IPT__RANGE_LEAST = 50, /* Sung et al. 2014, section 7.4 */
     IPT__RANGE_MOST = 100,
-    IPT__ALGORITHM_1_MOST = 72, /* so that a tile of 72 x 72 fits in the local memory of a K20 */
-    /* Min and Max of algorithm 2, both excluded, are not in seed 002. With Fig. 4's longest super-element as Max, Min
-     * = 5 gives what the seed counts among random sides in 1,000..20,000: 44.7 % with m or n up to 6 (here 44.6 %),
-     * and 58.5 % with m > 4, n > 6 and a tile that fits (58.7 %). */
+    IPT__ALGORITHM_1_MOST = 72, /* a tile of 72 x 72 fits the local memory of a K20 */
+    /* Gomez-Luna et al. 2016 do not state Min and Max of algorithm 2. Both are excluded. The longest super-element of
+     * Fig. 4 serves as Max. Min = 5 then reproduces the paper's counts for random sides in 1,000..20,000: 44.7 % with m
+     * or n up to 6 (here 44.6 %), and 58.5 % with m > 4, n > 6 and a tile that fits (58.7 %). */
     IPT__ALGORITHM_2_MIN = 5,
     IPT__ALGORITHM_2_MAX = 2560,
     IPT__ALGORITHM_5_LEAST = 24,
-    /* Super-elements are held in local memory as they move, the next one beside the present one. A K20's compute unit
-     * has 12,288 words for 2,048 work-items, so it is full up to 3 words of each for a work-item. */
+    /* Local memory holds a moving super-element and the next one. A K20's compute unit has 12,288 words for 2,048
+     * work-items. It is full with up to 3 words of each super-element per work-item. */
     IPT__WORDS_PER_ITEM = 3,
     IPT__LEAST_VIRTUAL_SIMD = 8,
-    IPT__LEAST_GROUP = 128, /* a work-group to a super-element: those that seed 002, Fig. 4b, compares */
+    IPT__LEAST_GROUP = 128, /* a work-group per super-element: the sizes in Gomez-Luna et al. 2016, Fig. 4b */
     IPT__K20_UNIT_ITEMS = 2048,
     IPT__K20_UNIT_GROUPS = 16,
-    IPT__COALESCED_BYTES = 32 /* seed 004: what a device fetches at once */
+    IPT__COALESCED_BYTES = 32 /* Ha et al. 2013: the bytes that a device fetches at once */
 };
 
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
@@ -1494,13 +1493,13 @@ IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
     }
 }
 
-/* Most sides fit 32 bits, where division takes a fraction of the time on many CPUs. */
+/* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
 static int ipt__divides(size_t d, size_t n)
 {
     return (cl_ulong)n >> 32 ? n % d == 0 : (cl_uint)n % (cl_uint)d == 0;
 }
 
-/* The smallest divisor of n from `first` (not 0) up and below `end`; 0 if there is none. */
+/* Returns the smallest divisor of n in [first, end), with first at least 1; 0 if there is none. */
 static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
 {
     size_t d;
@@ -1510,7 +1509,7 @@ static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
     return 0;
 }
 
-/* The largest divisor of n up to `most`. */
+/* Returns the largest divisor of n up to `most`. */
 static size_t ipt__divisor_up_to(size_t n, size_t most)
 {
     size_t d = ipt__min(n, most);
@@ -1545,14 +1544,14 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
                      (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
 }
 
-/* The divisors of n from `first` up and below `end`, ascending; a list of 1 if there are none. Returns how many. */
+/* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
 static size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
 {
     size_t count = 0, d;
     for (d = first; d < end && d <= n / d; ++d)
         if (ipt__divides(d, n))
             found[count++] = (cl_ushort)d;
-    while (--d > 0) /* their partners, which begin where the loop has ended */
+    while (--d > 0) /* the partners of smaller divisors begin where the loop has ended */
         if (n / d < end && n / d >= first && n / d > d && ipt__divides(d, n))
             found[count++] = (cl_ushort)(n / d);
     if (!count)
@@ -1569,7 +1568,7 @@ static void ipt__tiles_by_use(const ipt_heuristic_device *device, size_t rows, s
     const size_t m_count = ipt__divisors_within(rows, first, end, of_rows);
     const size_t n_count = ipt__divisors_within(cols, first, end, of_cols);
     size_t best = 0, i, j;
-    /* What remains if no tile fits. */
+    /* The result if no tile fits. */
     *tile_m = of_rows[0];
     *tile_n = of_cols[0];
     for (i = 0; i < m_count; ++i)
@@ -1597,12 +1596,12 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
         if ((below + bit) * (below + bit) < local)
             below += bit;
     for (i = 0; i < 2; ++i) {
-        /* A short side is a tile's whole side: any tile of the long one then fits beside it. */
+        /* The tile takes all of a short side. Any tile of the long side then fits beside it. */
         if (sides[i] <= below) {
             tiles[i] = sides[i];
             continue;
         }
-        /* A multiple of the lower bound ends this. */
+        /* Terminates: a multiple of `least` follows within least - 1 steps. */
         while ((tiles[i] = ipt__divisor_between(sides[i] + pads[i], least, below + 1)) == 0)
             if (sides[i] + ++pads[i] == 0)
                 return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu cannot be padded: algorithms 1 and 2 do not pad",
@@ -1686,7 +1685,7 @@ IPT_API double ipt_heuristic_throughput(const double *stage_throughputs, size_t 
     if (!stage_throughputs)
         return 0;
     for (i = 0; i < count; ++i) {
-        if (!(stage_throughputs[i] > 0)) /* NaN among them */
+        if (!(stage_throughputs[i] > 0)) /* also for NaN */
             return 0;
         time += 1 / stage_throughputs[i];
     }
@@ -1698,7 +1697,7 @@ IPT_API size_t ipt_heuristic_group_size(const ipt_heuristic_device *device, size
     size_t share, items, set;
     if (!device || !device->max_group || !device->simd_width || !super_element_bytes)
         return 0;
-    share = ipt__ceil_divide(super_element_bytes, 4) / IPT__WORDS_PER_ITEM; /* a set must have more work-items */
+    share = ipt__ceil_divide(super_element_bytes, 4) / IPT__WORDS_PER_ITEM; /* a set needs more work-items than this */
     set = ipt__min(device->simd_width, device->max_group);
     for (items = IPT__LEAST_VIRTUAL_SIMD; items < set; items *= 2)
         if (share < items)
@@ -1753,7 +1752,7 @@ IPT_API void ipt_heuristic_group_shape(size_t group_size, size_t elem_size, size
     *y = *x != 0;
     if (!*x)
         return;
-    /* The least number of elements that is a multiple of so many bytes: elem_size's power of two counts. */
+    /* The least number of elements whose bytes are a multiple of so many: elem_size's power of two decides. */
     step = IPT__COALESCED_BYTES / ipt__min(IPT__COALESCED_BYTES, elem_size & (~elem_size + 1));
     for (d = 1; d <= group_size / d; ++d)
         if (group_size % d == 0) {
@@ -1772,7 +1771,7 @@ IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix)
 
 IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity)
 {
-    const size_t step = side % 2 ? 2 : 1; /* an odd number has odd divisors */
+    const size_t step = side % 2 ? 2 : 1; /* odd numbers have odd divisors only */
     size_t small = 0, count, d, i;
     int square = 0;
     if (!side)
@@ -1784,7 +1783,7 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
             ++small;
             square = side / d == d;
         }
-    /* The others are side / d, from the largest d down; the root of a square is there already. */
+    /* The others are side / d, from the largest d down. The root of a square is in the list already. */
     count = 2 * small - (size_t)square;
     if (small <= capacity)
         for (i = small; i < count && i < capacity; ++i)
@@ -1797,11 +1796,9 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 /* >>program/kernels                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Kernels: parameters, arguments, text. */
+/* Kernels: parameters, arguments, text. All expand the lists of ipt_kernels.h. */
 
-/* All of these expand the lists of ipt_kernels.h. */
-
-enum { /* the bit of each parameter in a kernel's `uses`, and its place in ipt__params */
+enum { /* each parameter's bit in a kernel's `uses`, and its index in ipt__params */
 #define IPT__PARAM_INDEX(field, macro, minimum, maximum, meaning) IPT__PARAM_##field,
        IPT_PARAM_LIST(IPT__PARAM_INDEX) IPT__PARAM_COUNT
 };
@@ -1810,11 +1807,11 @@ enum {
     IPT_PARAM_LIST(IPT__PARAM_BIT) IPT__USES_NOTHING = 0
 };
 
-/* The values that a program is specialised for. */
+/* The values for which a program is specialised. */
 typedef struct ipt__params {
 #define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
-    const char *expression, *expression_type; /* where apply is 1 */
+    const char *expression, *expression_type; /* valid if apply is 1 */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -1822,7 +1819,7 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the bytes of each: they lie in it by natural alignment. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. */
 #define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
@@ -1838,13 +1835,13 @@ typedef struct ipt__kernel_info {
     const char *name;      /* of the OpenCL kernel */
     const char *file;      /* of its text, for build logs */
     const char *hash;      /* of its text */
-    const char *signature; /* its arguments as OpenCL C */
+    const char *signature; /* arguments as OpenCL C */
     const char *const *text;
     const unsigned char *argument_bytes;
     cl_uint argument_count;
-    cl_uint memories; /* buffers before the arguments */
-    int local;        /* local memory before the arguments */
-    unsigned uses;    /* the parameters that its text depends on */
+    cl_uint memories; /* number of buffers before the arguments */
+    int local;        /* a local-memory argument precedes the arguments */
+    unsigned uses;    /* parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -1861,8 +1858,8 @@ static const ipt__kernel_info ipt__kernels[] = {
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
-/* Sets the parameters that the kernel does not use to 0, so that they cannot tell two programs apart, and checks the
- * range of the others. 0 if one is out of range. */
+/* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
+ * is out of range. */
 static int ipt__params_reduce(ipt__params *params, unsigned uses)
 {
     int good = 1;
@@ -1882,10 +1879,10 @@ static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type)));
 }
 
-/* A text that grows into memory of fixed size; a NULL text only counts. */
+/* A text that grows in memory of fixed size. A NULL text only counts. */
 typedef struct ipt__text {
     char *text;
-    size_t capacity, length; /* length may go beyond capacity: what the whole text needs */
+    size_t capacity, length; /* length may exceed capacity: the size of the whole text */
 } ipt__text;
 
 IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
@@ -1899,7 +1896,7 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
     out->length += added > 0 ? (size_t)added : 0;
 }
 
-/* A size in decimal: Windows' unsigned long is too short for one. */
+/* Adds a size in decimal. Windows' unsigned long is too short for a size. */
 static void ipt__text_add_size(ipt__text *out, size_t value)
 {
     char digits[24];
@@ -1911,7 +1908,7 @@ static void ipt__text_add_size(ipt__text *out, size_t value)
     ipt__text_add(out, "%s", digits + at);
 }
 
-/* "unit_bytes=4 tile=32": the parameters that a kernel uses. */
+/* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
 static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
@@ -1925,7 +1922,7 @@ static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigne
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* The specialised text of one program. */
+/* Adds the specialised text of one program. */
 static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
@@ -1952,23 +1949,28 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
 /* >>program/entry                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Cache entries: keys, sums and bytes. */
+/* Cache entries: keys, checksums, bytes. */
 
-/* An entry is one program, or what has been found out about a device, as a file or in memory: the head, the key as
- * text, the payload. Numbers are little-endian. 0  8 bytes   IPT__ENTRY_MAGIC 8  4 bytes   IPT__ENTRY_FORMAT 12  4
- * bytes   length of the key, K 16  8 bytes   length of the payload, P 24 32 bytes   SHA-256 of the 24 bytes before and
- * of all that follows 56  K bytes   the key: everything that the payload depends on P bytes   the payload. Of a
- * program: its residency and the size of its sub-groups (4 bytes each, 0: not measured) and what the device's or
- * another compiler made of it */
+/* An entry holds one program, or the facts measured about a device. It is a file or lies in memory. Numbers are
+ * little-endian. Offset, size and content:
+ * - 0, 8 bytes: IPT__ENTRY_MAGIC
+ * - 8, 4 bytes: IPT__ENTRY_FORMAT
+ * - 12, 4 bytes: length of the key, K
+ * - 16, 8 bytes: length of the payload, P
+ * - 24, 32 bytes: SHA-256 of the 24 bytes before and of all bytes after
+ * - 56, K bytes: the key, which names everything on which the payload depends
+ * - 56 + K, P bytes: the payload
+ * A program's payload holds its residency, the size of its sub-groups and its code. The first two take 4 bytes each; 0
+ * means not measured. The device's compiler or another one made the code. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,
     IPT__ENTRY_SUM = 24,
     IPT__ENTRY_HEAD = 56,
-    IPT__ENTRY_FACTS = 8,     /* bytes before a program's code */
-    IPT__NAME_DIGITS = 32,    /* of a hash in the name of its file */
-    IPT__ENTRY_NAME = 37,     /* of its file, with the terminating zero */
-    IPT__ENTRY_MOST = 1 << 26 /* bytes; longer files are not read */
+    IPT__ENTRY_FACTS = 8,     /* residency and sub-groups, before a program's code */
+    IPT__NAME_DIGITS = 32,    /* hexadecimal digits of the key's hash in a file's name */
+    IPT__ENTRY_NAME = 37,     /* bytes of a file's name, with the terminating zero */
+    IPT__ENTRY_MOST = 1 << 26 /* bytes of the longest entry; ipt reads no longer file */
 };
 
 /* SHA-256 (FIPS 180-4). */
@@ -2054,7 +2056,7 @@ static void ipt__hash_end(ipt__hash *hash, unsigned char digest[32])
         digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* The hash of a text as `digits` hexadecimal digits and a zero. */
+/* Writes the hash of a text as `digits` hexadecimal digits and a zero. */
 static void ipt__hash_text(const char *text, size_t length, char *hex, int digits)
 {
     ipt__hash hash;
@@ -2092,7 +2094,7 @@ static void ipt__entry_sum(const unsigned char *entry, size_t bytes, unsigned ch
     ipt__hash_end(&hash, sum);
 }
 
-/* Completes an entry whose payload is in its place. */
+/* Writes head and key of an entry whose payload is in its place. */
 static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payload_bytes)
 {
     const size_t key_bytes = strlen(key);
@@ -2104,8 +2106,8 @@ static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payloa
     ipt__entry_sum(entry, IPT__ENTRY_HEAD + key_bytes + payload_bytes, entry + IPT__ENTRY_SUM);
 }
 
-/* Checks all of an entry before anybody else sees a byte of it, as drivers crash on damaged programs. Where its payload
- * begins; 0 if it is damaged, or key is not NULL and the entry has another. */
+/* Verifies a whole entry before a driver sees a byte of it: drivers crash on damaged programs. Returns the payload's
+ * offset. Returns 0 if the entry is damaged, or if key is not NULL and differs from the entry's. */
 static size_t ipt__entry_open(const unsigned char *entry, size_t bytes, const char *key)
 {
     size_t key_bytes;
@@ -2129,61 +2131,61 @@ enum {
     IPT__CACHE_LIMIT = 1 << 28, /* bytes */
     IPT__WAIT_POLLS = 1 << 20,  /* about a second */
     IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
-    IPT__COUNTS = 4,            /* of work-groups that run at the same time, while they look too few */
-    IPT__FINISH_BYTES = 65536,  /* of the buffer that kernels without work are given */
-    IPT__NO_CHUNKS = 1,         /* for chunk_bytes */
-    IPT__CONTROL_WORDS = 4,     /* before the counters, as in panel.cl */
-    /* Local memory of a panel's chunk. With what the kernel needs beside, two of the large ones fit a large GPU's unit,
-     * in work-groups of 512 (three of 73728 with 256 were 2 % slower); else at most so much of what is reported. */
+    IPT__COUNTS = 4,            /* counts of resident work-groups, while the result looks too low */
+    IPT__FINISH_BYTES = 65536,  /* of the buffer of launches without work */
+    IPT__NO_CHUNKS = 1,         /* value of chunk_bytes: no chunk works */
+    IPT__CONTROL_WORDS = 4,     /* before the counters; as in panel.cl */
+    /* Local memory of a panel's chunk. On a large GPU two large chunks and the kernel's other needs fit a compute unit,
+     * in work-groups of 512. (Three of 73728 bytes with 256 were 2 % slower.) Other devices use at most the smaller
+     * size. */
     IPT__CHUNK_BYTES_LARGE = 110592,
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
-    IPT__SWAP_SIDE_LARGE = 120, /* with what rows cut of a sector, a whole number of lines of work-items */
+    IPT__SWAP_SIDE_LARGE = 120, /* with the sectors that rows cut, a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
-    IPT__PACK_BYTES = 32768, /* of small instances; of NVIDIA's GPUs see ipt__pack_choose */
-    IPT__PACK_RUN = 4096     /* the shortest run of them that is worth it */
+    IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
+    IPT__PACK_RUN = 4096     /* shortest run of small instances worth packing */
 };
 
-/* What the planner needs to know of a device, and in this order the lines of a profile. X(type, field, minimum,
- * maximum)
- */
+/* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
+ * maximum) */
 #define IPT__LIMIT_LIST(X)                                                                                             \
-    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item to a chain */                         \
-    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: the GPU bit and not the CPU bit */             \
-    X(int, nvidia, 0, 2)       /* PTX can be written inline, 2: that of compute capability 8.0; 0: it cannot */        \
-    X(int, memory_model, 0, 3) /* the parameters of these names: the best that the device has */                       \
+    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item per chain */                          \
+    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: GPU bit without CPU bit */                     \
+    X(int, nvidia, 0, 2)       /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                    \
+    X(int, memory_model, 0, 3) /* values of these kernel parameters: the best that the device has */                   \
     X(int, sub_group, 0, 3)                                                                                            \
-    X(size_t, lanes, 0, 1024)              /* work-items of a sub-group, as far as is known before a program runs */   \
-    X(int, standard, 12, 30)               /* of OpenCL C, for programs that need 2.0: 20, 30; 12: there is no more */ \
-    X(size_t, group_size, 1, 256)          /* work-items of a work-group: 256 where the device takes as many */        \
-    X(size_t, largest_group, 1, 1 << 20)   /* that the device takes */                                                 \
-    X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, as reported or limited by the desc */   \
+    X(size_t, lanes, 0, 1024)              /* expected work-items in a sub-group, before a program has run */          \
+    X(int, standard, 12, 30)               /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                 \
+    X(size_t, group_size, 1, 256)          /* work-items in a work-group: 256 if the device accepts 256 */             \
+    X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
+    X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
     X(size_t, compute_units, 1, 1 << 20)                                                                               \
-    X(size_t, resident_groups, 0, 1 << 24) /* of the desc, or measured for the profile; 0: to be measured */           \
+    X(size_t, resident_groups, 0, 1 << 24) /* from the desc, or measured for the profile; 0: not measured */           \
     X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
-    X(int, local_is_limited, 0, 1) /* the desc limits local memory: no more is looked for */
+    X(int, local_is_limited, 0, 1) /* the desc limits local memory: do not search for more */
 
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
 } ipt__limits;
 
-/* What running programs has told about a device, and which profiles and caches keep. X(type, field, minimum, maximum)
- */
+/* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
+ * maximum) */
 #define IPT__FINDING_LIST(X)                                                                                           \
-    X(size_t, chunk_bytes, 0, 1 << 20) /* local memory of a panel's chunk; 0: not known, IPT__NO_CHUNKS: none works */ \
-    X(size_t, refused_bytes, 0, 1 << 20) /* the least local memory that a program did not build with; 0: none */       \
-    X(int, sub_groups_refused, 0, 1)     /* a program that uses the device's sub-groups did not build */
+    X(size_t, chunk_bytes, 0, 1 << 20)   /* local memory of a panel's chunk; 0: unknown, IPT__NO_CHUNKS: none */       \
+    X(size_t, refused_bytes, 0, 1 << 20) /* smallest local memory with which a build failed; 0: none */                \
+    X(int, sub_groups_refused, 0, 1)     /* a program that uses the device's sub-groups failed to build */
 
 typedef struct ipt__findings {
     IPT__FINDING_LIST(IPT__LIMIT_FIELD)
 } ipt__findings;
 
-/* Questions to a device and its platform, and the first that was not answered. */
+/* Queries of a device and its platform, and the first that failed. */
 typedef struct ipt__questions {
     cl_device_id device;
-    const char *call; /* NULL: all were answered */
+    const char *call; /* NULL: none failed */
     cl_int error;
 } ipt__questions;
 
@@ -2202,7 +2204,7 @@ static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int err
     }
 }
 
-/* What has been asked for, or zeros. */
+/* Queries a value; zeros if that fails. */
 static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
 {
     const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
@@ -2211,7 +2213,7 @@ static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t by
     ipt__note_answer(asked, "clGetDeviceInfo", error);
 }
 
-/* A text of the platform's (NULL: the device's), cut to fit, or "". */
+/* Queries a text of the platform (NULL: of the device), cut to fit; "" if that fails. */
 static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
 {
     char long_text[4096];
@@ -2229,7 +2231,7 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
-/* The device's platform, or NULL. */
+/* Returns the device's platform, or NULL. */
 static cl_platform_id ipt__ask_platform(ipt__questions *asked)
 {
     cl_platform_id platform = NULL;
@@ -2244,7 +2246,7 @@ static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
                : ipt__fail_opencl(asked->call, asked->error);
 }
 
-/* Whether text contains part, whatever the case of their letters. */
+/* Returns whether text contains part, ignoring case. */
 static int ipt__contains(const char *text, const char *part)
 {
     for (;; ++text) {
@@ -2297,7 +2299,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
     if (result)
         return result;
     error = ipt__cl.clGetPlatformIDs(64, platforms, &platform_count);
-    if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: how the loader says that there is none */
+    if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader found no platform */
         platform_count = 0;
     else if (error)
         return ipt__fail_opencl("clGetPlatformIDs", error);
@@ -2305,7 +2307,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
         cl_device_id found[64];
         cl_uint found_count = 0, k;
         error = ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
-        if (error) { /* the other platforms' devices are there all the same */
+        if (error) { /* other platforms may still have devices */
             failed = error == CL_DEVICE_NOT_FOUND ? failed : error;
             continue;
         }
@@ -2373,27 +2375,27 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
 /* >>device/context                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The context: what all plans of a device share. */
+/* The context: state shared by all plans of a device. */
 
-/* One program, built unless the context has no device. Belongs to its context. */
+/* A program, built unless the context has no device. Its context owns it. */
 typedef struct ipt__program {
     struct ipt__program *next;
-    size_t references; /* of plans; ipt_context_trim releases what has none */
+    size_t references; /* held by plans; ipt_context_trim releases programs without any */
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
     char *source;
     char hash[65];       /* of source */
-    const char *options; /* for the compiler */
-    char *expression;    /* what params points to; NULL: nothing */
-    /* Found out by running the program, 0: not yet or none. Guarded by probe_lock. */
-    size_t resident; /* panel: work-groups that run at the same time */
-    int counts;      /* how often they were counted */
-    size_t lanes;    /* chains: work-items of one of the device's sub-groups; 1: they do not do what they should */
+    const char *options; /* build options */
+    char *expression;    /* owns the strings of params; NULL: none */
+    /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
+    size_t resident; /* panel: number of work-groups that run at the same time */
+    int counts;      /* number of such measurements */
+    size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
-/* What a measurement has found for one shape, and the fields of its line in a text of wisdom: the length of the
- * super-elements of a two-pass plan, by all that the choice depends on. */
+/* The measured choice for one shape: the length of the super-elements of a two-pass plan. The other fields are all
+ * inputs of the choice. X(field) in the order of a line of wisdom text. */
 #define IPT__WISDOM_LIST(X)                                                                                            \
     X(rows) X(cols) X(elem_size) X(batch) X(batch_stride) X(workspace) X(no_cooperative) X(expression) X(length)
 typedef struct ipt__wisdom {
@@ -2402,7 +2404,7 @@ typedef struct ipt__wisdom {
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
 } ipt__wisdom;
 
-/* Memory of ipt_host_alloc's. */
+/* Memory of ipt_host_alloc. */
 typedef struct ipt__pinned {
     struct ipt__pinned *next;
     cl_mem buffer;
@@ -2411,42 +2413,42 @@ typedef struct ipt__pinned {
 } ipt__pinned;
 
 enum {
-    IPT__DEVICE_BYTES = 1536, /* of the lines that name a device */
+    IPT__DEVICE_BYTES = 1536, /* of device_text */
     IPT__KEY_BYTES = 4096
 };
 
 struct ipt_context {
     IPT_LOCK_TYPE lock; /* guards references, programs, wisdom and pinned memory */
-    size_t references;  /* the caller's and one for each plan */
+    size_t references;  /* the caller's, and one per plan */
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;
-    cl_context context; /* NULL: the context is for planning only */
+    cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
-    cl_command_queue queue; /* in-order, for touching workspaces, measuring and host matrices */
+    cl_command_queue queue; /* in-order; writes workspaces first, times plans, transfers host matrices */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
-    int compiler;        /* the device has one */
-    int shares_memory;   /* with the host */
-    size_t allocation;   /* bytes of a buffer that the device promises to take; 0: unknown. Some take more */
-    int finishes_late;   /* programs are finished by their first launch */
-    int forgets_failure; /* commands begin though one that they wait for has been ended by a failed event */
-    int takes_bitcode;   /* LLVM's, for spir64 */
-    int has_half;        /* the compiler takes the type; 1 without a device, too */
+    int compiler;        /* the device has a compiler */
+    int shares_memory;   /* the device shares the host's memory */
+    size_t allocation;   /* largest buffer in bytes that the device promises to accept; 0: unknown. Some accept more */
+    int finishes_late;   /* the device finishes compiling a program at its first launch */
+    int forgets_failure; /* commands start although a failed event has ended a command that they wait for */
+    int takes_bitcode;   /* the device accepts LLVM bitcode for spir64 */
+    int has_half;        /* the compiler supports half; 1 without a device */
     int has_double;
-    unsigned capability; /* of an NVIDIA device, 80 for 8.0; 0: of none */
-    cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: none */
-    char device_text[IPT__DEVICE_BYTES]; /* lines that tell it from others, for keys */
+    unsigned capability; /* compute capability of an NVIDIA device, 80 for 8.0; 0: another device */
+    cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: unavailable */
+    char device_text[IPT__DEVICE_BYTES]; /* lines that distinguish devices, for keys */
     const ipt_binary *binaries;
     size_t binary_count;
     char *cache_dir; /* NULL: no disk cache */
     size_t cache_limit;
-    IPT_LOCK_TYPE probe_lock; /* held while a kernel class is tried on the device: two at once would count wrong */
+    IPT_LOCK_TYPE probe_lock; /* held while a kernel class runs for measurement: two at once would count wrong */
     ipt__findings found;      /* guarded by probe_lock */
-    int chunk_is_guess; /* found.chunk_bytes comes of a launch that failed: not for other contexts. The same lock */
+    int chunk_is_guess;       /* found.chunk_bytes comes from a failed launch: not for other contexts. probe_lock */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
-    cl_event cooperative_last; /* of the last launch whose work-groups wait for one another: the next waits for it */
+    cl_event cooperative_last;      /* of the last cooperative launch, on which the next one waits */
 };
 
 static void *ipt__default_alloc(size_t bytes, void *user)
@@ -2461,10 +2463,10 @@ static void ipt__default_free(void *pointer, void *user)
     free(pointer);
 }
 
-/* Zeroed memory, or NULL with the error text set. */
+/* Returns zeroed memory, or NULL with the error text set. */
 static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
 {
-    /* What calloc has zeroed by the system takes room only where it is used. */
+    /* The system's zero pages take memory only where they are written: calloc, not memset. */
     const int own = allocator->alloc == ipt__default_alloc;
     void *const memory = own ? calloc(1, bytes) : allocator->alloc(bytes, allocator->user);
     if (memory && !own)
@@ -2474,7 +2476,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     return memory;
 }
 
-/* alloc and free come as a pair: an embedder's free may not take NULL. */
+/* Guards the caller's free against NULL, which it need not accept. */
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
@@ -2493,7 +2495,7 @@ IPT__PRINTF(2, 3) static void ipt__log(const ipt_context *context, const char *f
     context->logger.log(message, context->logger.user);
 }
 
-/* The devices that a context may be made on: those of the caller's cl_context, else all. */
+/* Lists the candidate devices for a context: those of the caller's cl_context, else all. */
 static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, size_t capacity, size_t *count)
 {
     size_t bytes = 0;
@@ -2542,7 +2544,7 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
         if (gpu)
             break;
     }
-    if (failed.call) { /* what was not told could have made another choice */
+    if (failed.call) { /* a failed query may hide the device that would have been chosen */
         *device = NULL;
         return ipt__fail_unanswered(&failed);
     }
@@ -2552,7 +2554,7 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
                      name ? name : "", source);
 }
 
-/* How work-groups and work-items of the device can work together. */
+/* Reads the memory model and the sub-groups of a device. */
 static void ipt__read_model(cl_device_id device, const char *extensions, unsigned version, ipt__limits *limits)
 {
     cl_ulong atomics = 0, fences = 0; /* each a cl_bitfield */
@@ -2565,8 +2567,8 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
         limits->sub_group = 1;
         return;
     }
-    /* OpenCL 2 has all orders and scopes; 3.0 tells (CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and _FENCE_CAPABILITIES)
-     * whether it has acquire and release (2) and the scope of the device (32). */
+    /* OpenCL 2 has all orders and scopes. OpenCL 3.0 reports them as CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and
+     * CL_DEVICE_ATOMIC_FENCE_CAPABILITIES: acquire and release (2), and the scope of the device (32). */
     if (version >= 20 && (version < 30 || (!ipt__cl.clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
                                            !ipt__cl.clGetDeviceInfo(device, 0x1064, sizeof fences, &fences, NULL) &&
                                            (atomics & fences & 34) == 34)))
@@ -2606,10 +2608,10 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (rusticl)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "rusticl's llvmpipe (seen: Mesa 22.3.6) computes wrong results in "
                                                 "work-groups of one work-item and in long loops: use PoCL");
-    strcat(extensions, " "); /* a name ends where the next begins */
+    strcat(extensions, " "); /* ends the last name, for ipt__contains("name ") */
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
-    limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* as in a profile */
+    limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* limit of a profile */
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {
@@ -2617,21 +2619,21 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
         limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
     ipt__read_model(device, extensions, major * 10 + minor, limits);
-    if (pocl && limits->sub_group >= 2) /* made of work-groups there, and wrong (seen: 5.0, 6.0) */
+    if (pocl && limits->sub_group >= 2) /* PoCL makes them of work-groups; 5.0 and 6.0 computed wrong results */
         limits->sub_group = 0;
     limits->compute_units = ipt__max(units, 1);
     limits->largest_group = ipt__max(group, 1);
     limits->group_size = 1;
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
         limits->group_size *= 2;
-    /* Some implementations keep a little for themselves: NVIDIA's launches fail from 48 KiB on, which it reports. */
+    /* Some implementations reserve a part. NVIDIA reports 48 KiB, but launches with that much fail. */
     limits->local_memory = ipt__size_of(local > 16384 ? local - 1024 : local);
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %lu bytes of local memory: 1024 are needed",
                          (unsigned long)local);
-    /* More is of no use, and not in a profile. */
+    /* The limits of a profile. More is of no use. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);
@@ -2641,17 +2643,17 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
 /* >>program/files                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cache folder: names, files, limit. */
+/* The cache folder: names, files, size limit. */
 
 #ifndef IPT_NO_DISK_CACHE
 
 enum {
     IPT__PATH_BYTES = 1024,
-    IPT__PATH_REST = 80,      /* of that for the names in a folder */
-    IPT__STALE_SECONDS = 3600 /* a temporary file that old is one that nobody finishes */
+    IPT__PATH_REST = 80,      /* of these for the names in a folder */
+    IPT__STALE_SECONDS = 3600 /* age at which a temporary file counts as abandoned */
 };
 
-/* Skips hexadecimal digits as ipt writes them: `most` of them at most. Returns how many there were. */
+/* Skips at most `most` lower-case hexadecimal digits. Returns their number. */
 static int ipt__skip_digits(const char **text, int most)
 {
     int count = 0;
@@ -2664,7 +2666,7 @@ static int ipt__skip_digits(const char **text, int most)
 
 typedef enum ipt__name_kind { IPT__NAME_FOREIGN, IPT__NAME_ENTRY, IPT__NAME_TEMPORARY } ipt__name_kind;
 
-/* Whose name of a file it is: see ipt__entry_name and ipt__folder_store. */
+/* Classifies a file by its name: see ipt__entry_name and ipt__folder_store. */
 static ipt__name_kind ipt__name_is(const char *name)
 {
     const char *at = name;
@@ -2678,7 +2680,7 @@ static ipt__name_kind ipt__name_is(const char *name)
                                                                                                   : IPT__NAME_FOREIGN;
 }
 
-/* What the operating system is asked to do. Functions that can fail return what went wrong in words, or NULL. */
+/* Calls of the operating system. Functions that can fail return the reason as text, or NULL. */
 
 #if defined(_WIN32)
 #define IPT__SEPARATORS "/\\"
@@ -2688,7 +2690,7 @@ static const char *ipt__file_make_folder(const char *path)
     return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it cannot be made";
 }
 
-/* Windows' folders of a user keep others out by themselves. */
+/* On Windows a user's folders keep others out by default. */
 static const char *ipt__file_check_folder(const char *path)
 {
     const DWORD attributes = GetFileAttributesA(path);
@@ -2754,13 +2756,13 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* A folder's files with names of ours, one after the other. */
+/* Iterates over a folder's files with names of ipt's. */
 typedef struct ipt__listing {
     HANDLE find;
     WIN32_FIND_DATAA data;
     int first;
     char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* when it was written, how long ago, its size */
+    double seconds, age, bytes; /* time of the last write, time since then, size */
 } ipt__listing;
 
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
@@ -2801,7 +2803,7 @@ static void ipt__listing_close(ipt__listing *listing)
 #else
 #define IPT__SEPARATORS "/"
 
-/* Whether nobody but the user and root can have changed it. */
+/* Returns whether only the user and root can have changed the file. */
 static int ipt__file_is_trusted(const struct stat *status)
 {
     return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & 022);
@@ -2824,7 +2826,7 @@ static const char *ipt__file_check_folder(const char *path)
 
 typedef int ipt__file;
 
-/* "" if there is none. A name may lead to anything: pipes must not make it wait. */
+/* Returns "" if there is no such file. The name may belong to a pipe: opening must not block. */
 static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
 {
     struct stat status;
@@ -2863,7 +2865,7 @@ static void ipt__file_close(ipt__file file)
     close(file);
 }
 
-/* Makes a new file and sees it through to the disk. *exists: there is one of that name. */
+/* Creates a file and flushes it to the disk. *exists: a file of that name exists. */
 static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
 {
     const char *why = NULL;
@@ -2901,11 +2903,11 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* A folder's files with names of ours, one after the other. */
+/* Iterates over a folder's files with names of ipt's. */
 typedef struct ipt__listing {
     DIR *folder;
     char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* when it was written, how long ago, its size */
+    double seconds, age, bytes; /* time of the last write, time since then, size */
 } ipt__listing;
 
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
@@ -2939,14 +2941,14 @@ static void ipt__listing_close(ipt__listing *listing)
 
 #endif
 
-/* The name of an entry's file: the beginning of its key's hash. */
+/* Writes the name of an entry's file: the start of its key's hash. */
 static void ipt__entry_name(const char *key, size_t key_bytes, char name[IPT__ENTRY_NAME])
 {
     ipt__hash_text(key, key_bytes, name, IPT__NAME_DIGITS);
     strcpy(name + IPT__NAME_DIGITS, ".ipt");
 }
 
-/* Makes a folder and those above it, as far as they are missing. */
+/* Creates a folder and the missing folders above it. */
 static const char *ipt__folder_make(const char *folder)
 {
     char path[IPT__PATH_BYTES];
@@ -2957,13 +2959,13 @@ static const char *ipt__folder_make(const char *folder)
         if (strchr(IPT__SEPARATORS, folder[i])) {
             memcpy(path, folder, i);
             path[i] = 0;
-            ipt__file_make_folder(path); /* if it fails, so does the last one */
+            ipt__file_make_folder(path); /* if it fails, so does the last call */
         }
     return ipt__file_make_folder(folder);
 }
 
-/* Removes a file of one of our names, if it begins as entries do: somebody else may have chosen the name, too. An
- * unfinished one may have less than the beginning. */
+/* Removes a file with a name of ipt's, if it begins as entries do. Another program may have chosen the same name. An
+ * unfinished file may be shorter than the beginning. */
 static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
 {
     char path[2 * IPT__PATH_BYTES];
@@ -2981,7 +2983,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     return ours && ipt__file_remove(path);
 }
 
-/* A file of a folder that may have to go. */
+/* A file that may have to be removed. */
 typedef struct ipt__listed {
     double seconds, bytes;
     char name[IPT__ENTRY_NAME];
@@ -2993,8 +2995,8 @@ static int ipt__listed_before(const void *one, const void *other)
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
 }
 
-/* Lists a folder's entries, and removes what has been left unfinished. *found is to be released. Returns their number;
- * where memory ends, that of the first ones. */
+/* Lists a folder's entries, and removes abandoned temporary files. The caller releases *found. Returns the number of
+ * entries. Without enough memory, lists the first ones only. */
 static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
 {
     const char *const folder = context->cache_dir;
@@ -3029,7 +3031,7 @@ static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
     return count;
 }
 
-/* Removes the oldest entries while all of them have more bytes than the limit. */
+/* Removes the oldest entries until the others fit the size limit. */
 static void ipt__folder_clean(const ipt_context *context)
 {
     ipt__listed *found;
@@ -3042,12 +3044,12 @@ static void ipt__folder_clean(const ipt_context *context)
         qsort(found, count, sizeof *found, ipt__listed_before);
     for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
         ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* also if it stays: then it is not an entry, or another process has removed it */
+        all -= found[i].bytes; /* even if removal fails: then it is not an entry, or another process removed it */
     }
     ipt__release(&context->allocator, found);
 }
 
-/* Writes an entry beside its place and renames it, so that others see all of it or nothing. */
+/* Writes a temporary file and renames it, so that other processes see a whole entry or none. */
 static const char *ipt__folder_store(const char *folder, const char *name, const unsigned char *entry, size_t bytes)
 {
     char path[IPT__PATH_BYTES], temporary[IPT__PATH_BYTES];
@@ -3072,7 +3074,7 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
     return why;
 }
 
-/* The user's folder for caches, or "" if there is none. */
+/* Writes the user's cache folder, or "" if there is none. */
 static void ipt__folder_default(char *folder, size_t capacity)
 {
 #if defined(_WIN32)
@@ -3099,13 +3101,13 @@ static void ipt__folder_default(char *folder, size_t capacity)
 /* >>program/cache                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cache: finding and storing. */
+/* The cache: loading and storing entries. */
 
-/* An entry that has been found and checked: in the embedder's memory or read from a file. */
+/* A verified entry, in the caller's memory or read from a file. */
 typedef struct ipt__entry {
     const unsigned char *data;
-    size_t bytes, payload; /* payload: where it begins */
-    unsigned char *owned;  /* to be released */
+    size_t bytes, payload; /* payload: its offset in data */
+    unsigned char *owned;  /* memory to release; NULL: the caller's */
 } ipt__entry;
 
 static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt__entry *entry)
@@ -3208,7 +3210,7 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
 
 #endif
 
-/* What findings depend on. */
+/* Writes the key of the findings: all inputs on which they depend. */
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
 {
     const ipt__limits *const limits = &context->limits;
@@ -3222,7 +3224,7 @@ enum {
     IPT__FINDINGS_BYTES = 0 IPT__FINDING_LIST(IPT__FINDING_BYTES)
 };
 
-/* The findings as an entry of IPT__ENTRY_HEAD + strlen(key) + IPT__FINDINGS_BYTES bytes. */
+/* Writes the findings as an entry of IPT__ENTRY_HEAD + strlen(key) + IPT__FINDINGS_BYTES bytes. Returns its size. */
 static size_t ipt__findings_entry(const ipt_context *context, const char *key, unsigned char *entry)
 {
     unsigned char *at = entry + IPT__ENTRY_HEAD + strlen(key);
@@ -3265,7 +3267,7 @@ static void ipt__findings_store(const ipt_context *context)
     ipt__entry_store(context, key, entry, ipt__findings_entry(context, key, entry));
 }
 
-/* Asks what code besides OpenCL C the device takes, and for the lines that tell it from others. */
+/* Queries which code besides OpenCL C the device accepts, and the lines that distinguish it from other devices. */
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
     static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
@@ -3312,7 +3314,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
-    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION, which older ones have not */
+    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
         void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
@@ -3327,8 +3329,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 
 /* Device profiles: reading. */
 
-/* Copies the next line of a text, without its end, and moves on to the one behind. 0 if there is none or it does not
- * fit. */
+/* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
+ * it does not fit. */
 static int ipt__line_next(const char **text, char *line, size_t capacity)
 {
     const size_t length = strcspn(*text, "\n");
@@ -3341,7 +3343,7 @@ static int ipt__line_next(const char **text, char *line, size_t capacity)
     return 1;
 }
 
-/* A decimal number that ends with the text or before `stop`, which is skipped. 0 if there is none. */
+/* Reads a decimal number before `stop` or the text's end, and skips `stop`. Returns 0 if there is none. */
 static int ipt__number_next(const char **text, char stop, size_t *value)
 {
     const char *at = *text;
@@ -3362,7 +3364,7 @@ static int ipt__number_next(const char **text, char stop, size_t *value)
 
 #define IPT__PROFILE_TITLE "ipt profile 1"
 
-/* Whether line is `name` and a number. */
+/* Returns whether line is `name` and a number. */
 static int ipt__line_number(const char *line, const char *name, size_t *value)
 {
     const size_t length = strlen(name);
@@ -3376,7 +3378,7 @@ static ipt_result ipt__fail_line(const char *what, int number, const char *line,
                      expected);
 }
 
-/* Makes of a profile the context that it describes. */
+/* Fills in a context from a profile. */
 static ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
@@ -3397,7 +3399,7 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     }
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
-    context->has_half = context->has_double = 1; /* the profile does not tell */
+    context->has_half = context->has_double = 1; /* the profile does not record them */
 #define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
     *line = 0;                                                                                                         \
     ++number;                                                                                                          \
@@ -3423,7 +3425,7 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
 /* >>device/create                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Making and destroying contexts. */
+/* Creation and destruction of contexts. */
 
 static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
 {
@@ -3480,7 +3482,7 @@ static void ipt__context_free(ipt_context *context)
     ipt__release(&allocator, context);
 }
 
-/* Retains or makes all that a context holds of OpenCL. */
+/* Retains or creates a context's OpenCL objects. */
 static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc *desc, cl_device_id device)
 {
     cl_int error = ipt__cl.clRetainDevice(device);
@@ -3504,7 +3506,7 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
     return ipt__read_code(context, device);
 }
 
-/* Where compiled programs may come from, and what is known about the device already. */
+/* Sets the sources of compiled programs, and loads the facts already measured about the device. */
 static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_context_desc *desc)
 {
 #ifndef IPT_NO_DISK_CACHE
@@ -3512,7 +3514,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
 #if !defined(_WIN32)
     if (!desc->cache_dir && (getuid() != geteuid() || getgid() != getegid()))
-        wanted = ""; /* the environment is another user's than the one whose files these would be */
+        wanted = ""; /* setuid: the environment belongs to another user than the files */
 #endif
     if (!wanted) {
         ipt__folder_default(folder, sizeof folder);
@@ -3632,9 +3634,9 @@ IPT_API void ipt_context_destroy(ipt_context *context)
 /* >>program/program                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Programs: building, loading and sharing them. */
+/* Programs: building, loading, sharing. */
 
-/* The compiler's log into the error text, cut to fit, and whole to the logger. */
+/* Fails with the build log, cut to fit the error text. The logger receives all of it. */
 static ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id, cl_int error)
 {
     size_t bytes = 0;
@@ -3646,7 +3648,7 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
         log[0] = 0;
     if (log && context->logger.log)
         context->logger.log(log, context->logger.user);
-    /* Want of memory is not the text's fault, and must not be remembered as such. */
+    /* Lack of memory is not the text's fault: do not record it as a failed build. */
     result =
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
                                                                                               : IPT_ERROR_BUILD,
@@ -3656,7 +3658,7 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     return result;
 }
 
-/* Sets all arguments of a kernel; `second` and local_bytes if it takes them. */
+/* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
                                  size_t local_bytes, const void *arguments)
 {
@@ -3676,14 +3678,13 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* The options that a program is built with. */
+/* Returns the build options of a program. */
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
 {
     const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-/* Writes the specialised text of a program. */
 static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
 {
     ipt__text text = {NULL, 0, 0};
@@ -3699,8 +3700,8 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
     return IPT_SUCCESS;
 }
 
-/* All that the code of a program depends on. target: what portable code is for; NULL: the device's own, which depends
- * on the driver as well. */
+/* Writes the key of a program: all inputs on which its code depends. target names the target of portable code. NULL:
+ * the device's own code, which also depends on the driver. */
 static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
                              char key[IPT__KEY_BYTES])
 {
@@ -3715,8 +3716,8 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
     ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
 }
 
-/* Launches a program with one work-group and next to nothing to do, so that PoCL finishes it: all arguments are 1,
- * which every kernel takes for one element that stays where it is. */
+/* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
+ * for every kernel that means one element that stays in place. */
 static int ipt__program_finish(const ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
@@ -3753,8 +3754,8 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
     return !error;
 }
 
-/* What the device's compiler has made of a program, behind `before` bytes of room; *bytes: both. NULL if that is not to
- * be had. */
+/* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
+ * unavailable. */
 static unsigned char *ipt__program_code(const ipt_context *context, const ipt__program *program, size_t before,
                                         size_t *bytes)
 {
@@ -3776,7 +3777,7 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
     code = (unsigned char *)context->allocator.alloc(*bytes, context->allocator.user);
     memset(pointers, 0, sizeof pointers);
     pointers[i] = code ? code + before : NULL;
-    /* PoCL says so of code that it fails to make by setting the pointer to NULL. */
+    /* PoCL sets the pointer to NULL if it fails to make the code. */
     if (code &&
         (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL) ||
          pointers[i] != code + before)) {
@@ -3786,8 +3787,8 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
     return code;
 }
 
-/* A program as an entry, which the caller releases; NULL if there is no code or no memory. code: what another compiler
- * has made of it for target; both NULL: what the device's own has. */
+/* Returns a program as an entry, which the caller releases. NULL without code or memory. code is another compiler's
+ * output for target. Both NULL: the device's own code. */
 static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__program *program, const char *target,
                                          const void *code, size_t code_bytes, size_t *bytes)
 {
@@ -3804,7 +3805,7 @@ static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__
             memcpy(entry + payload + IPT__ENTRY_FACTS, code, code_bytes);
     } else {
         entry = ipt__program_code(context, program, payload + IPT__ENTRY_FACTS, bytes);
-        /* Counted while other work had part of the device, they would be wrong for ever. */
+        /* A count taken while other work occupied the device would be wrong for ever. */
         if (!limits->resident_groups && program->resident % limits->compute_units == 0)
             resident = program->resident;
         lanes = program->lanes;
@@ -3834,7 +3835,8 @@ static void ipt__program_store(const ipt_context *context, const ipt__program *p
     ipt__release(&context->allocator, entry);
 }
 
-/* The portable code that the device takes, one kind after the other: 1 and the target, 0: not this one, -1: no more. */
+/* Writes the next target whose portable code the device may accept. Returns 1 for a target, 0 for none at this index,
+ * -1 at the end. */
 static int ipt__target_next(const ipt_context *context, int which, char target[64])
 {
     const int ptx = (int)context->capability - (which - 3);
@@ -3845,16 +3847,16 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     case 1:
         strcpy(target, "bitcode");
         return context->takes_bitcode;
-    case 2: /* the device's name begins with that of its processor, "gfx90a:sramecc+:xnack-" */
+    case 2: /* the device's name begins with the processor's: "gfx90a:sramecc+:xnack-" */
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
-    default: /* code for older devices serves as well */
+    default: /* code for older devices runs, too */
         sprintf(target, "ptx:sm_%d", ptx);
         return ptx < 30 ? -1 : 1;
     }
 }
 
-/* Makes a program of an entry that has been checked. The device may still refuse it. */
+/* Builds a program from a verified entry. The device may still refuse it. */
 static int ipt__program_take(const ipt_context *context, ipt__program *program, const char *target,
                              const ipt__entry *entry)
 {
@@ -3886,7 +3888,7 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     return 1;
 }
 
-/* Looks for a program among the embedder's and on disk, first the device's own code and then portable one. */
+/* Searches the caller's binaries and the disk for a program: first the device's own code, then portable code. */
 static int ipt__program_load(const ipt_context *context, ipt__program *program)
 {
     char key[IPT__KEY_BYTES], target[64];
@@ -3908,13 +3910,13 @@ static int ipt__program_load(const ipt_context *context, ipt__program *program)
     if (loaded) {
         ipt__log(context, "loaded %s%s%s", ipt__kernels[program->id].name, which > 0 ? " for " : "",
                  which > 0 ? target : "");
-        if (which > 0) /* what the device makes of it takes less time the next time */
+        if (which > 0) /* the device's own code loads faster next time */
             ipt__program_store(context, program);
     }
     return loaded;
 }
 
-/* Makes a program: finds it compiled, or compiles it. */
+/* Loads a program, or else compiles it. */
 static ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
 {
     const char *source;
@@ -3948,7 +3950,7 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     return IPT_SUCCESS;
 }
 
-/* Copies an expression and its type into one allocation; NULL if there is no memory. */
+/* Copies an expression and its type into one allocation. Returns NULL without memory. */
 static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
                                   const char **copied_expression, const char **copied_type)
 {
@@ -3963,14 +3965,14 @@ static char *ipt__copy_expression(const ipt_allocator *allocator, const char *ex
     return copy;
 }
 
-/* The program of a kernel for params, made unless the context has it. The caller has a hold of it then, and lets it go
- * with ipt__program_drop. */
+/* Returns the program of a kernel for params, and builds it if the context lacks it. The caller holds a reference until
+ * ipt__program_drop. */
 static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
                                    ipt__program **found)
 {
     ipt_result result = IPT_SUCCESS;
     ipt__program *program, **end = &context->programs;
-    IPT_LOCK_ACQUIRE(&context->lock); /* held while building: two plans never build the same program */
+    IPT_LOCK_ACQUIRE(&context->lock); /* held while building, so that two plans never build the same program */
     for (program = context->programs; program; program = program->next) {
         if (program->id == id && ipt__params_equal(&program->params, params))
             break;
@@ -4004,7 +4006,7 @@ static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, cons
     return result;
 }
 
-/* Lets a program go; NULL is fine. */
+/* Releases a reference to a program; NULL is fine. */
 static void ipt__program_drop(ipt_context *context, ipt__program *program)
 {
     if (!program)
@@ -4032,7 +4034,7 @@ IPT_API void ipt_context_trim(ipt_context *context)
     IPT_LOCK_RELEASE(&context->lock);
 }
 
-/* Program `index` with a hold of it, or NULL; *count: how many there are. */
+/* Returns program `index` with a new reference, or NULL. *count: the number of programs. */
 static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
 {
     ipt__program *program, *found = NULL;
@@ -4068,7 +4070,7 @@ IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t 
     return source;
 }
 
-/* Whether text names a target of ipt_context_entry. */
+/* Returns whether text names a target of ipt_context_entry. */
 static int ipt__target_is_known(const char *text)
 {
     const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
@@ -4134,9 +4136,9 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
 /* >>program/probe                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Probing: what only a running program shows. */
+/* Probing: facts that only a running program shows. */
 
-/* Runs a program with `words` as both of its buffers, and reads them back. 0 if that fails. */
+/* Runs a program with `words` as both buffers, and reads them back. Returns 0 on failure. */
 static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
@@ -4159,8 +4161,8 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, con
     return !error;
 }
 
-/* Runs a panel program with nothing to do but to count the work-groups that run at the same time. 0 if it does not run.
- */
+/* Runs a panel program without work, to count the work-groups that run at the same time. Returns 0 if it does not
+ * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
 {
     const size_t global = context->limits.compute_units * 64 * program->params.group_size;
@@ -4173,8 +4175,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
 
-/* Counts the work-groups of a panel program that run at the same time, unless that is known. Fewer than one to a
- * compute unit: other work may have had the device when they were counted, so some later plans count again. */
+/* Counts the work-groups of a panel program that run at the same time, unless the count is known. If there are fewer
+ * than compute units, other work may have occupied the device. Some later plans then count again. */
 static void ipt__find_residency(ipt_context *context, ipt__program *program)
 {
     const ipt__limits *const limits = &context->limits;
@@ -4194,14 +4196,13 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
     ipt__program_store(context, program);
 }
 
-/* The panel program for a unit, with as much local memory as the device turns out to have, and its residency. *found is
- * NULL if there is none that works. */
+/* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
+ * none works. */
 static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
                                  size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
-    /* NVIDIA reports 48 KiB, which is what a kernel argument may have; an array in the kernel may have what there is.
-     */
+    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
     size_t tries[2] = {0, 0};
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
@@ -4237,7 +4238,7 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
             *found = program;
             *resident = program->resident;
         } else {
-            failed |= program != NULL && context->context; /* other work may have had the device's memory */
+            failed |= program != NULL && context->context; /* other work may have taken the device's memory */
             ipt__program_drop(context, program);
         }
     }
@@ -4250,10 +4251,9 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     return result;
 }
 
-/* Has a program of chains transpose a rows x cols grid of super-elements of `units` units, and compares every byte with
- * what should be there. `groups` work-groups share the flags. 1: all are right; -1: there is no memory to try it. A
- * device's sub-groups may be sound one by one and wrong together: PoCL 6.0 mixes up the results of two reductions that
- * no barrier separates. */
+/* Transposes a rows x cols grid of super-elements of `units` units by a chains program, and compares every byte.
+ * `groups` work-groups share the flags. Returns 1 if all bytes are right, -1 without memory. Sub-groups may work one by
+ * one and fail together: PoCL 6.0 mixes up the results of two reductions without a barrier between them. */
 static int ipt__chains_are_right(ipt_context *context, const ipt__program *program, size_t rows, size_t cols,
                                  size_t units, size_t groups)
 {
@@ -4296,9 +4296,9 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     return right;
 }
 
-/* Tries a program of chains: looks at the device's sub-groups, then transposes with short and with the longest pieces,
- * with more flags to a work-group than its work-items look at in one step. *lanes: the size of the sub-groups; 1 if
- * they do not do what they should; 0 if the program does not run. */
+/* Tests a chains program: its sub-groups, then transpositions with short and with the longest pieces. A work-group has
+ * more flags than its work-items read in one step. *lanes: the size of the sub-groups; 1 if they compute wrong results;
+ * 0 if the program does not run. */
 static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
 {
     const ipt__params *const params = &program->params;
@@ -4323,9 +4323,9 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
     return right < 0 ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS;
 }
 
-/* Fills in the sub-groups of a program of chains. Only the program itself can tell how large the device makes them: if
- * otherwise than expected, it is built for what they are. Work-groups take their place where they do not build or do
- * not do what they should. */
+/* Sets the sub-group parameters of a chains program. Only the program itself shows the size of the device's sub-groups.
+ * If the size is not the expected one, the program is built again for it. Work-groups replace sub-groups that fail to
+ * build or compute wrong results. */
 static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
@@ -4376,7 +4376,7 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
     return result;
 }
 
-/* The least local memory that has been seen not to build, or 0; whether so much has; remembering that. */
+/* The smallest local-memory size that failed to build; query; record. */
 static size_t ipt__least_refused(ipt_context *context)
 {
     size_t refused;
@@ -4405,8 +4405,8 @@ static void ipt__refuse_local(ipt_context *context, size_t bytes)
 
 /* Device profiles: writing. */
 
-/* Tries what plans may try some day: the panels' local memory and residency, the largest packs, sub-groups, which are
- * refused if they are not what chains need. */
+/* Measures what later plans may need: the panels' local memory and residency, the largest packs, sub-groups. Refuses
+ * sub-groups that chains cannot use. */
 static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
 {
     static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
