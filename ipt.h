@@ -1176,7 +1176,6 @@ static int ipt__is_out_of_memory(cl_int error)
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
-/* Fails with the name and error of an OpenCL call. */
 static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
@@ -1509,7 +1508,6 @@ static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
     return 0;
 }
 
-/* Returns the largest divisor of n up to `most`. */
 static size_t ipt__divisor_up_to(size_t n, size_t most)
 {
     size_t d = ipt__min(n, most);
@@ -2231,7 +2229,6 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
-/* Returns the device's platform, or NULL. */
 static cl_platform_id ipt__ask_platform(ipt__questions *asked)
 {
     cl_platform_id platform = NULL;
@@ -3678,7 +3675,6 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Returns the build options of a program. */
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
 {
     const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);

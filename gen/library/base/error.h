@@ -196,7 +196,6 @@ static int ipt__is_out_of_memory(cl_int error)
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
-/* Fails with the name and error of an OpenCL call. */
 static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,

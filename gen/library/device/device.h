@@ -104,7 +104,6 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
-/* Returns the device's platform, or NULL. */
 static cl_platform_id ipt__ask_platform(ipt__questions *asked)
 {
     cl_platform_id platform = NULL;

@@ -50,7 +50,6 @@ static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
     return 0;
 }
 
-/* Returns the largest divisor of n up to `most`. */
 static size_t ipt__divisor_up_to(size_t n, size_t most)
 {
     size_t d = ipt__min(n, most);

@@ -42,7 +42,6 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Returns the build options of a program. */
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
 {
     const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);
