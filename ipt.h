@@ -23,27 +23,29 @@
  *   How it works                                          >>method
  *   Choosing and forcing                                  >>choosing
  *   Compiled once: cache, embedded and portable programs  >>cache
- *   Wisdom: what measuring has found                      >>wisdom
+ *   Wisdom: measured choices                              >>wisdom
  *   Matrices in host memory                               >>host
  *   Larger than the device, or than memory                >>larger
- *   The seeds' kernels and heuristics by their names      >>seeds
+ *   Rotations, reflections, expressions, formats          >>moves
+ *   The papers' kernels and heuristics by their names     >>papers
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
  *   Interface                                             >>interface
  *   Implementation                                        >>implementation
  *
  * >>what
- * A row-major matrix of rows x cols elements becomes cols x rows in the memory that it already has. No second matrix is
- * needed: beside it a plan takes device memory of 1 % of the matrix (at least 1 MiB may be used; small matrices and
- * squares need none). On the host it takes a few dozen KiB, most of them kernel text.
+ * ipt turns a row-major matrix of rows x cols elements into cols x rows, in the same memory. It needs no second matrix.
+ * By default a plan's workspace takes at most 1 % of the matrix, or 1 MiB if that is more. Small matrices and squares
+ * need no workspace. The stripped executable of the program below has 396 KB (gcc 12, -O2, x86-64). The kernel text
+ * takes 108 KB of these.
  *
  * >>include
- * Copy ipt.h and ipt_kernels.h into your project (or the one file that `make single` writes), include "ipt.h" wherever
- * you like, and in exactly one C or C++ file say
+ * Copy ipt.h and ipt_kernels.h into your project. `make single` writes one file that replaces both. Include "ipt.h" in
+ * any number of files. In exactly one C or C++ file write
  *     #define IPT_IMPLEMENTATION
  *     #include "ipt.h"
- * Link OpenCL (-lOpenCL) and, on POSIX systems, threads (-lpthread); with IPT_OPENCL_DYNAMIC OpenCL is loaded at run
- * time instead (-ldl on older systems), and its absence is IPT_ERROR_NO_DEVICE.
+ * Link OpenCL (-lOpenCL) and, on POSIX systems, threads (-lpthread). With IPT_OPENCL_DYNAMIC, ipt loads OpenCL at run
+ * time (link -ldl on older systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing.
  *
  * >>program
  *     #define IPT_IMPLEMENTATION
@@ -57,8 +59,8 @@
  *         }
  *         return 0; // matrix is 777 x 1000 now
  *     }
- * ipt_transpose makes and destroys its context on every call, which loads its kernels each time. Programs that transpose
- * more than once keep a context and their plans:
+ * ipt_transpose creates and destroys a context on every call, and so loads its kernels each time. Programs that
+ * transpose more than once keep a context and plans:
  *     ipt_context *context;
  *     ipt_plan *plan;
  *     ipt_plan_desc desc = {0};
@@ -67,216 +69,237 @@
  *     desc.elem_size = sizeof(float);
  *     ipt_context_create(NULL, &context);
  *     ipt_plan_create(context, &desc, &plan);
- *     ipt_plan_execute_host(plan, matrix);                                  // memory of the host
- *     ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);            // a cl_mem of yours
+ *     ipt_plan_execute_host(plan, matrix);                                  // host memory
+ *     ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, &event);            // your cl_mem
  *     ipt_plan_destroy(plan);
  *     ipt_context_destroy(context);
  *
  * >>objects
- * An ipt_context is one OpenCL device with the programs built for it. Hand it your cl_context and device, or let it
- * make its own (ipt_context_cl_context and ipt_context_cl_device tell which). The device is the desc's; else one whose
- * name, or whose platform's name, contains the desc's device_name, or without one the environment's IPT_DEVICE; else
- * any. Among several a GPU comes first. An ipt_plan is how one shape is transposed there: its stages, kernels and
- * workspace. It can be executed any number of times, on any queue of its context and device. Both are made from descs
- * whose zeros mean defaults. Plans hold their context, and the context its OpenCL objects, so the order in which you
- * destroy things is free.
+ * An ipt_context holds one OpenCL device and the programs built for it. You may pass your own cl_context and device.
+ * Otherwise ipt creates a context; ipt_context_cl_context and ipt_context_cl_device return what it uses. ipt takes the
+ * desc's device if there is one. Otherwise it takes a device whose name, or whose platform's name, contains the desc's
+ * device_name. Without a device_name it matches the environment's IPT_DEVICE. Without either, any device will do. Among
+ * several devices a GPU comes first.
+ *   An ipt_plan holds the stages, kernels and workspace that transpose one shape. You can execute it any number of
+ * times, on any queue of its context and device. You fill descs to create both; zeros mean defaults. A plan retains its
+ * context, and a context retains its OpenCL objects. You may therefore destroy them in any order.
  *
  * >>shapes
- * rows and cols may be any numbers from 1 up, primes included; elem_size any number of bytes. Elements are moved in
- * units of the largest power of two that divides elem_size, 16 bytes at most, so 1, 2, 4, 8 and 16 are fastest, and 12
- * is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart. Every stage takes all of
- * them in the same launches, as far as the workspace allows. Column-major matrices: swap rows and cols.
+ * rows and cols may be any numbers from 1 up, primes included. elem_size may be any number of bytes. ipt moves elements
+ * in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are therefore
+ * fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart. Every
+ * stage processes the whole batch in the same launches, as far as the workspace allows. For column-major matrices swap
+ * rows and cols.
  *
  * >>promises
- * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, with no padding (but for plans
- *   with IPT_PAD). Bytes outside are never read or written, those between the matrices of a batch included.
- * - ipt_plan_execute only enqueues and flushes: it allocates nothing, compiles nothing and never blocks. All memory is
- *   taken, and written to once, when the plan is made. (An OpenCL implementation may finish compiling a kernel at its
- *   first launch: PoCL does, unless the program comes from the cache or has just been stored there.)
- * - A failure before the first command is enqueued leaves the buffer as it was.
- * - ipt prints nothing, has no global state but each thread's error text (and, with IPT_OPENCL_DYNAMIC, the table of
- *   OpenCL's functions), and writes no files but those of the cache folder.
- * - Nothing hangs. Kernels whose work-groups wait for others that must run at the same time run on GPUs only, each wait
- *   is bounded, and what is given up is done by the launch's last work-group alone: slowly, but right.
- *   IPT_NO_COOPERATIVE does without them. (Those of IPT_PAD wait for work-groups that have started before them only.)
+ * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, without padding (except with
+ *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch.
+ * - ipt_plan_execute only enqueues and flushes. It allocates nothing, compiles nothing and never blocks. Creating the
+ *   plan allocates all memory and writes to it once. (An OpenCL implementation may finish compiling a kernel at its
+ *   first launch. PoCL does, unless the cache has just supplied or stored the program.)
+ * - If ipt_plan_execute fails before it enqueues its first command, the buffer is unchanged.
+ * - ipt prints nothing. Its only global state is each thread's error text and, with IPT_OPENCL_DYNAMIC, the table of
+ *   OpenCL's functions. It writes files in the cache folder, and those that a call's argument names
+ *   (ipt_wisdom_export_file, ipt_cache_store). It writes no others.
+ * - Nothing hangs. Kernels whose work-groups wait for others that must run at the same time run on GPUs only. Each wait
+ *   is bounded. If a wait expires, the launch's last work-group completes the work alone: slowly, but correctly.
+ *   IPT_NO_COOPERATIVE avoids these kernels. (Work-groups of IPT_PAD wait only for work-groups that started earlier.)
  *
  * >>errors
- * Every function that can fail returns an ipt_result. ipt_context_error tells what went wrong in a sentence that names
- * the argument or field and its value, or the OpenCL call and its error; it is the calling thread's own and stays until
- * its next failure. Build logs go whole to the logger of the context desc, if there is one. IPT_ERROR_INCOMPLETE means
- * that the content is lost: some commands were enqueued, and then one could not be. The plan can be used again.
- *   A command that fails later, or an event of yours that it waits for, shows in the execution's event, and what stands
- * behind it does not begin, an execution that waits for this one by itself included; the next one is free of it again.
- * Some OpenCLs tell it less well: with NVIDIA's driver clWaitForEvents succeeds and the event's status tells, with
- * Intel's runtime for CPUs it is the other way round; PoCL 3.1 may end the process where several commands stand behind
- * it, Intel's where a list has two failed events.
- *   Mesa's rusticl on llvmpipe is refused, because its results are wrong. A device that lacks something gets a fallback
- * or IPT_ERROR_UNSUPPORTED.
+ * Every function that can fail returns an ipt_result. ipt_context_error returns a sentence about the failure. The
+ * sentence names the argument or field with its value, or the OpenCL call with its error. Each thread has its own text,
+ * which stays until the thread's next failure. The context desc's logger receives complete build logs.
+ *   IPT_ERROR_INCOMPLETE means that the content is lost: some commands were enqueued, and a later one could not be. You
+ * can still use the plan.
+ *   A command may fail after enqueueing, or an event in your wait list may fail. The returned event then carries the
+ * error. Dependent commands do not run, including an already enqueued execution of the same plan. Later executions are
+ * unaffected. Some OpenCL implementations report such errors differently:
+ * - With NVIDIA's driver clWaitForEvents succeeds; only the event's status carries the error.
+ * - With Intel's CPU runtime clWaitForEvents fails; the event's status does not carry the error.
+ * - PoCL 3.1 may end the process if several commands depend on the failed one.
+ * - Intel's CPU runtime may end the process if a wait list has two failed events.
+ *   ipt refuses Mesa's rusticl on llvmpipe, because its results are wrong. If a device lacks a feature, ipt falls back
+ * to other kernels or returns IPT_ERROR_UNSUPPORTED.
  *
  * >>threads
- * All functions may be called from any thread, on shared contexts and plans; only destroying something while another
- * thread uses it is an error. A lock is held while a plan's commands are enqueued, not while they run. Each command
- * waits for the one before it by event, so in-order and out-of-order queues serve alike. A plan that is executed again
- * while an earlier execution of it still runs waits for that by itself, on whatever queue it is, because they share the
- * workspace. The event that ipt_plan_execute returns completes after the last command; its profiling times are that
- * command's.
+ * Any thread may call any function, on shared contexts and plans. Only one thing is an error: to destroy an object that
+ * another thread uses. ipt holds a lock while it enqueues a plan's commands, not while they run. Each command waits for
+ * the previous one by event. In-order and out-of-order queues therefore behave alike. Executions of one plan share its
+ * workspace. A new execution waits for the previous one on the device, on whatever queue that is. The event of
+ * ipt_plan_execute completes after the last command. Its profiling times are those of that command.
  *
  * >>method
- * A stage takes (instances, A, B, b): that many independent A x B grids of super-elements of b elements, each of which
- * becomes B x A. ipt_plan_describe prints a plan's stages. Kernels that serve a stage:
+ * A stage has parameters (instances, A, B, b). It turns that many independent A x B grids of super-elements into B x A
+ * grids. A super-element has b elements. ipt_plan_describe returns a plan's stages as text. These kernels serve stages:
  *   tile      a work-group holds whole instances in local memory, on a GPU as many as fit
  *   swap      square instances, tile pair by tile pair
- *   wave      instances go through slabs of the workspace, as many at a time as there are slabs, in two launches
- *   panel     on GPUs: an instance is held by several work-groups, a chunk each, that wait until all of it has been read
- *   shuffle   super-elements follow the cycles of the permutation; a bit per slot tells which have been moved
- *   chains    the same on GPUs: several chains to a sub-group, a load and a claim of each under way at a time
- *   flip      pairs of elements change places: reflections, and what a rotation is more than a transposition
- *   map       the expression, where no other stage can apply it
- * Matrices that fit into the local memory of a work-group, or on a GPU into that of all work-groups that run at a time,
- * and squares take one stage. All others take two passes over memory (seed 002's sequences 2.1 and 2.2, made total):
- * with R the longer side = m * P + r, panels of m rows (tall) or columns (wide) are transposed, and the super-elements
- * of m elements that this makes are shuffled. The r rows or columns that are left over are saved first and restored
- * last, and the slots of the shuffle lie from the start where the rows of the result will: slot t begins at
- * (t div P) * R + (t mod P) * m. A panel's slots then reach into the next panel's memory, but no further, so panels are
- * written in an order in which that panel has been read before.
+ *   wave      instances pass through slabs of the workspace in two launches, one instance per slab at a time
+ *   panel     on GPUs: several work-groups hold an instance, a chunk each, and wait until all of it has been read
+ *   shuffle   super-elements follow the cycles of the permutation; one bit per slot marks those already moved
+ *   chains    the same on GPUs: a sub-group follows several chains, with a load and a claim of each in flight
+ *   flip      pairs of elements swap places: reflections, and the part of a rotation beyond its transposition
+ *   map       applies the expression if no other stage can
+ * One stage transposes squares and matrices that fit into a work-group's local memory. GPUs add another case: matrices
+ * that fit into the local memory of all work-groups that run at the same time.
+ *   All other matrices take two passes over memory. These extend sequences 2.1 and 2.2 of Gomez-Luna et al. 2016 to all
+ * shapes. Let the longer side be R = m * P + r. The first pass transposes panels of m rows (tall matrices) or m columns
+ * (wide ones). This yields super-elements of m elements. The second pass shuffles them. A plan saves the remaining r
+ * rows or columns first and restores them last. From the start, the shuffle's slots lie where the rows of the result
+ * will be: slot t begins at (t div P) * R + (t mod P) * m. A panel's slots therefore reach into the next panel's
+ * memory, but no further. The plan writes panels in an order in which that next panel has already been read.
  *
  * >>choosing
- * max_workspace limits the workspace; if that is too little, the error tells how much would do. sequence forces one of
- * the sequences of seed 002, section 5.1, or the two-pass method, with tile_m and tile_n as their factors: M = M' * m,
- * N = N' * n. 1 and 2.1 to 4.3 need factors that divide; two-pass does not. Under IPT_SEQUENCE_AUTO tile_m (rows >=
- * cols) or tile_n (rows < cols) is the length of a super-element where there is one. IPT_MEASURE times the most
- * promising lengths on the device; it needs a temporary matrix, or measure_buffer, meanwhile. IPT_CACHE_ONLY never
- * compiles: the programs must be in the context already, from an earlier plan. IPT_NO_COOPERATIVE forbids kernels in
- * which work-groups wait for one another: panels go in waves then. How many work-groups run at a time is measured by the
- * first plan that asks, in some milliseconds, unless the context desc's resident_groups tells; where it finds fewer than
- * compute units, the next three plans measure again, because the device may have been busy. Where that fails, such
- * kernels are not used as long as the context lives.
+ * - max_workspace limits the workspace. If it is too small, the error states a sufficient size.
+ * - sequence forces the two-pass method or a sequence of Gomez-Luna et al. 2016, section 5.1. tile_m and tile_n are the
+ *   factors: M = M' * m, N = N' * n. Sequences 1 and 2.1 to 4.3 need factors that divide; two-pass does not. With
+ *   IPT_SEQUENCE_AUTO, tile_m (rows >= cols) or tile_n (rows < cols) is the length of a super-element, if any.
+ * - IPT_MEASURE times the most promising lengths on the device. Meanwhile it needs a temporary matrix or
+ *   measure_buffer.
+ * - IPT_CACHE_ONLY never compiles. An earlier plan of the context, the embedded programs or the cache supply programs.
+ * - IPT_NO_COOPERATIVE forbids kernels whose work-groups wait for one another. Wave stages then replace panel stages.
+ *   The first plan that needs such kernels counts the work-groups that run at the same time. This takes some
+ * milliseconds. The context desc's resident_groups replaces the count. If the count is below the number of compute
+ * units, the device may have been busy. The next three plans then count again. If counting fails, plans do not use such
+ * kernels as long as the context lives.
  *
  * >>cache
- * Each program is compiled once. In memory, all plans of a context share its programs (ipt_context_trim releases those
- * that are out of use). On disk, context_desc.cache_dir has a file for each: by default a folder `ipt` in the user's
- * cache folder, or the environment's IPT_CACHE_DIR; "" switches it off. The key is the hash of the specialised source,
- * the options, the device with its vendor, driver and platform, and it stands in the file in full. Files are checked
- * from the first byte to the last (SHA-256) before the driver sees one, written beside their place, flushed and
- * renamed, so that any number of processes may share a folder and be killed at any time. Files and folders that others
- * than you and root can write to are not trusted (Windows: that is not checked, name a folder of your own). A full
- * disk, a read-only or vanished folder, a damaged file: the program is compiled from its source, and only the logger
- * hears of it. The files hold what has been measured about the device, too (residency, sub-groups, local memory that
- * builds). Beyond cache_limit the oldest go. Only files are counted or removed whose names ipt makes (32 hexadecimal
- * digits and .ipt), and only those are removed that begin as ipt's files do.
- *   A folder made by `ipt precompile ... -o DIR` can be shipped, read-only (it is made for you alone: chmod it).
+ * ipt compiles each program once. All plans of a context share its programs in memory. ipt_context_trim releases the
+ * unused ones. On disk, context_desc.cache_dir holds one file per program. It defaults to the environment's
+ * IPT_CACHE_DIR, else to a folder `ipt` in the user's cache folder. "" disables the disk cache.
+ *   A file's name is the start of a key's hash; the file contains the full key. The key names the specialised source's
+ * hash, the options, and the device with its vendor, driver and platform. ipt checks the whole file (SHA-256) before
+ * the driver sees a byte. It writes a temporary file beside the target, flushes and renames it. Any number of processes
+ * may therefore share a folder and be killed at any time. ipt does not trust files and folders that others than you and
+ * root can write to. (On Windows ipt cannot check this: name a folder of your own.) A full disk, a read-only or missing
+ * folder or a damaged file is no error. ipt then compiles the program from source and reports to the logger only.
+ *   The files also record measured facts about the device (residency, sub-groups, local memory that builds). Above
+ * cache_limit ipt removes the oldest files. It counts and removes only files whose names it makes: 32 hexadecimal
+ * digits and .ipt. It removes them only if they begin as ipt's files do.
+ *   `ipt precompile ... -o DIR` writes a folder that you can ship read-only. Only you can read it: chmod it first.
  * `--embed FILE.h` writes the same as a C header for context_desc.binaries, for targets without a file system. With
- * IPT_CACHE_ONLY nothing is ever compiled from source: what is missing is IPT_ERROR_CACHE_MISS, with the key in words;
- * the same on devices without a compiler.
- *   For a device that is not at hand, `ipt devices --profile` on the target writes down what plans depend on
- * (ipt_context_profile), and a context with context_desc.profile makes plans without any device. `ipt precompile
- * --profile FILE --target T` has their sources compiled by clang: to PTX, LLVM bitcode, SPIR-V or code for AMD's GPUs.
- * Such code is looked up by source and target, not by driver, and outlives driver updates.
+ * IPT_CACHE_ONLY ipt compiles nothing from source. A missing program is then IPT_ERROR_CACHE_MISS; the error text
+ * contains the key. The same holds for devices without a compiler.
+ *   You can compile for a device that is not at hand. `ipt devices --profile` on the target writes all facts that plans
+ * depend on (ipt_context_profile). A context with context_desc.profile creates plans without any device.
+ * `ipt precompile --profile FILE --target T` compiles their sources by clang: to PTX, LLVM bitcode, SPIR-V or code for
+ * AMD GPUs. ipt finds such code by source and target, not by driver. It therefore outlives driver updates.
  *
  * >>wisdom
- * What IPT_MEASURE finds for a shape is kept in the context, used by all later plans of that shape, with IPT_MEASURE or
- * without, and can be taken along as text: ipt_wisdom_export, ipt_wisdom_import, `ipt tune SHAPES -o FILE`. The text is
- * bound to the version of its format and to the device's name and vendor, and is taken whole or not at all.
+ * A context keeps the choices that IPT_MEASURE makes. All later plans of a shape use them, with IPT_MEASURE or without.
+ * You can keep them as text: ipt_wisdom_export, ipt_wisdom_import, `ipt tune SHAPES -o FILE`. The text is valid for one
+ * version of its format and one device name and vendor. An import takes all of it or nothing.
  *
  * >>host
- * ipt_plan_execute_host takes a matrix in host memory to the device and back, transposed in the same place. How, is
- * desc.host: on devices that share the host's memory (CPUs, integrated GPUs) they work right there, without a copy, if
- * the matrix begins at a multiple of 16 bytes (on CPUs: of the unit that its elements are moved in). Else, and on
- * others, the matrix is moved in parts, cut along its longer side: a part is transposed while the next is on its way,
- * and what the two-pass method would shuffle is left to the transfer, which puts the rows of a part to their places.
- * That takes hardly longer than an upload and a download of the same bytes. Batches are cut between matrices, and go up
- * and down at the same time. Memory from ipt_host_alloc is pinned, and moved directly; other memory goes through pinned
- * buffers (64 MiB) that eight threads fill and empty, which is two to three times as fast as leaving it to NVIDIA's
- * driver.
- *   ipt_plan_execute_host_async does the same by a thread of its own; a callback tells of the progress and can end it.
- * Nothing of the host's matrix is changed before all of it is on the device and transposed (of a batch: all of a part;
- * by stages: up to the one that needs the whole matrix), so an end or a failure before leaves it as it was, and
- * IPT_ERROR_INCOMPLETE says where it has come too late.
- *   ipt_plan_create_split spreads the parts over the devices of several contexts of one cl_context.
+ * ipt_plan_execute_host transposes a matrix in host memory in place. desc.host selects the method. Some devices share
+ * the host's memory (CPUs, integrated GPUs). They work in it directly, without a copy, if the matrix is aligned to 16
+ * bytes (on CPUs: to the unit of its elements). Otherwise ipt moves the matrix in parts, cut along its longer side. The
+ * device transposes a part while the next part is in transfer. The transfer also does the shuffle of the two-pass
+ * method: it puts the rows of a part in their places. This takes hardly longer than an upload and a download of the
+ * same bytes. ipt cuts batches between matrices, and uploads and downloads at the same time. Memory of ipt_host_alloc
+ * is pinned, and transferred directly. Other memory passes through pinned buffers (64 MiB), which eight threads fill
+ * and empty. This is two to three times as fast as pageable transfers by NVIDIA's driver.
+ *   ipt_plan_execute_host_async does the same in a thread of its own. A callback reports progress and can cancel. ipt
+ * writes to the host's matrix only after all of it is on the device and transposed. (Batches: all of a part. Stages:
+ * the one that needs the whole matrix is done.) An earlier cancellation or failure leaves the matrix unchanged. A later
+ * one returns IPT_ERROR_INCOMPLETE.
+ *   ipt_plan_create_split distributes the parts over the devices of several contexts of one cl_context.
  *
  * >>larger
- * A host matrix that does not fit into max_device_memory, or the device, goes through the device in pieces, both ways at
- * once. In memory of ipt_host_alloc's, with room for a quarter of it or more, from about 80 MB on and with elements of up
- * to about 64 bytes, these are blocks, and those whose final place is not free yet are held on the device; what it cannot
- * hold goes down and comes up again, which makes up to a sixth more for a quarter, nothing for a half. Else the matrix is
- * cut along its longer side into panels, which go up, are transposed and come down to where they were. The
- * super-elements that this makes are as long as a panel; the host's threads put them in their places (before the
- * panels, if the matrix is wide), cycle by cycle. Every byte crosses the bus once in each direction. Batches of smaller
- * matrices are taken some at a time. IPT_ERROR_INCOMPLETE is possible from the first byte that comes down on.
- *   Devices limit the bytes of one buffer, too (CL_DEVICE_MAX_MEM_ALLOC_SIZE), and some take more than they say. A plan
- * tries the size that it wants first. Where the device refuses that, the plan takes a smaller workspace, and host
- * matrices go in pieces, in buffers within the device's limit. IPT_HOST_SYNCHRONOUS, IPT_HOST_STAGES and
- * IPT_HOST_SHARED take no pieces: they return IPT_ERROR_OUT_OF_MEMORY. Plans of ipt_plan_create_split send the pieces
- * through the first device.
- *   ipt_plan_execute_storage does that, by panels, to a matrix that is read and written by your functions, in a file,
- * say, with max_host_memory bytes of memory. Where super-elements come out short, blocks of many of them are moved, and
- * sorted in a third pass. It goes in steps. Before a step writes its first byte, ipt calls `ready` with the step's
- * number and with the one piece of ipt_storage.memory that is new. Who keeps that memory, or the pieces at their places,
- * and the number of the last step, can go on from there whatever has happened since. ipt_plan_storage_needs tells which
- * pieces count then. `ipt transpose` keeps the memory in a mapped file, with a sum of each piece, and so survives kills
- * and refuses a damaged journal.
+ * A host matrix may exceed max_device_memory or the device's memory. It then passes through the device in pieces, with
+ * uploads and downloads at the same time. The pieces are blocks under three conditions. The matrix is in memory of
+ * ipt_host_alloc, and a quarter of it or more fits. It has at least about 80 MB. Its elements have at most about 64
+ * bytes. The device holds the blocks whose final place is still occupied. ipt downloads those that do not fit, and
+ * uploads them again later. If a quarter of the matrix fits, this adds up to a sixth to the traffic. If half fits, it
+ * adds nothing.
+ *   Other matrices are cut along their longer side into panels. ipt uploads a panel, transposes it and downloads it to
+ * its old place. The super-elements are then as long as a panel. Threads of the host put them in their places cycle by
+ * cycle, after the panels (wide matrices: before them). Every byte crosses the bus once in each direction. ipt takes
+ * several matrices of a batch at a time, if they are small. From the first downloaded byte on, a failure is
+ * IPT_ERROR_INCOMPLETE.
+ *   Devices also limit the bytes of one buffer (CL_DEVICE_MAX_MEM_ALLOC_SIZE), but some accept more. A plan tries the
+ * size that it wants first. If the device refuses it, the plan takes a smaller workspace. Host matrices then go in
+ * pieces, in buffers within the device's limit. IPT_HOST_SYNCHRONOUS, IPT_HOST_STAGES and IPT_HOST_SHARED take no
+ * pieces: they return IPT_ERROR_OUT_OF_MEMORY. Plans of ipt_plan_create_split send the pieces through the first device.
+ *   ipt_plan_execute_storage does the same, by panels, to a matrix that your functions read and write: in a file, say.
+ * It takes max_host_memory bytes of host memory. If super-elements would be short, it moves blocks of many of them and
+ * sorts these in a third pass. The execution runs in steps. Before a step writes its first byte, ipt calls `ready` with
+ * the step's number and the only new piece of ipt_storage.memory. Keep this memory, or each piece at its place, and the
+ * number of the last step. You can then resume from that step after any crash. ipt_plan_storage_needs returns which
+ * pieces a resumption needs. `ipt transpose` keeps the memory in a mapped file, with a checksum of each piece. It so
+ * survives kills and refuses a damaged journal.
  *
  * >>moves
- * desc.move rotates or reflects instead of transposing. Matrices of a batch that fit into local memory take one pass as
- * ever, and reflections and rotations by 180 degrees alone do, too; else a pass that reverses rows, or their sequence,
- * follows the transposition. desc.expression is OpenCL C that is compiled into the stage that has every element in hand
- * just once, and costs no pass of its own, but where cycles are followed element by element (sequence 1) and where a
- * large matrix is only reflected or turned by 180 degrees. What desc.from and desc.to name AoS, SoA and ASTA are arrays
- * of structures, structures of arrays and arrays of structures of tiled arrays: rows structures of cols fields, tile_m of
- * them to a tile, which must divide rows.
+ * desc.move selects a rotation or reflection instead of a transposition. Small matrices of a batch, which fit into
+ * local memory, still take one pass. Reflections and rotations by 180 degrees alone do, too. Other rotations add a pass
+ * after the transposition, which reverses each row or the sequence of rows.
+ *   desc.expression is a line of OpenCL C. ipt compiles it into a stage that handles every element exactly once. It
+ * costs no extra pass, with two exceptions: sequence 1, which follows cycles element by element, and large matrices
+ * that are only reflected or rotated by 180 degrees.
+ *   desc.from and desc.to select formats, AoS, SoA and ASTA among them. These are arrays of structures, structures of
+ * arrays and arrays of structures of tiled arrays. They hold rows structures of cols fields. In ASTA a tile has tile_m
+ * structures, and tile_m must divide rows.
  *
- * >>seeds
- * ipt implements five documents: in-place transposition on accelerators (000) and GPUs (002), out-of-place transposition
- * in CUDA (001, 003), many small matrices (004). What they describe can be had by its name, to compare or to reproduce:
+ * >>papers
+ * ipt implements five documents:
+ *   Sung et al. 2014         Sung, Gomez-Luna, Gonzalez-Linares, Guil, Hwu, "In-Place Transposition of Rectangular
+ *                            Matrices on Accelerators", PPoPP 2014, doi 10.1145/2555243.2555266
+ *   Gomez-Luna et al. 2016   Gomez-Luna, Sung, Chang, Gonzalez-Linares, Guil, Hwu, "In-Place Matrix Transposition on
+ *                            GPUs", IEEE TPDS 27(3), 2016, doi 10.1109/TPDS.2015.2412549
+ *   Ruetsch et al.           Ruetsch, Micikevicius, Scudiero, "Optimizing Matrix Transpose in CUDA", NVIDIA, 2009-2013
+ *   Pomorski                 Pomorski, "Linear Algebra on the GPU", slides, SHARCNET, undated
+ *   Ha et al. 2013           Ha, King, Fu, Kirby, "A High-Performance Multi-Element Processing Framework on GPUs",
+ *                            UUSCI-2013-005, 2013
+ * Their methods have names here, for comparison and reproduction:
  *   sequences 1 to 4.3     desc.sequence, with tile_m and tile_n. 4.3 is 4.1 with its middle stages fused
- *   BS, PTTWAC 010!        desc.variant_010 for the stages that move single elements within tiles
- *   PTTWAC 100!            desc.variant_100 for those that move super-elements, and for sequence 1
- *   P-IPT                  either of them
- *   spreading of flags     desc.flag_spread: 32 is a word to a flag
- *   padding                IPT_PAD; desc.variant_pad for the published chain of work-groups, which is far slower
- *   block formats          desc.from and desc.to, any into any other, in at most three stages
- *   batches (seed 004)     desc.variant_010 with sequence auto (work-item, sub-group, work-group to a matrix) or square
- *   data adapters          desc.from and desc.to by AoS, SoA, ASTA, and desc.expression
- *   heuristics             ipt_heuristic_tiles, ipt_heuristic_sequence ... which plans do not use, but for IPT_PAD
- * All use a claim protocol that is right on devices whose memory is weakly ordered: the published ones are not.
+ *   BS, PTTWAC 010!        desc.variant_010, for stages that move single elements within tiles
+ *   PTTWAC 100!            desc.variant_100, for stages that move super-elements, and for sequence 1
+ *   P-IPT                  desc.variant_010 or desc.variant_100
+ *   spreading of flags     desc.flag_spread: 32 gives each flag a word of its own
+ *   padding                IPT_PAD; desc.variant_pad selects the published chain of work-groups, which is far slower
+ *   block formats          desc.from and desc.to: any into any other, in at most three stages
+ *   batches (Ha et al.)    desc.variant_010 with sequence auto (work-item, sub-group, work-group per matrix) or square
+ *   data adapters          desc.from and desc.to with AoS, SoA, ASTA, and desc.expression
+ *   heuristics             ipt_heuristic_tiles, ipt_heuristic_sequence ... Plans use them for IPT_PAD only
+ * All use a claim protocol that is correct on devices with weakly ordered memory. The published protocols are not.
  *
  * >>settings
  * Define these before the include with IPT_IMPLEMENTATION, or all of them for every include:
- *   IPT_STATIC             all functions are private to the including file
- *   IPT_API                what stands before every public function, for example an export attribute
- *   IPT_OPENCL_DYNAMIC     load OpenCL at run time
- *   IPT_NO_DISK_CACHE      leave out all that reads and writes cache folders
- *   IPT_NO_SEED_KERNELS    leave out the heuristics and the kernels that only reproduce the seeds
+ *   IPT_STATIC             makes all functions private to the including file
+ *   IPT_API                precedes every public function, for example an export attribute
+ *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time
+ *   IPT_NO_DISK_CACHE      leaves out all code that reads and writes cache folders
+ *   IPT_NO_PAPERS    leaves out the heuristics and the kernels that only reproduce the papers
  *   IPT_LOCK_TYPE, IPT_LOCK_STATIC, IPT_LOCK_INIT, IPT_LOCK_DESTROY, IPT_LOCK_ACQUIRE, IPT_LOCK_RELEASE
  *                          your own lock instead of pthread's or SRWLOCK: all six or none
- *   IPT_NO_THREADS         start no threads: no ipt_plan_execute_host_async, pageable matrices as the driver does it
- *   CL_TARGET_OPENCL_VERSION is left as you set it (120 or above)
+ *   IPT_NO_THREADS         starts no threads: no ipt_plan_execute_host_async; the driver transfers pageable matrices
+ *   CL_TARGET_OPENCL_VERSION keeps your value (120 or above)
  *
  * >>limits
- * - NVIDIA's driver hands out PTX, from which it makes machine code anew in each process that finds its own cache empty
- *   or switched off: 0.05 to 0.3 s for a program instead of 0.2 to 0.6 from source.
- * - Where a limit is set on the size of files (RLIMIT_FSIZE), writing the cache may raise SIGXFSZ, as any write does.
- * - Without max_device_memory, ipt_plan_execute_host takes as much device memory as the matrix has, if the device has
- *   it, and overlapped plans keep it between calls. Matrices that are cut can only be transposed, in memory with 3 MB
- *   and some blocks for the shuffle beside the matrix.
- * - Elements of 2^32 units or more are refused. Elements of 1, 2 or 3 bytes are moved by their own size within panels,
- *   at a quarter of the copy's speed.
- * - Sub-groups of 8, 16 or 32 work-items are used: by PTX on NVIDIA devices, else by cl_intel_subgroups or
- *   cl_khr_subgroups. Each program that uses the latter transposes three small grids before a plan takes it. Where a byte
- *   differs, work-groups of 32 take the place of sub-groups. PoCL's are never used: PoCL makes them of work-groups, and
- *   versions 5.0 and 6.0 mix up the results of two reductions without a barrier between them.
- * - An execution must not wait for the event of an ipt_plan_execute_host_async of its own plan that is still under way:
- *   each would wait for the other for ever.
- * - A cooperative execution waits for the last one of its context, also for one that itself waits for a user event, and
- *   fails with it if that event is set to an error.
- * - Mesa's rusticl on llvmpipe is refused: version 22.3.6 was seen to compute wrong results.
+ * - NVIDIA's driver returns PTX as a program's binary. Each process compiles it again to machine code, if the driver's
+ *   own cache is empty or disabled. This takes 0.05 to 0.3 s for a program, instead of 0.2 to 0.6 s from source.
+ * - If the size of files is limited (RLIMIT_FSIZE), writing the cache may raise SIGXFSZ, as any write does.
+ * - Without max_device_memory, ipt_plan_execute_host takes as much device memory as the matrix has, if available.
+ *   Overlapped plans keep it between calls.
+ * - A plan for a cut matrix can only transpose. Beside the matrix, the host's memory needs 3 MB and some blocks for the
+ *   shuffle.
+ * - ipt refuses elements of 2^32 units or more. Panels move elements of 1, 2 or 3 bytes by their own size, at a quarter
+ *   of the copy's speed.
+ * - ipt uses sub-groups of 8, 16 or 32 work-items: by PTX on NVIDIA devices, else by cl_intel_subgroups or
+ *   cl_khr_subgroups. Each program that uses these extensions transposes three small grids before a plan uses it. If a
+ *   byte differs, work-groups of 32 replace the sub-groups. ipt never uses PoCL's sub-groups. PoCL makes them of
+ *   work-groups. Its versions 5.0 and 6.0 mix up the results of two reductions without a barrier between them.
+ * - An execution must not wait for the event of an unfinished ipt_plan_execute_host_async of the same plan. Each would
+ *   wait for the other for ever.
+ * - A cooperative execution waits for the last one of its context, even if that one waits for a user event. If that
+ *   event is set to an error, both fail.
+ * - ipt refuses Mesa's rusticl on llvmpipe: version 22.3.6 computed wrong results.
  */
 /* clang-format on */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>interface/interface                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What users call. */
+/* The public interface. */
 
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -306,7 +329,7 @@
 #define IPT__UNUSED
 #endif
 
-/* IPT_API stands before every public function. IPT_STATIC makes them all private to the including file. */
+/* IPT_API precedes every public function. IPT_STATIC makes all of them private to the including file. */
 #ifndef IPT_API
 #ifdef IPT_STATIC
 #define IPT_API IPT__UNUSED static
@@ -317,7 +340,7 @@
 #endif
 #endif
 
-/* What every call that can fail returns. X(enumerator, value, sentence) */
+/* The results of all calls that can fail. X(enumerator, value, sentence) */
 #define IPT_RESULT_LIST(X)                                                                                             \
     X(IPT_SUCCESS, 0, "success")                                                                                       \
     X(IPT_ERROR_INVALID_ARGUMENT, 1, "an argument is invalid")                                                         \
@@ -334,10 +357,10 @@
 #define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
 typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
 
-/* A sentence for a result, without the details that ipt_context_error has. Never NULL. */
+/* Returns a sentence for a result. ipt_context_error returns the details. Never NULL. */
 IPT_API const char *ipt_result_string(ipt_result result);
 
-/* The version of the implementation that is linked: equals IPT_VERSION of the header it was compiled from. */
+/* Returns the version of the linked implementation: IPT_VERSION of the header that it was compiled from. */
 IPT_API int ipt_version(void);
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -346,132 +369,134 @@ IPT_API int ipt_version(void);
 
 typedef struct ipt_context ipt_context;
 
-/* Where ipt takes host memory from. Set alloc and free both or neither (malloc and free then); they may be called from
- * any thread that calls ipt. alloc returns memory aligned for every type, or NULL. */
+/* The allocator of host memory. Set alloc and free both or neither (then malloc and free). Any thread that calls ipt
+ * may call them. alloc returns memory aligned for every type, or NULL. */
 typedef struct ipt_allocator {
     void *(*alloc)(size_t bytes, void *user);
     void (*free)(void *pointer, void *user);
-    void *user; /* handed to both */
+    void *user; /* passed to both */
 } ipt_allocator;
 
-/* Where ipt reports what no error can carry: whole build logs, programs built. May be called from any thread that calls
- * ipt; must not call ipt. ipt itself never prints. */
+/* The receiver of messages that fit no error: complete build logs, names of built programs. Any thread that calls ipt
+ * may call it. It must not call ipt. ipt itself never prints. */
 typedef struct ipt_logger {
     void (*log)(const char *message, void *user);
-    void *user; /* handed to log */
+    void *user; /* passed to log */
 } ipt_logger;
 
-/* A compiled program as it lies in a cache folder, for devices without a file system: see ipt_context_entry. */
+/* A compiled program in the format of a cache file, for devices without a file system: see ipt_context_entry. */
 typedef struct ipt_binary {
-    const void *data; /* needs no alignment; stays the caller's, and in place as long as the context */
+    const void *data; /* any alignment; the caller keeps it in place until the context is freed */
     size_t bytes;
 } ipt_binary;
 
 typedef struct ipt_context_desc {
-    cl_context context;  /* NULL: ipt makes its own. Retained, so the caller may release it */
-    cl_device_id device; /* NULL: chosen by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
-    const char *device_name; /* part of a platform's or device's name, any case; NULL: not asked for */
+    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it */
+    cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
+    const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
     const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
-                              folder; "", in either place: none. See >>cache */
+                              folder. "" in either place: none. See >>cache */
     ipt_allocator allocator; /* zero: malloc and free */
     ipt_logger logger;       /* zero: silent */
-    size_t max_local_memory; /* bytes of local memory that one work-group may use; 0: what the device reports, or more
-                                where more is found. At least 1024 */
-    size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time; 0: measured. For tests,
-                                and  for devices of which only a part may be used */
-    size_t wait_polls; /* times that a waiting work-group looks before it leaves its work to the last one; 0: default */
-    size_t cache_limit;         /* bytes of the files in cache_dir, of which the oldest go first; 0: 256 MiB */
-    const ipt_binary *binaries; /* compiled programs, looked through before cache_dir. Not copied */
+    size_t max_local_memory; /* bytes of local memory that one work-group may use. 0: the size that the device reports,
+                                or more if ipt finds more. At least 1024 */
+    size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time. 0: measured. For tests,
+                                and for devices of which ipt may use only a part */
+    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to the last one; 0: default */
+    size_t cache_limit;      /* bytes of the files in cache_dir; ipt removes the oldest files above it. 0: 256 MiB */
+    const ipt_binary *binaries; /* compiled programs, searched before cache_dir. Not copied */
     size_t binary_count;
-    const char *profile; /* text of ipt_context_profile: the context is for planning only, without any device. Plans can
-                            be made, described and their sources read, not executed. NULL: a real context */
+    const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
+                            and described, and their sources read, but not executed. NULL: a real context */
 } ipt_context_desc;      /* zero-initialised means defaults */
 
-/* Makes a context. desc may be NULL, which means defaults. On failure *context is NULL.
- * Errors: INVALID_ARGUMENT (with the number of the line for a profile), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (before
- * OpenCL 1.2, known to be wrong), OPENCL. */
+/* Creates a context. A desc of NULL means defaults. On failure *context is NULL. Errors: INVALID_ARGUMENT (for a
+ * profile with the line number), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (OpenCL before 1.2, or known to compute wrong
+ * results), OPENCL. */
 IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
 
-/* The calling thread's last failure in words, until its next one. context may be NULL: there is one text for each
- * thread, not for each context. Never NULL; "" before the first failure. */
+/* Returns the text of the calling thread's last failure. It is valid until the thread's next failure. context may be
+ * NULL: each thread has one text, whatever the context. Never NULL; "" before the first failure. */
 IPT_API const char *ipt_context_error(const ipt_context *context);
 
-/* The OpenCL context and device behind a context, for making queues and buffers. Not retained for the caller: they live
- * as long as the ipt_context, or as the caller retains them. NULL for NULL. */
+/* Return the OpenCL context and device of a context, for creating queues and buffers. They are not retained for the
+ * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. */
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context);
 IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
 
-/* Releases the caller's hold of a context; plans keep it alive for themselves. NULL is fine. */
+/* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
 IPT_API void ipt_context_destroy(ipt_context *context);
 
-/* Pinned host memory, from and to which a device transfers fastest. *memory is NULL on failure. It is freed by
- * ipt_host_free (NULL is fine), or with the context, and must not be in use then. Errors: INVALID_ARGUMENT,
+/* Allocates and frees pinned host memory, which devices transfer fastest. *memory is NULL on failure. ipt_host_free
+ * (NULL is fine) or the end of the context frees it. It must not be in use then. Errors: INVALID_ARGUMENT,
  * OUT_OF_MEMORY, UNSUPPORTED. */
 IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory);
 IPT_API void ipt_host_free(ipt_context *context, void *memory);
 
-/* Releases the programs that no plan of the context uses at present. They are kept otherwise, for plans to come, as
- * long as the context lives. NULL is fine. */
+/* Releases the programs that no plan of the context uses now. Otherwise the context keeps them for later plans. NULL is
+ * fine. */
 IPT_API void ipt_context_trim(ipt_context *context);
 
-/* What plans for this device depend on, as text of several lines for ipt_context_desc.profile, into text of capacity
- * bytes including the terminating zero. *bytes (may be NULL) is what the whole text needs, zero included. Builds and
- * runs some kernels to find it out. Errors: INVALID_ARGUMENT (capacity is too small, too), BUILD, OPENCL ... */
+/* Writes the facts on which plans for this device depend, as lines of text for ipt_context_desc.profile. capacity is
+ * the size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
+ * included. Builds and runs some kernels to measure these facts. Errors: INVALID_ARGUMENT (also if capacity is too
+ * small), BUILD, OPENCL and others. */
 IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 
-/* The programs that a context holds, and last what has been found out about its device: all that a later context needs
- * in order to compile nothing. They keep their places until ipt_context_trim. 0 for NULL. */
+/* Returns the number of entries of a context: its programs, and last the measured facts about its device. With all of
+ * them a later context compiles nothing. Indices stay valid until ipt_context_trim. 0 for NULL. */
 IPT_API size_t ipt_context_entry_count(const ipt_context *context);
 
-/* The OpenCL C text of entry `index` and the options that it is built with (options may be NULL). NULL behind the last,
- * and for what is not a program. Lives as long as the entry. */
+/* Returns the OpenCL C text of entry `index`, and its build options (options may be NULL). NULL beyond the last entry,
+ * and for entries that are not programs. Lives as long as the entry. */
 IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options);
 
-/* Entry `index` in the form of a cache file and of an ipt_binary, into entry of capacity bytes; *bytes is what it
- * needs. With an entry of NULL only that is told. target and code are NULL for what the device's own compiler made,
- * which other devices and drivers do not take. Otherwise code is what another compiler made of the entry's source for
- * target, which is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or "amdgcn:NAME", and serves all devices and
- * drivers that take such code and need the same source. Errors: INVALID_ARGUMENT (capacity is too small, too),
- * OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code of its own), OPENCL. */
+/* Writes entry `index` in the format of a cache file and of an ipt_binary. capacity is the size of entry in bytes,
+ * *bytes the size needed. An entry of NULL only returns that size. If target and code are NULL, the entry holds the
+ * code of the device's own compiler. Other devices and drivers refuse such code. Otherwise code is another compiler's
+ * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
+ * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
+ * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
+ * of its own), OPENCL. */
 IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                      size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
 
-/* Stores an entry in a folder, where a context with that cache_dir finds it: makes the folder (0700) if there is none,
- * with those above it, and replaces an entry of the same program. No limit is applied. Errors: INVALID_ARGUMENT (not an
- * entry, or damaged), OUT_OF_MEMORY, UNSUPPORTED (it cannot be written, and why; IPT_NO_DISK_CACHE). */
+/* Stores an entry in a folder, for contexts with that cache_dir. Creates the folder (0700) and missing folders above
+ * it. Replaces an entry of the same program. Applies no size limit. Errors: INVALID_ARGUMENT (not an entry, or
+ * damaged), OUT_OF_MEMORY, UNSUPPORTED (cannot be written, with the reason; IPT_NO_DISK_CACHE). */
 IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
 
 #ifndef IPT_NO_WISDOM
-/* What IPT_MEASURE has found out on this context, or ipt_wisdom_import has told it, as text of lines, into text of
- * capacity bytes including the terminating zero; *bytes (may be NULL) is what the whole text needs, zero included.
- * Errors: INVALID_ARGUMENT (capacity is too small, too). */
+/* Writes the wisdom of a context as lines of text: the choices of IPT_MEASURE and of ipt_wisdom_import. capacity is the
+ * size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
+ * included. Errors: INVALID_ARGUMENT (also if capacity is too small). */
 IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 
-/* Takes such a text over: plans of the shapes in it, with IPT_MEASURE or without, are made as it says and nothing is
- * measured for them. All or nothing. Errors: INVALID_ARGUMENT (the number of the line and what is wrong with it;
- * another version's), UNSUPPORTED (another device's), OUT_OF_MEMORY. */
+/* Adds such a text to the context's wisdom. Plans of its shapes then follow the text, with IPT_MEASURE or without, and
+ * measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the line's number and the fault;
+ * also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
 IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
 
-/* The same to and from a file. Errors, beside those: INVALID_ARGUMENT if it cannot be written or read. */
+/* The same to and from a file. Further error: INVALID_ARGUMENT if the file cannot be written or read. */
 IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
 IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
 #endif
 
-/* All OpenCL devices of this machine, in the order in which ipt_context_create looks at them. Writes at most capacity
- * of them to devices (which may be NULL if capacity is 0) and how many there are to *count. Errors: INVALID_ARGUMENT,
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them. Writes at most
+ * capacity devices (devices may be NULL if capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT,
  * NO_DEVICE (*count is 0), OPENCL. */
 IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
 
-/* A device in words (name, platform, version, memory), on several lines, into text of capacity bytes including the
- * terminating zero; a longer one is cut. Errors: INVALID_ARGUMENT, OPENCL. */
+/* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
+ * including the terminating zero. A longer description is cut. Errors: INVALID_ARGUMENT, OPENCL. */
 IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Plan: how one shape is transposed in place on one context, with the memory it needs. */
+/* Plan: the stages, kernels and memory that transpose one shape in place on one context. */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* X(enumerator, name). AUTO picks; the others force one, or fail with the reason. The names 1 to 4.3 are those of seed
- * 002, section 5.1. */
+/* X(enumerator, name). AUTO lets the planner choose. The others force one, or fail with the reason. The names 1 to 4.3
+ * are those of Gomez-Luna et al. 2016, section 5.1 (see >>papers). */
 #define IPT_SEQUENCE_LIST(X)                                                                                           \
     X(IPT_SEQUENCE_AUTO, "auto") /* the planner chooses */                                                             \
     X(IPT_SEQUENCE_1, "1")       /* the whole matrix as one cycle-following stage */                                   \
@@ -484,15 +509,18 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
     X(IPT_SEQUENCE_4_1, "4.1")                                                                                         \
     X(IPT_SEQUENCE_4_2, "4.2")                                                                                         \
     X(IPT_SEQUENCE_4_3, "4.3")                                                                                         \
-    X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* tile_m (rows >= cols) or tile_n (rows < cols): super-element length */     \
-    X(IPT_SEQUENCE_SQUARE, "square")     /* tile pairs swapped; rows == cols only */
+    X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* super-element length: tile_m (rows >= cols) or tile_n (rows < cols) */     \
+    X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */
 
-/* The seeds' kernels, for ipt_plan_desc.variant_010 (BS, SWAP, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT)
- * and variant_pad. X(enumerator, name, family, work-items that share an instance or super-element (0: a work-group),
- * bank padding, units held in registers by a work-item (0: local memory holds them), layout of flags, interleaved). A
- * SIMD unit is 32 work-items here, a virtual one 16 or 8 (seed 002, section 5.2). Interleaved: neighbouring work-items
- * belong to different instances; SWAP: a work-group has one pair of tiles in every matrix, not every pair in one (seed
- * 004, sections III.C and III.E). */
+/* The papers' kernels, for ipt_plan_desc.variant_010 (BS, SWAP, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT)
+ * and variant_pad. X(enumerator, name, family, lanes, padding, registers, layout, interleaved).
+ * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
+ *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
+ * - padding: bank padding in local memory.
+ * - registers: units that a work-item holds in registers; 0: local memory holds them.
+ * - layout: the layout of the flags.
+ * - interleaved: neighbouring work-items process different instances (Ha et al. 2013, sections III.C and III.E). For
+ *   SWAP a work-group then swaps one pair of tiles in every matrix, instead of every pair in one. */
 #define IPT_VARIANT_LIST(X)                                                                                            \
     X(IPT_VARIANT_AUTO, "auto", AUTO, 0, 0, 0, 0, 0)                                                                   \
     X(IPT_VARIANT_BS_GROUP, "bs-group", BS, 0, 0, 0, 0, 0)                                                             \
@@ -530,8 +558,8 @@ typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIAN
 /* The name in IPT_VARIANT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_variant_string(ipt_variant variant);
 
-/* Block formats of an M x N matrix with M = M' * m, N = N' * n (seed 002, table 1): which factor is the outermost, the
- * next and so on. X(enumerator, name, factors: M, m, N, n stand for M', m, N', n) */
+/* Block formats of an M x N matrix with M = M' * m, N = N' * n (Gomez-Luna et al. 2016, table 1). X(enumerator, name,
+ * factors): the factors from the outermost to the innermost. M, m, N, n stand for M', m, N', n. */
 #define IPT_FORMAT_LIST(X)                                                                                             \
     X(IPT_FORMAT_DEFAULT, "default", "") /* from: row-major, to: column-major */                                       \
     X(IPT_FORMAT_RM, "RM", "MmNn")       /* row-major */                                                               \
@@ -540,9 +568,9 @@ IPT_API const char *ipt_variant_string(ipt_variant variant);
     X(IPT_FORMAT_CRRB, "CRRB", "NMmn")   /* column-major blocks, row-major inside */                                   \
     X(IPT_FORMAT_CCRB, "CCRB", "NMnm")   /* column-major blocks, column-major inside */                                \
     X(IPT_FORMAT_CM, "CM", "NnMm")       /* column-major: the transposed matrix in row-major order */                  \
-    X(IPT_FORMAT_AOS, "AoS", "MmNn")     /* RM: an array of rows structures of cols fields (seeds 002 and 004) */      \
+    X(IPT_FORMAT_AOS, "AoS", "MmNn")     /* RM: rows structures of cols fields */                                      \
     X(IPT_FORMAT_SOA, "SoA", "NnMm")     /* CM: a structure of cols arrays */                                          \
-    X(IPT_FORMAT_ASTA, "ASTA", "MNnm")   /* RCRB: an array of structures of tiled arrays, tile_m elements each */
+    X(IPT_FORMAT_ASTA, "ASTA", "MNnm")   /* RCRB: structures of tiled arrays, tile_m elements each */
 
 #define IPT__FORMAT_ENUMERATOR(name, text, factors) name,
 typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_COUNT } ipt_format;
@@ -550,9 +578,9 @@ typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_CO
 /* The name in IPT_FORMAT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_format_string(ipt_format format);
 
-/* What becomes of each matrix, for ipt_plan_desc.move. X(enumerator, name, transposed, rows of the result in reverse
- * sequence, each row of it turned round). Rotations are clockwise; those by 90 and 270 degrees, like transpositions,
- * make cols x rows matrices. */
+/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, the result's rows in reverse sequence, each row of
+ * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
+ * matrices. */
 #define IPT_MOVE_LIST(X)                                                                                               \
     X(IPT_MOVE_TRANSPOSE, "transpose", 1, 0, 0)                                                                        \
     X(IPT_MOVE_ROTATE_90, "rotate-90", 1, 0, 1)                                                                        \
@@ -568,14 +596,14 @@ typedef enum ipt_move { IPT_MOVE_LIST(IPT__MOVE_ENUMERATOR) IPT__MOVE_COUNT } ip
 /* The name in IPT_MOVE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_move_string(ipt_move move);
 
-/* How a matrix in host memory gets to the device and back, for ipt_plan_desc.host. X(enumerator, name) */
+/* The ways of a matrix in host memory to the device and back, for ipt_plan_desc.host. X(enumerator, name) */
 #define IPT_HOST_LIST(X)                                                                                               \
-    X(IPT_HOST_AUTO, "auto")               /* shared where the device can, else overlapped for all but small ones */   \
-    X(IPT_HOST_SYNCHRONOUS, "synchronous") /* upload, transposition and download one after the other */                \
-    X(IPT_HOST_OVERLAPPED, "overlapped")   /* parts of it are transposed while others are on their way, and the */     \
-    /* shuffle of the two-pass method is left to the transfer. Transpositions with sequence auto only */               \
-    X(IPT_HOST_STAGES, "stages") /* seed 000, section 6: the stages before the one that needs the whole matrix */      \
-    /* run by parts behind the upload, those after it before the download. Sequences 3.1 to 4.2 */                     \
+    X(IPT_HOST_AUTO, "auto")               /* shared if the device can, else overlapped for all but small ones */      \
+    X(IPT_HOST_SYNCHRONOUS, "synchronous") /* upload, transposition and download in sequence */                        \
+    X(IPT_HOST_OVERLAPPED, "overlapped")   /* transposes some parts while others are in transfer. The transfer does */ \
+    /* the shuffle of the two-pass method. Transpositions with sequence auto only */                                   \
+    X(IPT_HOST_STAGES, "stages") /* Sung et al. 2014, section 6: stages before the one that needs the whole matrix */  \
+    /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
     X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
 
 #define IPT__HOST_ENUMERATOR(name, text) name,
@@ -590,184 +618,188 @@ typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQ
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 
-/* Flags of a plan, or-ed together. */
+/* Flags of a plan, combined by |. */
 #define IPT_ESTIMATE 0u       /* choose by the planner's model (the default) */
-#define IPT_MEASURE 1u        /* try the best few on the device and keep the fastest: needs one temporary matrix */
-#define IPT_CACHE_ONLY 2u     /* never compile OpenCL C: a program that is nowhere at hand is IPT_ERROR_CACHE_MISS */
+#define IPT_MEASURE 1u        /* time the best few on the device and keep the fastest: needs one temporary matrix */
+#define IPT_CACHE_ONLY 2u     /* never compile OpenCL C: a missing program is IPT_ERROR_CACHE_MISS */
 #define IPT_NO_COOPERATIVE 4u /* no kernel may wait for another work-group */
-#define IPT_OUT_OF_PLACE 16u  /* build what ipt_plan_execute_out_of_place needs now, not at its first call */
-#define IPT_PAD 8u /* rows and columns may be added meanwhile, so that the sides have factors: the buffer has */
-/*                               room for them, see ipt_plan_padding */
+#define IPT_OUT_OF_PLACE 16u  /* build the program of ipt_plan_execute_out_of_place now, not at its first call */
+/* May add rows and columns during the execution, so that the sides have factors. The buffer has room for them: see
+ * ipt_plan_padding. */
+#define IPT_PAD 8u
 
 typedef struct ipt_plan ipt_plan;
 typedef struct ipt_plan_desc {
     size_t rows, cols;    /* row-major input of rows x cols elements, output cols x rows (column-major: swap the two) */
-    size_t elem_size;     /* bytes, any from 1 up: 1, 2, 4, 8, 16 are fast, 3, 12, 24 ... work */
-    size_t batch;         /* number of matrices; 0 means 1 */
-    size_t batch_stride;  /* bytes from one matrix to the next; 0: back to back */
+    size_t elem_size;     /* bytes, any from 1 up. 1, 2, 4, 8, 16 are fast; 3, 12, 24 ... work */
+    size_t batch;         /* number of matrices; 0: 1 */
+    size_t batch_stride;  /* bytes from one matrix to the next; 0: no gaps */
     unsigned flags;       /* IPT_ESTIMATE, IPT_MEASURE ... */
-    size_t max_workspace; /* bytes of device memory the plan may hold; 0: the larger of 1 % of the matrices and 1 MiB;
-                             1: as little as possible */
-    ipt_sequence sequence;   /* IPT_SEQUENCE_AUTO or the one to force */
-    size_t tile_m, tile_n;   /* elements; 0: chosen. tile_m divides rows, tile_n cols, but for TWO_PASS and IPT_PAD */
-    cl_mem measure_buffer;   /* IPT_MEASURE may use it (its content is lost): at least as large as the batch; NULL: a
-                                temporary one. Not retained */
-    ipt_variant variant_010; /* for the stages of a sequence from 1 to 4.3: kernel of those that move single elements;
-                                with AUTO one of BS for whole matrices, with SQUARE one of SWAP */
-    ipt_variant variant_100; /* and of those that move super-elements, and of sequence 1 */
+    size_t max_workspace; /* bytes of device memory that the plan may hold. 0: 1 % of the matrices, at least 1 MiB; 1:
+                             as little as possible */
+    ipt_sequence sequence; /* IPT_SEQUENCE_AUTO or a forced sequence */
+    size_t tile_m, tile_n; /* elements; 0: chosen. tile_m divides rows, tile_n cols, except for TWO_PASS and IPT_PAD */
+    cl_mem measure_buffer; /* buffer for IPT_MEASURE, at least as large as the batch; its content is lost. NULL: a
+                              temporary one. Not retained */
+    ipt_variant variant_010; /* kernel of stages that move single elements, in sequences 1 to 4.3. With AUTO one of BS
+                                for whole matrices, with SQUARE one of SWAP */
+    ipt_variant variant_100; /* kernel of stages that move super-elements, and of sequence 1 */
     ipt_variant variant_pad; /* IPT_PAD: IPT_VARIANT_PAD_CHAINED, or AUTO for a faster kernel */
-    size_t flag_spread;  /* words that forced PTTWAC kernels spread the flags of one word over: 1, 2 ... 32, one flag to
-                            a word;  0: 1 */
-    ipt_format from, to; /* other than a transposition: tile_m and tile_n are the blocks' sides, where there are blocks
-                            (ASTA: tile_n is 1 unless given); AUTO only */
-    ipt_move move;       /* other than a transposition, a rotation or a reflection; in place only */
-    const char *expression;      /* OpenCL C: what becomes of the element x on the way, such as "x * x"; NULL: nothing.
-                                    Copied. Elements of 1, 2, 4, 8 or 16 bytes only */
+    size_t flag_spread;  /* words over which forced PTTWAC kernels spread the flags of one word: 1, 2 ... 32 (one flag
+                            per word); 0: 1 */
+    ipt_format from, to; /* formats other than a transposition's; AUTO only. tile_m and tile_n are the blocks' sides, if
+                            there are blocks (ASTA: tile_n is 1 unless given) */
+    ipt_move move;       /* a rotation or reflection instead of a transposition; in place only */
+    const char *expression;      /* OpenCL C: the new value of each element x, such as "x * x". NULL: unchanged. Copied.
+                                    Elements of 1, 2, 4, 8 or 16 bytes only */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
-                                    "uchar4". double and half, also within expression, need the device's cl_khr_fp64
-                                    and cl_khr_fp16: UNSUPPORTED without */
-    ipt_host host;               /* for ipt_plan_execute_host and its likes */
-    size_t host_queues; /* parts that a host matrix is moved in, each by a command queue of its own (seed 000's Q, 64 at
-                           most); 0: chosen */
-    size_t max_device_memory; /* bytes of device memory for host matrices and storages, workspace included; 0: what the
-                                 device has. Matrices that do not fit are cut, and such a plan is for them only */
-    size_t max_host_memory;   /* bytes of host memory that ipt_plan_execute_storage may take; not 0: the plan is for
-                                 that only */
-} ipt_plan_desc;              /* zero-initialised but for rows, cols and elem_size means defaults */
+                                    "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
+                                    cl_khr_fp16: UNSUPPORTED without */
+    ipt_host host;               /* for ipt_plan_execute_host and its variants */
+    size_t host_queues; /* parts of a host matrix, each with its own command queue (Q of Sung et al. 2014), at most 64;
+                           0: chosen */
+    size_t max_device_memory; /* bytes of device memory for host matrices and storages, workspace included. 0: what the
+                                 device has. Larger matrices are cut; such a plan executes host matrices only */
+    size_t max_host_memory; /* bytes of host memory that ipt_plan_execute_storage may take. Not 0: the plan serves that
+                               function only */
+} ipt_plan_desc;            /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
 
-/* Makes a plan: chooses its stages, builds the programs it needs (none if the context has them already), takes and
- * touches its workspace. On failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED,
- * CACHE_MISS, OPENCL. */
+/* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. On
+ * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
 
 /* Enqueues the transposition of the batch that starts byte_offset bytes into buffer. Never blocks, allocates nothing,
- * and flushes the queue. All commands wait for wait_events; *event (may be NULL) completes after the last of them and
- * is the caller's to release. Two executions of one plan share its workspace: the second waits for the first by itself,
- * on any queue. byte_offset is a multiple of the largest power of two that divides elem_size (16 at most). So is the
- * address of host memory that the buffer was made over (CL_MEM_USE_HOST_PTR) where the device is a CPU; a GPU that
- * works in the host's memory needs a multiple of 16. Errors before anything is enqueued leave the buffer as it was and
- * *event NULL: INVALID_ARGUMENT, OPENCL, OUT_OF_MEMORY, UNSUPPORTED (2^31 work-groups or more). INCOMPLETE: some stages
- * were enqueued, *event is the last of them. */
+ * and flushes the queue. All commands wait for wait_events. *event (may be NULL) completes after the last command; the
+ * caller releases it. Executions of one plan share its workspace: the second waits for the first on the device, on any
+ * queue.
+ *   byte_offset is a multiple of the largest power of two that divides elem_size (16 at most). So is the address of
+ * host memory under the buffer (CL_MEM_USE_HOST_PTR), if the device is a CPU. A GPU that works in the host's memory
+ * needs a multiple of 16.
+ *   Errors before the first command leave the buffer unchanged and *event NULL: INVALID_ARGUMENT, OPENCL,
+ * OUT_OF_MEMORY, UNSUPPORTED (2^31 work-groups or more). After INCOMPLETE, *event belongs to the last enqueued
+ * stage. */
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
-/* The same from one place into another, which must not overlap it; source is only read. Both hold the batch with the
- * plan's batch_stride. The first call for an element size builds its program (a plan with IPT_CACHE_ONLY does not), so
- * it may block; later ones only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and UNSUPPORTED for plans
- * with IPT_PAD or formats. */
+/* The same from source to destination, which must not overlap. ipt only reads source. Both hold the batch with the
+ * plan's batch_stride. The first call for an element size builds its program (except with IPT_CACHE_ONLY) and may
+ * block. Later calls only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and UNSUPPORTED for plans with
+ * IPT_PAD or formats. */
 IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
-/* What the functions for host matrices tell while they are at it. Zero-initialised: nothing. */
+/* Callbacks of the functions for host matrices. Zero-initialised: none. */
 typedef struct ipt_host_options {
-    /* Called between the parts, by the thread that moves them: done of total bytes have been over the bus. Whoever
-     * returns other than 0 wants it to end. Must not call ipt for the same plan. */
+    /* Called between the parts, by the thread that moves them: done of total bytes have crossed the bus. Return nonzero
+     * to cancel. Must not call ipt for the same plan. */
     int (*progress)(size_t done, size_t total, void *user);
-    /* Called at the end of ipt_plan_execute_host_async, by its thread; ipt_context_error tells more there. */
+    /* Called at the end of ipt_plan_execute_host_async, by its thread. ipt_context_error returns details there. */
     void (*finished)(ipt_result result, void *user);
-    void *user; /* handed to both */
+    void *user; /* passed to both */
 } ipt_host_options;
 
-/* Transposes host memory in place, as desc.host says, and returns when data holds the result. data needs no alignment;
- * transfers are fastest from memory of ipt_host_alloc's. With IPT_PAD data has room for the padding, which is
- * overwritten. Bytes between the matrices of a batch are neither read nor written. The first call takes device memory
- * for the matrix, which overlapped plans keep for later calls. Nothing is written before all has been uploaded and
- * transposed (batches: all of a part; by stages: the one that needs the whole matrix is done), so a failure until then
- * leaves data as it was; IPT_ERROR_INCOMPLETE says that it happened later. Calls on one plan take turns. Errors:
- * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and what ipt_plan_create returns. */
+/* Transposes host memory in place by the method of desc.host, and returns when data holds the result. data needs no
+ * alignment; memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the padding, which is
+ * overwritten. Bytes between the matrices of a batch are neither read nor written. The first call allocates device
+ * memory for the matrix. Overlapped plans keep it for later calls. Calls on one plan take turns.
+ *   ipt writes to data only after everything is uploaded and transposed. (Batches: all of a part. Stages: the one that
+ * needs the whole matrix is done.) An earlier failure leaves data unchanged; a later one returns IPT_ERROR_INCOMPLETE.
+ * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and those of ipt_plan_create. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
-/* The same with options (may be NULL), whose progress can end it: CANCELLED, and data is as it was, or INCOMPLETE. */
+/* The same with options (may be NULL). If progress cancels: CANCELLED with data unchanged, or INCOMPLETE. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
-/* The same by a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
- * execution, with minus an ipt_result as its status if that fails (look at that: NVIDIA's clWaitForEvents returns
- * success all the same), and is the caller's to release. plan and data stay until then. Until it has completed, no
- * execution of this plan, and none with cooperative kernels on its context, may be enqueued that waits for it: each
- * would wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED (IPT_NO_THREADS); all
- * others are told to options->finished and the event. */
+/* The same in a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
+ * execution. The caller releases it. On failure its status is minus an ipt_result. (Check the status: NVIDIA's
+ * clWaitForEvents returns success even then.) Keep plan and data until the execution ends. Until then enqueue no
+ * execution that waits for the event: none of this plan, and none with cooperative kernels on its context. Each would
+ * wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED (IPT_NO_THREADS).
+ * options->finished and the event report all others. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
 
 #ifndef IPT_NO_STORAGE
-/* Where a matrix is that is not in memory: in a file, say. */
+/* A matrix outside memory: in a file, say. */
 typedef struct ipt_storage {
-    /* Read and write `bytes` bytes that stand `offset` bytes behind the first matrix's start. Called by several threads
-     * at a time, for places that do not overlap. Whoever returns other than 0 has failed. */
+    /* Read and write `bytes` bytes, `offset` bytes after the start of the first matrix. Several threads call them at a
+     * time, for ranges that do not overlap. Return nonzero to report a failure. */
     int (*read)(void *memory, size_t offset, size_t bytes, void *user);
     int (*write)(const void *memory, size_t offset, size_t bytes, void *user);
-    /* Called once for each step, in their order, before the step writes its first byte (NULL: never called). All steps
-     * before it are written. The `bytes` bytes at content, which lie in memory, are all that has changed there since
-     * the last call and is needed to go on; they stay as they are until the next call. So who keeps the pieces of all
-     * calls, each at its place in memory, and step + 1, can resume: nothing else of memory counts. Some steps write
-     * nothing: they only report a piece. Return nonzero to cancel. */
+    /* Called once for each step in order, before the step writes its first byte (NULL: never called). All earlier steps
+     * are written. The `bytes` bytes at content lie in memory. Of the bytes that a resumption needs, only these have
+     * changed since the last call. They stay unchanged until the next call. To resume, keep the pieces of all calls,
+     * each at its place in memory, and step + 1. Nothing else of memory counts. Some steps write nothing: they only
+     * report a piece. Return nonzero to cancel. */
     int (*ready)(size_t step, size_t steps, const void *content, size_t bytes, void *user);
-    void *user;    /* handed to all three */
-    void *memory;  /* ipt_plan_storage_memory bytes, for what goes on; NULL: taken and given back meanwhile */
-    size_t resume; /* 0, or the last step that was ready plus 1: memory holds the pieces that all calls of ready have
-                      reported until then. The work goes on there, with a plan made from the same desc */
+    void *user;    /* passed to all three */
+    void *memory;  /* ipt_plan_storage_memory bytes, for resumption; NULL: allocated and freed by the call */
+    size_t resume; /* 0, or the last reported step plus 1: memory then holds the pieces that all calls of ready have
+                      reported. The execution resumes there, with a plan made from the same desc */
 } ipt_storage;
 
-/* Transposes a matrix, or each matrix of a batch, in place in a storage, with no more than desc.max_host_memory bytes
- * of host memory: in steps, of which one is read and one is worked on while another is written. No step writes what an
- * earlier one has not read, and each can be written again. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED and
- * STORAGE (nothing has been written), INCOMPLETE (some has), OPENCL. */
+/* Transposes a matrix, or each matrix of a batch, in place in a storage. Takes no more than desc.max_host_memory bytes
+ * of host memory. It runs in steps: it reads one step and processes one while it writes another. No step writes bytes
+ * that an earlier step has not read. Each step can be written again. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED
+ * and STORAGE (nothing has been written), INCOMPLETE (something has), OPENCL. */
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
 
-/* Bytes of ipt_storage.memory. 0 for plans that are not for storages. */
+/* Returns the bytes of ipt_storage.memory. 0 for plans that are not for storages. */
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan);
 
-/* Steps of an execution: ipt_storage.ready is called for the steps 0 to this - 1. 0 for plans that are not for
- * storages. */
+/* Returns the number of steps of an execution. ipt calls ipt_storage.ready for steps 0 to this number - 1. 0 for plans
+ * that are not for storages. */
 IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan);
 
-/* Whether the piece of memory that ready has reported for `step` must be there, as it was, to go on with `resume`: 1 or
- * 0. So who keeps a sum of each piece can check, before going on, all that counts. */
+/* Returns 1 if resuming at `resume` needs the piece of memory that ready reported for `step`, unchanged. Otherwise
+ * returns 0. With a checksum of each piece, a caller can verify all needed pieces before it resumes. */
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume);
 #endif
 
-/* A plan for host matrices that are spread over the devices of several contexts, which share one cl_context: each has
- * a share of the parts. It executes host matrices only, in its first context's name. Errors: as ipt_plan_create. */
+/* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
+ * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Errors: as
+ * ipt_plan_create. */
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
 
-/* Bytes of device memory that the plan holds beside the matrix: more once a host matrix has been executed by parts, for
- * which there are plans within. 0 for NULL. */
+/* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds
+ * those of the plans for parts. 0 for NULL. */
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan);
 
-/* The rows and columns that IPT_PAD adds: each matrix in the buffer has room for (rows + *rows) * (cols + *cols)
- * elements, its content lies without gaps at the beginning before and after. Both 0 without IPT_PAD. */
+/* Returns the rows and columns that IPT_PAD adds. Each matrix in the buffer has room for (rows + *rows) * (cols +
+ * *cols) elements. Its content lies without gaps at the beginning, before and after. Both are 0 without IPT_PAD. */
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
 
-/* The stages, sizes and kernels in words, several lines. Lives as long as the plan. Never NULL; "" for NULL. */
+/* Describes stages, sizes and kernels in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
 IPT_API const char *ipt_plan_describe(const ipt_plan *plan);
 
-/* The specialised OpenCL C text of the plan's index-th program, counted from 0; NULL beyond the last (a plan with
- * nothing to do has none). Lives as long as the plan. */
+/* Returns the specialised OpenCL C text of the plan's program `index`, counted from 0. NULL beyond the last (a plan
+ * with nothing to do has none). Lives as long as the plan. */
 IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index);
 
-/* Destroys a plan; NULL is fine. Never waits for the device: executions that are under way complete. */
+/* Destroys a plan; NULL is fine. Never waits for the device: executions in flight complete. */
 IPT_API void ipt_plan_destroy(ipt_plan *plan);
 
-/* The one-liner: transposes a host matrix of rows x cols elements in place on the default device. Makes and destroys
- * its context on every call; ipt_context_error(NULL) tells what went wrong. Errors: as the calls it is made of. */
+/* Transposes a host matrix of rows x cols elements in place on the default device. Creates and destroys its context on
+ * every call. ipt_context_error(NULL) returns the details of a failure. Errors: as the calls that it makes. */
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
 
 #ifndef IPT_NO_PAPERS
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Heuristics: how the seeds choose tiles, sequences and work-groups. Plans choose by their own model; these are for
- * comparison with it, and for forcing what a seed would have done. They are pure functions of their arguments: no
- * device is touched, nothing is allocated, and each takes microseconds (ipt_heuristic_divisors up to some 100). */
+/* Heuristics: how the papers choose tiles, sequences and work-groups. Plans choose by their own model. Use these to
+ * compare with it, and to force a paper's choice. They are pure functions of their arguments: they touch no device and
+ * allocate nothing. Each takes microseconds (ipt_heuristic_divisors up to some 100). */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* X(enumerator, name). How the tile sides m and n are chosen, M = M' * m rows and N = N' * n columns. */
+/* X(enumerator, name). Methods for the tile sides m and n, with M = M' * m rows and N = N' * n columns. The section
+ * numbers of ALGORITHM_1, 2 and 5 are those of Gomez-Luna et al. 2016. */
 #define IPT_HEURISTIC_LIST(X)                                                                                          \
-    X(IPT_HEURISTIC_SEED_000_RANGE, "range-50-100") /* seed 000, section 7.4: both in 50..100 */                       \
-    X(IPT_HEURISTIC_ALGORITHM_1, "algorithm-1")     /* seed 002, section 5.3: the largest divisors up to 72 */         \
-    X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* seed 002, section 5.3: the most local memory in use */          \
-    X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* seed 002, section 6.2.2: small divisors, padding */
+    X(IPT_HEURISTIC_SEED_000_RANGE, "range-50-100") /* Sung et al. 2014, section 7.4: both in 50..100 */               \
+    X(IPT_HEURISTIC_ALGORITHM_1, "algorithm-1")     /* section 5.3: the largest divisors up to 72 */                   \
+    X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* section 5.3: the most local memory in use */                    \
+    X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* section 6.2.2: small divisors, padding */
 
 #define IPT__HEURISTIC_ENUMERATOR(name, text) name,
 typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__HEURISTIC_ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
@@ -775,74 +807,77 @@ typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__HEURISTIC_ENUMERATOR) IPT__
 /* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
 
-/* What the heuristics need to know of a device. OpenCL does not tell the last two. */
+/* The device facts that the heuristics need. OpenCL does not report the last two. */
 typedef struct ipt_heuristic_device {
     size_t local_bytes; /* local memory of a compute unit, all of which one work-group may take */
-    size_t max_group;   /* work-items in a work-group at most */
+    size_t max_group;   /* largest number of work-items in a work-group */
     size_t simd_width;  /* work-items in a SIMD unit: 32 on NVIDIA devices, 64 on AMD's, 1 on CPUs */
-    size_t unit_items;  /* work-items that a compute unit holds at most; 0: 2048, as the seeds' Tesla K20 */
-    size_t unit_groups; /* work-groups that a compute unit holds at most; 0: 16, as the K20 */
+    size_t unit_items;  /* largest number of work-items in a compute unit; 0: 2048, as the papers' Tesla K20 */
+    size_t unit_groups; /* largest number of work-groups in a compute unit; 0: 16, as the K20 */
 } ipt_heuristic_device;
 
-/* Chooses tile_m x tile_n elements for rows x cols elements of elem_size bytes: tile_m divides rows + pad_rows and
+/* Chooses tile_m x tile_n elements for rows x cols elements of elem_size bytes. tile_m divides rows + pad_rows and
  * tile_n divides cols + pad_cols. Only algorithm 5 pads. L below is local_bytes / elem_size, the elements that local
- * memory holds (the seeds' "local memory words"). The other bounds are elements too, as the seeds give them for 4
- * bytes, whatever elem_size is.
- *   SEED_000_RANGE  the pair of divisors in 50..100 with the largest product below L, of equal ones the squarest
- *   ALGORITHM_1     the largest divisor up to 72 of each side, whether the tile fits or not; 1 for primes above that
- *   ALGORITHM_2     divisors between 5 and 2560, both excluded (1 where there is none), whose product is below L; of
- *                   these the pair with the most local memory in use by the work-groups that a compute unit holds, the
- *                   first one in ascending order. Where no pair fits, the smallest divisors: the tile is larger than
- *                   local memory then. The seed leaves the bounds open; these give the two counts that it reports
- *                   (2,235 and 2,926 of 5,000 matrices)
- *   ALGORITHM_5     the smallest divisor in 24..sqrt(L), sqrt(L) excluded, of each side, padded by one until there is
- *                   one: at most 23 times. A side below sqrt(L) is the tile's whole side and not padded: as seed 002,
- *                   section 7.2, pads only the long side of skinny matrices
+ * memory holds (the papers' "local memory words"). The other bounds are elements too. The papers state them for 4
+ * bytes; they hold for any elem_size here.
+ * - SEED_000_RANGE: the pair of divisors in 50..100 with the largest product below L. Of equal products, the squarest.
+ * - ALGORITHM_1: the largest divisor up to 72 of each side, even if the tile does not fit. 1 for primes above 72.
+ * - ALGORITHM_2: divisors between 5 and 2560, both excluded (1 if there is none), with a product below L. Of these, the
+ *   pair whose work-groups use the most local memory of a compute unit; of equal ones the first in ascending order. If
+ *   no pair fits, the smallest divisors: the tile then exceeds local memory. The paper leaves the bounds open. These
+ *   bounds give the two counts that it reports (2,235 and 2,926 of 5,000 matrices).
+ * - ALGORITHM_5: the smallest divisor in 24..sqrt(L), sqrt(L) excluded, of each side. A side without one is padded by
+ *   one at a time: at most 23 times. A side below sqrt(L) is not padded; the tile takes all of it. Gomez-Luna et al.
+ *   2016, section 7.2, likewise pad only the long side of skinny matrices.
  * On failure the four results are 0. Errors: INVALID_ARGUMENT (zero, NULL, unknown), UNSUPPORTED (SEED_000_RANGE: no
  * such pair; ALGORITHM_5: L is 576 or less, or the padded side overflows). */
 IPT_API ipt_result ipt_heuristic_tiles(ipt_heuristic heuristic, const ipt_heuristic_device *device, size_t rows,
                                        size_t cols, size_t elem_size, size_t *tile_m, size_t *tile_n, size_t *pad_rows,
                                        size_t *pad_cols);
 
-/* The sequence for such tiles, by seed 002, section 5.4, algorithm 3: 2.1 if tile_m * cols is below L (see above), else
- * 2.2 if rows * tile_n is, else 3.1 if tile_m < tile_n, else 3.2. rows and cols include the padding. AUTO
- * if an argument is zero or NULL. */
+/* Returns the sequence for such tiles (Gomez-Luna et al. 2016, section 5.4, algorithm 3). 2.1 if tile_m * cols is below
+ * L (see above), else 2.2 if rows * tile_n is below L, else 3.1 if tile_m < tile_n, else 3.2. rows and cols include the
+ * padding. AUTO if an argument is zero or NULL. */
 IPT_API ipt_sequence ipt_heuristic_sequence(const ipt_heuristic_device *device, size_t rows, size_t cols,
                                             size_t elem_size, size_t tile_m, size_t tile_n);
 
-/* The throughput of `count` stages one after another, by seed 002, section 6.1, equation (2): the reciprocal of the sum
- * of their reciprocals, in their unit (bytes per second, say). 0 if there are none, or if one is not above 0. */
+/* Returns the throughput of `count` stages in sequence (Gomez-Luna et al. 2016, section 6.1, equation (2)). It is the
+ * reciprocal of the sum of their reciprocals, in their unit (bytes per second, say). 0 if there are no stages, or if
+ * one throughput is not above 0. */
 IPT_API double ipt_heuristic_throughput(const double *stage_throughputs, size_t count);
 
-/* How many work-items should move one super-element of so many bytes, by seed 002, section 5.2: the smallest set in
- * which each has less than 3 words of 4 bytes. Sets are simd_width, the powers of two from 8 up to that, and those from
- * 128 up to max_group. Below simd_width the result is a virtual SIMD unit, equal to it a SIMD unit, above it a whole
- * work-group, which needs barriers. 8 serve up to 23 words, 16 up to 47, 32 up to 95, 128 up to 383, and so on; the
- * largest set serves all above. 0 if an argument is zero or NULL. */
+/* Returns the number of work-items that should move one super-element of the given bytes (Gomez-Luna et al. 2016,
+ * section 5.2). It is the smallest set in which each work-item has less than 3 words of 4 bytes. Sets are simd_width,
+ * the powers of two from 8 up to simd_width, and those from 128 up to max_group. Below simd_width the result is a
+ * virtual SIMD unit, at simd_width a SIMD unit. Above, it is a whole work-group, which needs barriers. 8 serve up to 23
+ * words, 16 up to 47, 32 up to 95, 128 up to 383, and so on. The largest set serves all longer ones. 0 if an argument
+ * is zero or NULL. */
 IPT_API size_t ipt_heuristic_group_size(const ipt_heuristic_device *device, size_t super_element_bytes);
 
-/* The share of a compute unit's work-items that work-groups of group_size work-items and local_bytes of local memory
- * keep busy: 0 (none fits, or an argument is invalid) to 1. Registers are not known to OpenCL and not counted. */
+/* Returns the share of a compute unit's work-items that work-groups of group_size work-items and local_bytes of local
+ * memory keep busy: 0 to 1. 0 if none fits or an argument is invalid. OpenCL does not report registers; the result
+ * ignores them. */
 IPT_API double ipt_heuristic_occupancy(const ipt_heuristic_device *device, size_t group_size, size_t local_bytes);
 
-/* The smallest work-group whose occupancy is at least `occupancy` (0 to 1), by seed 004, section III.E.1: from one SIMD
- * unit up, in steps of one. A work-group of g work-items takes group_bytes + g * item_bytes of local memory. Where none
- * suffices, the smallest of those with the highest occupancy. 0 if none fits or an argument is invalid. */
+/* Returns the smallest work-group whose occupancy is at least `occupancy` (0 to 1; Ha et al. 2013, section III.E.1).
+ * Candidates are multiples of the SIMD unit. A work-group of g work-items takes group_bytes + g * item_bytes of local
+ * memory. If none suffices, the smallest of those with the highest occupancy. 0 if none fits or an argument is
+ * invalid. */
 IPT_API size_t ipt_heuristic_smallest_group(const ipt_heuristic_device *device, size_t group_bytes, size_t item_bytes,
                                             double occupancy);
 
-/* A work-group of group_size work-items as x (along a row) times y, by seed 004, section III.E.2: x a multiple of 32
- * bytes of elements (8 of 4 bytes, 4 of 8), as near a square as that allows, of two the wider one. Where no such x
- * divides group_size, one row. x and y are 0 if an argument is zero. */
+/* Splits a work-group of group_size work-items into x (along a row) times y (Ha et al. 2013, section III.E.2). x is a
+ * multiple of 32 bytes of elements (8 of 4 bytes, 4 of 8). The shape is as near a square as that allows; of two, the
+ * wider one. If no such x divides group_size, one row. x and y are 0 if an argument is zero. */
 IPT_API void ipt_heuristic_group_shape(size_t group_size, size_t elem_size, size_t *x, size_t *y);
 
-/* How a batch is shared out, by seed 004, section III.D: 1 if a work-group takes one block of every matrix, 0 if it
- * takes all blocks of one matrix. Whichever makes more work-groups wins; a tie is the matrices'. */
+/* Returns how to distribute a batch (Ha et al. 2013, section III.D). 1: a work-group takes one block of every matrix.
+ * 0: it takes all blocks of one matrix. The choice with more work-groups wins. In a tie the result is 0. */
 IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix);
 
-/* All divisors of side, ascending, 1 and side among them: for brute force over all tiles. Writes at most capacity of
- * them to divisors (which may be NULL if capacity is 0) and returns how many there are: at most 1920 below 2^32. 0 for
- * 0. Takes time in proportion to the square root of side. */
+/* Lists all divisors of side, ascending, 1 and side included: for brute force over all tiles. Writes at most capacity
+ * of them to divisors (may be NULL if capacity is 0). Returns their total number: at most 1920 below 2^32. 0 for 0. The
+ * time is proportional to the square root of side. */
 IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity);
 
 #endif
@@ -887,11 +922,11 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #include <time.h>
 #include <unistd.h>
 #if defined(__STRICT_ANSI__) && !defined(__cplusplus)
-int fsync(int file); /* which strict C hides */
+int fsync(int file); /* hidden by strict C */
 #endif
 #endif
 
-/* A lock, that an embedder may replace: define all of these before the implementation. */
+/* The lock, which a program may replace: define all six macros before the implementation. */
 #ifndef IPT_LOCK_TYPE
 #if defined(_WIN32)
 #define IPT_LOCK_TYPE SRWLOCK
@@ -944,8 +979,7 @@ typedef pthread_t ipt__thread;
 #if defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: the only one that OpenCL 1.2 has   \
-                                                            */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
 #define IPT__PRINTF(text, first)
 #endif
@@ -1047,7 +1081,8 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     return result;
 }
 
-/* OpenCL's errors up to 3.0 and those of extensions that ipt may meet, by number: older headers lack some names. */
+/* The errors of OpenCL up to 3.0 and of extensions that ipt may meet. Numbers, because older headers lack some
+ * names. */
 #define IPT__CL_ERROR_LIST(X)                                                                                          \
     X(CL_DEVICE_NOT_FOUND, -1)                                                                                         \
     X(CL_DEVICE_NOT_AVAILABLE, -2)                                                                                     \
@@ -1130,7 +1165,7 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     X(CL_INVALID_MUTABLE_COMMAND_KHR, -1141)                                                                           \
     X(CL_INVALID_SEMAPHORE_KHR, -1142)
 
-/* Stands before the error's number in messages. */
+/* Returns the name of an OpenCL error for messages. */
 static const char *ipt__cl_error(cl_int error)
 {
 #define IPT__CL_ERROR_CASE(name, number)                                                                               \
@@ -1143,14 +1178,13 @@ static const char *ipt__cl_error(cl_int error)
     }
 }
 
-/* Whether OpenCL has refused memory, or so much of it. */
+/* Returns whether an OpenCL call failed for want of memory or because a buffer was too large. */
 static int ipt__is_out_of_memory(cl_int error)
 {
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
-/* A failed OpenCL call as a result. */
 static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
@@ -1159,14 +1193,14 @@ static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 
 enum { IPT__CAUSE_BYTES = 1024 };
 
-/* Copies the text of the last failure, for one that says more. */
+/* Copies the text of the last failure, for a failure that adds to it. */
 static void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
 {
     memcpy(cause, ipt__error_text, IPT__CAUSE_BYTES - 1);
     cause[IPT__CAUSE_BYTES - 1] = 0;
 }
 
-/* Puts what a failure means for the caller before the text of the failure itself. */
+/* Adds the meaning for the caller before the text of the last failure. */
 static ipt_result ipt__fail_further(ipt_result result, const char *meaning)
 {
     char cause[IPT__CAUSE_BYTES];
@@ -1187,10 +1221,9 @@ static ipt_result ipt__fail_null(const char *name)
 /* >>base/opencl                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Entry points of OpenCL. */
+/* OpenCL's functions. */
 
-/* Every OpenCL function that ipt calls, X(result, name, parameters), and the only way it calls them: ipt__cl.name(...).
- */
+/* Every OpenCL function that ipt calls. X(result, name, parameters). ipt calls them only as ipt__cl.name(...). */
 #define IPT_ENTRY_POINT_LIST(X)                                                                                        \
     X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                                \
     X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_platform_info, size_t, void *, size_t *))                         \
@@ -1259,7 +1292,7 @@ typedef struct ipt__entry_points {
 
 #ifdef IPT_OPENCL_DYNAMIC
 
-/* Filled once, under ipt__load_lock; besides the threads' error texts the only state that is not in an ipt_context. */
+/* Written once, under ipt__load_lock. Besides the threads' error texts, this is the only state outside contexts. */
 static ipt__entry_points ipt__cl;
 static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
 static int ipt__loaded;
@@ -1276,7 +1309,7 @@ static void *ipt__library_open(void)
 #endif
 }
 
-/* Stores the address of a function behind `pointer`; 0 if the library has none of that name. */
+/* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
 static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
 {
 #if defined(_WIN32)
@@ -1284,7 +1317,7 @@ static int ipt__library_find(void *library, const char *name, void *pointer, siz
 #else
     void *const found = dlsym(library, name);
 #endif
-    memcpy(pointer, &found, pointer_bytes); /* C has no cast from an object's address to a function's */
+    memcpy(pointer, &found, pointer_bytes); /* C has no cast from a pointer to an object to one to a function */
     return found != NULL;
 }
 
@@ -1319,7 +1352,7 @@ static ipt_result ipt__load(void)
 
 #else
 
-/* A test may stand in for OpenCL by defining IPT_ENTRY_POINT(name) as the function to call instead. */
+/* Tests may define IPT_ENTRY_POINT(name) as a replacement for an OpenCL function. */
 #ifndef IPT_ENTRY_POINT
 #define IPT_ENTRY_POINT(name) name
 #endif
@@ -1338,7 +1371,7 @@ static ipt_result ipt__load(void)
 
 /* Arithmetic. */
 
-/* OpenCL counts bytes in 64 bits on hosts of 32 bits, too. */
+/* OpenCL counts bytes in 64 bits even on hosts of 32 bits. */
 static size_t ipt__size_of(cl_ulong bytes)
 {
     return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
@@ -1361,7 +1394,7 @@ static size_t ipt__round_up(size_t a, size_t multiple)
     return ipt__ceil_divide(a, multiple) * multiple;
 }
 
-/* *product *= factor; 0 and unchanged if that overflows. */
+/* Multiplies *product by factor. Returns 0 and leaves it unchanged if the product overflows. */
 static int ipt__multiply(size_t *product, size_t factor)
 {
     if (factor != 0 && *product > (size_t)-1 / factor)
@@ -1370,7 +1403,7 @@ static int ipt__multiply(size_t *product, size_t factor)
     return 1;
 }
 
-/* The largest power of two that divides bytes, 16 at most: the unit that its elements are moved in. */
+/* Returns the unit in which elements of so many bytes move: the largest power of two that divides them, 16 at most. */
 static size_t ipt__unit_bytes(size_t bytes)
 {
     size_t unit = 1;
@@ -1379,8 +1412,8 @@ static size_t ipt__unit_bytes(size_t bytes)
     return unit;
 }
 
-/* Multiply-and-shift constants for floor(n / d): ceil(2^(bits - 1 + l) / d) with l = ceil(log2 d), and l - 1. Exact for
- * n < 2^(bits - 1), bits 32 or 64. d = 1 has none: magic 0 stands for it. */
+/* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
+ * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
@@ -1391,7 +1424,7 @@ static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *sh
         return;
     while (l < 63 && ((cl_ulong)1 << l) < d)
         ++l;
-    /* Long division of 2^(bits - 1 + l), a one and bits - 1 + l zeros. The quotient is below 2^bits. */
+    /* Long division of 2^(bits - 1 + l): a one and bits - 1 + l zeros. The quotient is below 2^bits. */
     for (i = 0; i <= bits - 1 + l; ++i) {
         const cl_ulong top = remainder >> 63;
         remainder = (remainder << 1) | (i == 0);
@@ -1412,8 +1445,8 @@ static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
     *magic = (cl_uint)wide;
 }
 
-/* The divisor of n in [2, n / 2] that is nearest to `wanted` by ratio; 0 if n is prime or less than 4, or if both of
- * any two factors of it are above 2^20: to look further would take seconds. */
+/* Returns the divisor of n in [2, n / 2] that is nearest to `wanted` by ratio. 0 if n is prime or less than 4. Factors
+ * above 2^20 would take seconds to find: 0 if n has no smaller one. */
 static size_t ipt__divisor_near(size_t n, size_t wanted)
 {
     size_t best = 0, d;
@@ -1432,28 +1465,28 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
 /* >>papers/heuristics                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Heuristics. */
+/* Heuristics of the papers: see >>papers in the manual. */
 
 #ifndef IPT_NO_PAPERS
 
 enum {
-    IPT__RANGE_LEAST = 50, /* seed 000, section 7.4 */
+    IPT__RANGE_LEAST = 50, /* Sung et al. 2014, section 7.4 */
     IPT__RANGE_MOST = 100,
-    IPT__ALGORITHM_1_MOST = 72, /* so that a tile of 72 x 72 fits in the local memory of a K20 */
-    /* Min and Max of algorithm 2, both excluded, are not in seed 002. With Fig. 4's longest super-element as Max, Min
-     * = 5 gives what the seed counts among random sides in 1,000..20,000: 44.7 % with m or n up to 6 (here 44.6 %),
-     * and 58.5 % with m > 4, n > 6 and a tile that fits (58.7 %). */
+    IPT__ALGORITHM_1_MOST = 72, /* a tile of 72 x 72 fits the local memory of a K20 */
+    /* Gomez-Luna et al. 2016 do not state Min and Max of algorithm 2. Both are excluded. The longest super-element of
+     * Fig. 4 serves as Max. Min = 5 then reproduces the paper's counts for random sides in 1,000..20,000: 44.7 % with m
+     * or n up to 6 (here 44.6 %), and 58.5 % with m > 4, n > 6 and a tile that fits (58.7 %). */
     IPT__ALGORITHM_2_MIN = 5,
     IPT__ALGORITHM_2_MAX = 2560,
     IPT__ALGORITHM_5_LEAST = 24,
-    /* Super-elements are held in local memory as they move, the next one beside the present one. A K20's compute unit
-     * has 12,288 words for 2,048 work-items, so it is full up to 3 words of each for a work-item. */
+    /* Local memory holds a moving super-element and the next one. A K20's compute unit has 12,288 words for 2,048
+     * work-items. It is full with up to 3 words of each super-element per work-item. */
     IPT__WORDS_PER_ITEM = 3,
     IPT__LEAST_VIRTUAL_SIMD = 8,
-    IPT__LEAST_GROUP = 128, /* a work-group to a super-element: those that seed 002, Fig. 4b, compares */
+    IPT__LEAST_GROUP = 128, /* a work-group per super-element: the sizes in Gomez-Luna et al. 2016, Fig. 4b */
     IPT__K20_UNIT_ITEMS = 2048,
     IPT__K20_UNIT_GROUPS = 16,
-    IPT__COALESCED_BYTES = 32 /* seed 004: what a device fetches at once */
+    IPT__COALESCED_BYTES = 32 /* Ha et al. 2013: the bytes that a device fetches at once */
 };
 
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
@@ -1468,13 +1501,13 @@ IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
     }
 }
 
-/* Most sides fit 32 bits, where division takes a fraction of the time on many CPUs. */
+/* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
 static int ipt__divides(size_t d, size_t n)
 {
     return (cl_ulong)n >> 32 ? n % d == 0 : (cl_uint)n % (cl_uint)d == 0;
 }
 
-/* The smallest divisor of n from `first` (not 0) up and below `end`; 0 if there is none. */
+/* Returns the smallest divisor of n in [first, end), with first at least 1; 0 if there is none. */
 static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
 {
     size_t d;
@@ -1484,7 +1517,6 @@ static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
     return 0;
 }
 
-/* The largest divisor of n up to `most`. */
 static size_t ipt__divisor_up_to(size_t n, size_t most)
 {
     size_t d = ipt__min(n, most);
@@ -1519,14 +1551,14 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
                      (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
 }
 
-/* The divisors of n from `first` up and below `end`, ascending; a list of 1 if there are none. Returns how many. */
+/* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
 static size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
 {
     size_t count = 0, d;
     for (d = first; d < end && d <= n / d; ++d)
         if (ipt__divides(d, n))
             found[count++] = (cl_ushort)d;
-    while (--d > 0) /* their partners, which begin where the loop has ended */
+    while (--d > 0) /* the partners of smaller divisors begin where the loop has ended */
         if (n / d < end && n / d >= first && n / d > d && ipt__divides(d, n))
             found[count++] = (cl_ushort)(n / d);
     if (!count)
@@ -1543,7 +1575,7 @@ static void ipt__tiles_by_use(const ipt_heuristic_device *device, size_t rows, s
     const size_t m_count = ipt__divisors_within(rows, first, end, of_rows);
     const size_t n_count = ipt__divisors_within(cols, first, end, of_cols);
     size_t best = 0, i, j;
-    /* What remains if no tile fits. */
+    /* The result if no tile fits. */
     *tile_m = of_rows[0];
     *tile_n = of_cols[0];
     for (i = 0; i < m_count; ++i)
@@ -1571,12 +1603,12 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
         if ((below + bit) * (below + bit) < local)
             below += bit;
     for (i = 0; i < 2; ++i) {
-        /* A short side is a tile's whole side: any tile of the long one then fits beside it. */
+        /* The tile takes all of a short side. Any tile of the long side then fits beside it. */
         if (sides[i] <= below) {
             tiles[i] = sides[i];
             continue;
         }
-        /* A multiple of the lower bound ends this. */
+        /* Terminates: a multiple of `least` follows within least - 1 steps. */
         while ((tiles[i] = ipt__divisor_between(sides[i] + pads[i], least, below + 1)) == 0)
             if (sides[i] + ++pads[i] == 0)
                 return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu cannot be padded: algorithms 1 and 2 do not pad",
@@ -1660,7 +1692,7 @@ IPT_API double ipt_heuristic_throughput(const double *stage_throughputs, size_t 
     if (!stage_throughputs)
         return 0;
     for (i = 0; i < count; ++i) {
-        if (!(stage_throughputs[i] > 0)) /* NaN among them */
+        if (!(stage_throughputs[i] > 0)) /* also for NaN */
             return 0;
         time += 1 / stage_throughputs[i];
     }
@@ -1672,7 +1704,7 @@ IPT_API size_t ipt_heuristic_group_size(const ipt_heuristic_device *device, size
     size_t share, items, set;
     if (!device || !device->max_group || !device->simd_width || !super_element_bytes)
         return 0;
-    share = ipt__ceil_divide(super_element_bytes, 4) / IPT__WORDS_PER_ITEM; /* a set must have more work-items */
+    share = ipt__ceil_divide(super_element_bytes, 4) / IPT__WORDS_PER_ITEM; /* a set needs more work-items than this */
     set = ipt__min(device->simd_width, device->max_group);
     for (items = IPT__LEAST_VIRTUAL_SIMD; items < set; items *= 2)
         if (share < items)
@@ -1727,7 +1759,7 @@ IPT_API void ipt_heuristic_group_shape(size_t group_size, size_t elem_size, size
     *y = *x != 0;
     if (!*x)
         return;
-    /* The least number of elements that is a multiple of so many bytes: elem_size's power of two counts. */
+    /* The least number of elements whose bytes are a multiple of so many: elem_size's power of two decides. */
     step = IPT__COALESCED_BYTES / ipt__min(IPT__COALESCED_BYTES, elem_size & (~elem_size + 1));
     for (d = 1; d <= group_size / d; ++d)
         if (group_size % d == 0) {
@@ -1746,7 +1778,7 @@ IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix)
 
 IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity)
 {
-    const size_t step = side % 2 ? 2 : 1; /* an odd number has odd divisors */
+    const size_t step = side % 2 ? 2 : 1; /* odd numbers have odd divisors only */
     size_t small = 0, count, d, i;
     int square = 0;
     if (!side)
@@ -1758,7 +1790,7 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
             ++small;
             square = side / d == d;
         }
-    /* The others are side / d, from the largest d down; the root of a square is there already. */
+    /* The others are side / d, from the largest d down. The root of a square is in the list already. */
     count = 2 * small - (size_t)square;
     if (small <= capacity)
         for (i = small; i < count && i < capacity; ++i)
@@ -1771,11 +1803,9 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 /* >>program/kernels                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Kernels: parameters, arguments, text. */
+/* Kernels: parameters, arguments, text. All expand the lists of ipt_kernels.h. */
 
-/* All of these expand the lists of ipt_kernels.h. */
-
-enum { /* the bit of each parameter in a kernel's `uses`, and its place in ipt__params */
+enum { /* each parameter's bit in a kernel's `uses`, and its index in ipt__params */
 #define IPT__PARAM_INDEX(field, macro, minimum, maximum, meaning) IPT__PARAM_##field,
        IPT_PARAM_LIST(IPT__PARAM_INDEX) IPT__PARAM_COUNT
 };
@@ -1784,11 +1814,11 @@ enum {
     IPT_PARAM_LIST(IPT__PARAM_BIT) IPT__USES_NOTHING = 0
 };
 
-/* The values that a program is specialised for. */
+/* The values for which a program is specialised. */
 typedef struct ipt__params {
 #define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
-    const char *expression, *expression_type; /* where apply is 1 */
+    const char *expression, *expression_type; /* valid if apply is 1 */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -1796,7 +1826,7 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the bytes of each: they lie in it by natural alignment. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. */
 #define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
@@ -1812,13 +1842,13 @@ typedef struct ipt__kernel_info {
     const char *name;      /* of the OpenCL kernel */
     const char *file;      /* of its text, for build logs */
     const char *hash;      /* of its text */
-    const char *signature; /* its arguments as OpenCL C */
+    const char *signature; /* arguments as OpenCL C */
     const char *const *text;
     const unsigned char *argument_bytes;
     cl_uint argument_count;
-    cl_uint memories; /* buffers before the arguments */
-    int local;        /* local memory before the arguments */
-    unsigned uses;    /* the parameters that its text depends on */
+    cl_uint memories; /* number of buffers before the arguments */
+    int local;        /* a local-memory argument precedes the arguments */
+    unsigned uses;    /* parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -1835,8 +1865,8 @@ static const ipt__kernel_info ipt__kernels[] = {
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
-/* Sets the parameters that the kernel does not use to 0, so that they cannot tell two programs apart, and checks the
- * range of the others. 0 if one is out of range. */
+/* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
+ * is out of range. */
 static int ipt__params_reduce(ipt__params *params, unsigned uses)
 {
     int good = 1;
@@ -1856,10 +1886,10 @@ static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type)));
 }
 
-/* A text that grows into memory of fixed size; a NULL text only counts. */
+/* A text that grows in memory of fixed size. A NULL text only counts. */
 typedef struct ipt__text {
     char *text;
-    size_t capacity, length; /* length may go beyond capacity: what the whole text needs */
+    size_t capacity, length; /* length may exceed capacity: the size of the whole text */
 } ipt__text;
 
 IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
@@ -1873,7 +1903,7 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
     out->length += added > 0 ? (size_t)added : 0;
 }
 
-/* "unit_bytes=4 tile=32": the parameters that a kernel uses. */
+/* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
 static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
@@ -1887,7 +1917,7 @@ static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigne
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* The specialised text of one program. */
+/* Adds the specialised text of one program. */
 static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
@@ -1914,23 +1944,28 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
 /* >>program/entry                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Cache entries: keys, sums and bytes. */
+/* Cache entries: keys, checksums, bytes. */
 
-/* An entry is one program, or what has been found out about a device, as a file or in memory: the head, the key as
- * text, the payload. Numbers are little-endian. 0  8 bytes   IPT__ENTRY_MAGIC 8  4 bytes   IPT__ENTRY_FORMAT 12  4
- * bytes   length of the key, K 16  8 bytes   length of the payload, P 24 32 bytes   SHA-256 of the 24 bytes before and
- * of all that follows 56  K bytes   the key: everything that the payload depends on P bytes   the payload. Of a
- * program: its residency and the size of its sub-groups (4 bytes each, 0: not measured) and what the device's or
- * another compiler made of it */
+/* An entry holds one program, or the facts measured about a device. It is a file or lies in memory. Numbers are
+ * little-endian. Offset, size and content:
+ * - 0, 8 bytes: IPT__ENTRY_MAGIC
+ * - 8, 4 bytes: IPT__ENTRY_FORMAT
+ * - 12, 4 bytes: length of the key, K
+ * - 16, 8 bytes: length of the payload, P
+ * - 24, 32 bytes: SHA-256 of the 24 bytes before and of all bytes after
+ * - 56, K bytes: the key, which names everything on which the payload depends
+ * - 56 + K, P bytes: the payload
+ * A program's payload holds its residency, the size of its sub-groups and its code. The first two take 4 bytes each; 0
+ * means not measured. The device's compiler or another one made the code. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,
     IPT__ENTRY_SUM = 24,
     IPT__ENTRY_HEAD = 56,
-    IPT__ENTRY_FACTS = 8,     /* bytes before a program's code */
-    IPT__NAME_DIGITS = 32,    /* of a hash in the name of its file */
-    IPT__ENTRY_NAME = 37,     /* of its file, with the terminating zero */
-    IPT__ENTRY_MOST = 1 << 26 /* bytes; longer files are not read */
+    IPT__ENTRY_FACTS = 8,     /* residency and sub-groups, before a program's code */
+    IPT__NAME_DIGITS = 32,    /* hexadecimal digits of the key's hash in a file's name */
+    IPT__ENTRY_NAME = 37,     /* bytes of a file's name, with the terminating zero */
+    IPT__ENTRY_MOST = 1 << 26 /* bytes of the longest entry; ipt reads no longer file */
 };
 
 /* SHA-256 (FIPS 180-4). */
@@ -2016,7 +2051,7 @@ static void ipt__hash_end(ipt__hash *hash, unsigned char digest[32])
         digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* The hash of a text as `digits` hexadecimal digits and a zero. */
+/* Writes the hash of a text as `digits` hexadecimal digits and a zero. */
 static void ipt__hash_text(const char *text, size_t length, char *hex, int digits)
 {
     ipt__hash hash;
@@ -2054,7 +2089,7 @@ static void ipt__entry_sum(const unsigned char *entry, size_t bytes, unsigned ch
     ipt__hash_end(&hash, sum);
 }
 
-/* Completes an entry whose payload is in its place. */
+/* Writes head and key of an entry whose payload is in its place. */
 static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payload_bytes)
 {
     const size_t key_bytes = strlen(key);
@@ -2066,8 +2101,8 @@ static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payloa
     ipt__entry_sum(entry, IPT__ENTRY_HEAD + key_bytes + payload_bytes, entry + IPT__ENTRY_SUM);
 }
 
-/* Checks all of an entry before anybody else sees a byte of it, as drivers crash on damaged programs. Where its payload
- * begins; 0 if it is damaged, or key is not NULL and the entry has another. */
+/* Verifies a whole entry before a driver sees a byte of it: drivers crash on damaged programs. Returns the payload's
+ * offset. Returns 0 if the entry is damaged, or if key is not NULL and differs from the entry's. */
 static size_t ipt__entry_open(const unsigned char *entry, size_t bytes, const char *key)
 {
     size_t key_bytes;
@@ -2091,61 +2126,61 @@ enum {
     IPT__CACHE_LIMIT = 1 << 28, /* bytes */
     IPT__WAIT_POLLS = 1 << 20,  /* about a second */
     IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
-    IPT__COUNTS = 4,            /* of work-groups that run at the same time, while they look too few */
-    IPT__FINISH_BYTES = 65536,  /* of the buffer that kernels without work are given */
-    IPT__NO_CHUNKS = 1,         /* for chunk_bytes */
-    IPT__CONTROL_WORDS = 4,     /* before the counters, as in panel.cl */
-    /* Local memory of a panel's chunk. With what the kernel needs beside, two of the large ones fit a large GPU's unit,
-     * in work-groups of 512 (three of 73728 with 256 were 2 % slower); else at most so much of what is reported. */
+    IPT__COUNTS = 4,            /* counts of resident work-groups, while the result looks too low */
+    IPT__FINISH_BYTES = 65536,  /* of the buffer of launches without work */
+    IPT__NO_CHUNKS = 1,         /* value of chunk_bytes: no chunk works */
+    IPT__CONTROL_WORDS = 4,     /* before the counters; as in panel.cl */
+    /* Local memory of a panel's chunk. On a large GPU two large chunks and the kernel's other needs fit a compute unit,
+     * in work-groups of 512. (Three of 73728 bytes with 256 were 2 % slower.) Other devices use at most the smaller
+     * size. */
     IPT__CHUNK_BYTES_LARGE = 110592,
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
-    IPT__SWAP_SIDE_LARGE = 120, /* with what rows cut of a sector, a whole number of lines of work-items */
+    IPT__SWAP_SIDE_LARGE = 120, /* with the sectors that rows cut, a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
-    IPT__PACK_BYTES = 32768, /* of small instances; of NVIDIA's GPUs see ipt__pack_choose */
-    IPT__PACK_RUN = 4096     /* the shortest run of them that is worth it */
+    IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
+    IPT__PACK_RUN = 4096     /* shortest run of small instances worth packing */
 };
 
-/* What the planner needs to know of a device, and in this order the lines of a profile. X(type, field, minimum,
- * maximum)
- */
+/* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
+ * maximum) */
 #define IPT__LIMIT_LIST(X)                                                                                             \
-    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item to a chain */                         \
-    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: the GPU bit and not the CPU bit */             \
-    X(int, nvidia, 0, 2)       /* PTX can be written inline, 2: that of compute capability 8.0; 0: it cannot */        \
-    X(int, memory_model, 0, 3) /* the parameters of these names: the best that the device has */                       \
+    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item per chain */                          \
+    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: GPU bit without CPU bit */                     \
+    X(int, nvidia, 0, 2)       /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                    \
+    X(int, memory_model, 0, 3) /* values of these kernel parameters: the best that the device has */                   \
     X(int, sub_group, 0, 3)                                                                                            \
-    X(size_t, lanes, 0, 1024)              /* work-items of a sub-group, as far as is known before a program runs */   \
-    X(int, standard, 12, 30)               /* of OpenCL C, for programs that need 2.0: 20, 30; 12: there is no more */ \
-    X(size_t, group_size, 1, 256)          /* work-items of a work-group: 256 where the device takes as many */        \
-    X(size_t, largest_group, 1, 1 << 20)   /* that the device takes */                                                 \
-    X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, as reported or limited by the desc */   \
+    X(size_t, lanes, 0, 1024)              /* expected work-items in a sub-group, before a program has run */          \
+    X(int, standard, 12, 30)               /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                 \
+    X(size_t, group_size, 1, 256)          /* work-items in a work-group: 256 if the device accepts 256 */             \
+    X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
+    X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
     X(size_t, compute_units, 1, 1 << 20)                                                                               \
-    X(size_t, resident_groups, 0, 1 << 24) /* of the desc, or measured for the profile; 0: to be measured */           \
+    X(size_t, resident_groups, 0, 1 << 24) /* from the desc, or measured for the profile; 0: not measured */           \
     X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
-    X(int, local_is_limited, 0, 1) /* the desc limits local memory: no more is looked for */
+    X(int, local_is_limited, 0, 1) /* the desc limits local memory: do not search for more */
 
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
 } ipt__limits;
 
-/* What running programs has told about a device, and which profiles and caches keep. X(type, field, minimum, maximum)
- */
+/* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
+ * maximum) */
 #define IPT__FINDING_LIST(X)                                                                                           \
-    X(size_t, chunk_bytes, 0, 1 << 20) /* local memory of a panel's chunk; 0: not known, IPT__NO_CHUNKS: none works */ \
-    X(size_t, refused_bytes, 0, 1 << 20) /* the least local memory that a program did not build with; 0: none */       \
-    X(int, sub_groups_refused, 0, 1)     /* a program that uses the device's sub-groups did not build */
+    X(size_t, chunk_bytes, 0, 1 << 20)   /* local memory of a panel's chunk; 0: unknown, IPT__NO_CHUNKS: none */       \
+    X(size_t, refused_bytes, 0, 1 << 20) /* smallest local memory with which a build failed; 0: none */                \
+    X(int, sub_groups_refused, 0, 1)     /* a program that uses the device's sub-groups failed to build */
 
 typedef struct ipt__findings {
     IPT__FINDING_LIST(IPT__LIMIT_FIELD)
 } ipt__findings;
 
-/* Questions to a device and its platform, and the first that was not answered. */
+/* Queries of a device and its platform, and the first that failed. */
 typedef struct ipt__questions {
     cl_device_id device;
-    const char *call; /* NULL: all were answered */
+    const char *call; /* NULL: none failed */
     cl_int error;
 } ipt__questions;
 
@@ -2164,7 +2199,7 @@ static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int err
     }
 }
 
-/* What has been asked for, or zeros. */
+/* Queries a value; zeros if that fails. */
 static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
 {
     const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
@@ -2173,7 +2208,7 @@ static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t by
     ipt__note_answer(asked, "clGetDeviceInfo", error);
 }
 
-/* A text of the platform's (NULL: the device's), cut to fit, or "". */
+/* Queries a text of the platform (NULL: of the device), cut to fit; "" if that fails. */
 static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
 {
     char long_text[4096];
@@ -2191,7 +2226,6 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
-/* The device's platform, or NULL. */
 static cl_platform_id ipt__ask_platform(ipt__questions *asked)
 {
     cl_platform_id platform = NULL;
@@ -2206,7 +2240,7 @@ static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
                : ipt__fail_opencl(asked->call, asked->error);
 }
 
-/* Whether text contains part, whatever the case of their letters. */
+/* Returns whether text contains part, ignoring case. */
 static int ipt__contains(const char *text, const char *part)
 {
     for (;; ++text) {
@@ -2259,7 +2293,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
     if (result)
         return result;
     error = ipt__cl.clGetPlatformIDs(64, platforms, &platform_count);
-    if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: how the loader says that there is none */
+    if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader found no platform */
         platform_count = 0;
     else if (error)
         return ipt__fail_opencl("clGetPlatformIDs", error);
@@ -2267,7 +2301,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
         cl_device_id found[64];
         cl_uint found_count = 0, k;
         error = ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
-        if (error) { /* the other platforms' devices are there all the same */
+        if (error) { /* other platforms may still have devices */
             failed = error == CL_DEVICE_NOT_FOUND ? failed : error;
             continue;
         }
@@ -2335,27 +2369,27 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
 /* >>device/context                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The context: what all plans of a device share. */
+/* The context: state shared by all plans of a device. */
 
-/* One program, built unless the context has no device. Belongs to its context. */
+/* A program, built unless the context has no device. Its context owns it. */
 typedef struct ipt__program {
     struct ipt__program *next;
-    size_t references; /* of plans; ipt_context_trim releases what has none */
+    size_t references; /* held by plans; ipt_context_trim releases programs without any */
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
     char *source;
     char hash[65];       /* of source */
-    const char *options; /* for the compiler */
-    char *expression;    /* what params points to; NULL: nothing */
-    /* Found out by running the program, 0: not yet or none. Guarded by probe_lock. */
-    size_t resident; /* panel: work-groups that run at the same time */
-    int counts;      /* how often they were counted */
-    size_t lanes;    /* chains: work-items of one of the device's sub-groups; 1: they do not do what they should */
+    const char *options; /* build options */
+    char *expression;    /* owns the strings of params; NULL: none */
+    /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
+    size_t resident; /* panel: number of work-groups that run at the same time */
+    int counts;      /* number of such measurements */
+    size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
-/* What a measurement has found for one shape, and the fields of its line in a text of wisdom: the length of the
- * super-elements of a two-pass plan, by all that the choice depends on. */
+/* The measured choice for one shape: the length of the super-elements of a two-pass plan. The other fields are all
+ * inputs of the choice. X(field) in the order of a line of wisdom text. */
 #define IPT__WISDOM_LIST(X)                                                                                            \
     X(rows) X(cols) X(elem_size) X(batch) X(batch_stride) X(workspace) X(no_cooperative) X(expression) X(length)
 typedef struct ipt__wisdom {
@@ -2364,7 +2398,7 @@ typedef struct ipt__wisdom {
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
 } ipt__wisdom;
 
-/* Memory of ipt_host_alloc's. */
+/* Memory of ipt_host_alloc. */
 typedef struct ipt__pinned {
     struct ipt__pinned *next;
     cl_mem buffer;
@@ -2373,43 +2407,43 @@ typedef struct ipt__pinned {
 } ipt__pinned;
 
 enum {
-    IPT__DEVICE_BYTES = 1536, /* of the lines that name a device */
+    IPT__DEVICE_BYTES = 1536, /* of device_text */
     IPT__KEY_BYTES = 4096
 };
 
 struct ipt_context {
     IPT_LOCK_TYPE build_lock; /* held while a program is made, so that no two plans build the same; taken before lock */
     IPT_LOCK_TYPE lock;       /* guards references, programs, wisdom and pinned memory */
-    size_t references;        /* the caller's and one for each plan */
+    size_t references;        /* the caller's, and one per plan */
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;
-    cl_context context; /* NULL: the context is for planning only */
+    cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
-    cl_command_queue queue; /* in-order, for touching workspaces, measuring and host matrices */
+    cl_command_queue queue; /* in-order; writes workspaces first, times plans, transfers host matrices */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
-    int compiler;        /* the device has one */
-    int shares_memory;   /* with the host */
-    size_t allocation;   /* bytes of a buffer that the device promises to take; 0: unknown. Some take more */
-    int finishes_late;   /* programs are finished by their first launch */
-    int forgets_failure; /* commands begin though one that they wait for has been ended by a failed event */
-    int takes_bitcode;   /* LLVM's, for spir64 */
-    int has_half;        /* the compiler takes the type; 1 without a device, too */
+    int compiler;        /* the device has a compiler */
+    int shares_memory;   /* the device shares the host's memory */
+    size_t allocation;   /* largest buffer in bytes that the device promises to accept; 0: unknown. Some accept more */
+    int finishes_late;   /* the device finishes compiling a program at its first launch */
+    int forgets_failure; /* commands start although a failed event has ended a command that they wait for */
+    int takes_bitcode;   /* the device accepts LLVM bitcode for spir64 */
+    int has_half;        /* the compiler supports half; 1 without a device */
     int has_double;
-    unsigned capability; /* of an NVIDIA device, 80 for 8.0; 0: of none */
-    cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: none */
-    char device_text[IPT__DEVICE_BYTES]; /* lines that tell it from others, for keys */
+    unsigned capability; /* compute capability of an NVIDIA device, 80 for 8.0; 0: another device */
+    cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: unavailable */
+    char device_text[IPT__DEVICE_BYTES]; /* lines that distinguish devices, for keys */
     const ipt_binary *binaries;
     size_t binary_count;
     char *cache_dir; /* NULL: no disk cache */
     size_t cache_limit;
-    IPT_LOCK_TYPE probe_lock; /* held while a kernel class is tried on the device: two at once would count wrong */
+    IPT_LOCK_TYPE probe_lock; /* held while a kernel class runs for measurement: two at once would count wrong */
     ipt__findings found;      /* guarded by probe_lock */
-    int chunk_is_guess; /* found.chunk_bytes comes of a launch that failed: not for other contexts. The same lock */
+    int chunk_is_guess;       /* found.chunk_bytes comes from a failed launch: not for other contexts. probe_lock */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
-    cl_event cooperative_last; /* of the last launch whose work-groups wait for one another: the next waits for it */
+    cl_event cooperative_last;      /* of the last cooperative launch, on which the next one waits */
 };
 
 static void *ipt__default_alloc(size_t bytes, void *user)
@@ -2424,10 +2458,10 @@ static void ipt__default_free(void *pointer, void *user)
     free(pointer);
 }
 
-/* Zeroed memory, or NULL with the error text set. */
+/* Returns zeroed memory, or NULL with the error text set. */
 static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
 {
-    /* What calloc has zeroed by the system takes room only where it is used. */
+    /* The system's zero pages take memory only where they are written: calloc, not memset. */
     const int own = allocator->alloc == ipt__default_alloc;
     void *const memory = own ? calloc(1, bytes) : allocator->alloc(bytes, allocator->user);
     if (memory && !own)
@@ -2437,7 +2471,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     return memory;
 }
 
-/* alloc and free come as a pair: an embedder's free may not take NULL. */
+/* Guards the caller's free against NULL, which it need not accept. */
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
@@ -2456,7 +2490,7 @@ IPT__PRINTF(2, 3) static void ipt__log(const ipt_context *context, const char *f
     context->logger.log(message, context->logger.user);
 }
 
-/* The devices that a context may be made on: those of the caller's cl_context, else all. */
+/* Lists the candidate devices for a context: those of the caller's cl_context, else all. */
 static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, size_t capacity, size_t *count)
 {
     size_t bytes = 0;
@@ -2505,7 +2539,7 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
         if (gpu)
             break;
     }
-    if (failed.call) { /* what was not told could have made another choice */
+    if (failed.call) { /* a failed query may hide the device that would have been chosen */
         *device = NULL;
         return ipt__fail_unanswered(&failed);
     }
@@ -2515,7 +2549,7 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
                      name ? name : "", source);
 }
 
-/* How work-groups and work-items of the device can work together. */
+/* Reads the memory model and the sub-groups of a device. */
 static void ipt__read_model(cl_device_id device, const char *extensions, unsigned version, ipt__limits *limits)
 {
     cl_ulong atomics = 0, fences = 0; /* each a cl_bitfield */
@@ -2528,8 +2562,8 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
         limits->sub_group = 1;
         return;
     }
-    /* OpenCL 2 has all orders and scopes; 3.0 tells (CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and _FENCE_CAPABILITIES)
-     * whether it has acquire and release (2) and the scope of the device (32). */
+    /* OpenCL 2 has all orders and scopes. OpenCL 3.0 reports them as CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and
+     * CL_DEVICE_ATOMIC_FENCE_CAPABILITIES: acquire and release (2), and the scope of the device (32). */
     if (version >= 20 && (version < 30 || (!ipt__cl.clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
                                            !ipt__cl.clGetDeviceInfo(device, 0x1064, sizeof fences, &fences, NULL) &&
                                            (atomics & fences & 34) == 34)))
@@ -2569,10 +2603,10 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (rusticl)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "rusticl's llvmpipe (seen: Mesa 22.3.6) computes wrong results in "
                                                 "work-groups of one work-item and in long loops: use PoCL");
-    strcat(extensions, " "); /* a name ends where the next begins */
+    strcat(extensions, " "); /* ends the last name, for ipt__contains("name ") */
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
-    limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* as in a profile */
+    limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* limit of a profile */
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {
@@ -2580,21 +2614,21 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
         limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
     ipt__read_model(device, extensions, major * 10 + minor, limits);
-    if (pocl && limits->sub_group >= 2) /* made of work-groups there, and wrong (seen: 5.0, 6.0) */
+    if (pocl && limits->sub_group >= 2) /* PoCL makes them of work-groups; 5.0 and 6.0 computed wrong results */
         limits->sub_group = 0;
     limits->compute_units = ipt__max(units, 1);
     limits->largest_group = ipt__max(group, 1);
     limits->group_size = 1;
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
         limits->group_size *= 2;
-    /* Some implementations keep a little for themselves: NVIDIA's launches fail from 48 KiB on, which it reports. */
+    /* Some implementations reserve a part. NVIDIA reports 48 KiB, but launches with that much fail. */
     limits->local_memory = ipt__size_of(local > 16384 ? local - 1024 : local);
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %lu bytes of local memory: 1024 are needed",
                          (unsigned long)local);
-    /* More is of no use, and not in a profile. */
+    /* The limits of a profile. More is of no use. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);
@@ -2604,17 +2638,17 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
 /* >>program/files                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cache folder: names, files, limit. */
+/* The cache folder: names, files, size limit. */
 
 #ifndef IPT_NO_DISK_CACHE
 
 enum {
     IPT__PATH_BYTES = 1024,
-    IPT__PATH_REST = 80,      /* of that for the names in a folder */
-    IPT__STALE_SECONDS = 3600 /* a temporary file that old is one that nobody finishes */
+    IPT__PATH_REST = 80,      /* of these for the names in a folder */
+    IPT__STALE_SECONDS = 3600 /* age at which a temporary file counts as abandoned */
 };
 
-/* Skips hexadecimal digits as ipt writes them: `most` of them at most. Returns how many there were. */
+/* Skips at most `most` lower-case hexadecimal digits. Returns their number. */
 static int ipt__skip_digits(const char **text, int most)
 {
     int count = 0;
@@ -2627,7 +2661,7 @@ static int ipt__skip_digits(const char **text, int most)
 
 typedef enum ipt__name_kind { IPT__NAME_FOREIGN, IPT__NAME_ENTRY, IPT__NAME_TEMPORARY } ipt__name_kind;
 
-/* Whose name of a file it is: see ipt__entry_name and ipt__folder_store. */
+/* Classifies a file by its name: see ipt__entry_name and ipt__folder_store. */
 static ipt__name_kind ipt__name_is(const char *name)
 {
     const char *at = name;
@@ -2641,7 +2675,7 @@ static ipt__name_kind ipt__name_is(const char *name)
                                                                                                   : IPT__NAME_FOREIGN;
 }
 
-/* What the operating system is asked to do. Functions that can fail return what went wrong in words, or NULL. */
+/* Calls of the operating system. Functions that can fail return the reason as text, or NULL. */
 
 #if defined(_WIN32)
 #define IPT__SEPARATORS "/\\"
@@ -2651,7 +2685,7 @@ static const char *ipt__file_make_folder(const char *path)
     return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it cannot be made";
 }
 
-/* Windows' folders of a user keep others out by themselves. */
+/* On Windows a user's folders keep others out by default. */
 static const char *ipt__file_check_folder(const char *path)
 {
     const DWORD attributes = GetFileAttributesA(path);
@@ -2717,13 +2751,13 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* A folder's files with names of ours, one after the other. */
+/* Iterates over a folder's files with names of ipt's. */
 typedef struct ipt__listing {
     HANDLE find;
     WIN32_FIND_DATAA data;
     int first;
     char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* when it was written, how long ago, its size */
+    double seconds, age, bytes; /* time of the last write, time since then, size */
 } ipt__listing;
 
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
@@ -2764,7 +2798,7 @@ static void ipt__listing_close(ipt__listing *listing)
 #else
 #define IPT__SEPARATORS "/"
 
-/* Whether nobody but the user and root can have changed it. */
+/* Returns whether only the user and root can have changed the file. */
 static int ipt__file_is_trusted(const struct stat *status)
 {
     return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & 022);
@@ -2787,7 +2821,7 @@ static const char *ipt__file_check_folder(const char *path)
 
 typedef int ipt__file;
 
-/* "" if there is none. A name may lead to anything: pipes must not make it wait. */
+/* Returns "" if there is no such file. The name may belong to a pipe: opening must not block. */
 static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
 {
     struct stat status;
@@ -2826,7 +2860,7 @@ static void ipt__file_close(ipt__file file)
     close(file);
 }
 
-/* Makes a new file and sees it through to the disk. *exists: there is one of that name. */
+/* Creates a file and flushes it to the disk. *exists: a file of that name exists. */
 static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
 {
     const char *why = NULL;
@@ -2864,11 +2898,11 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* A folder's files with names of ours, one after the other. */
+/* Iterates over a folder's files with names of ipt's. */
 typedef struct ipt__listing {
     DIR *folder;
     char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* when it was written, how long ago, its size */
+    double seconds, age, bytes; /* time of the last write, time since then, size */
 } ipt__listing;
 
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
@@ -2902,14 +2936,14 @@ static void ipt__listing_close(ipt__listing *listing)
 
 #endif
 
-/* The name of an entry's file: the beginning of its key's hash. */
+/* Writes the name of an entry's file: the start of its key's hash. */
 static void ipt__entry_name(const char *key, size_t key_bytes, char name[IPT__ENTRY_NAME])
 {
     ipt__hash_text(key, key_bytes, name, IPT__NAME_DIGITS);
     strcpy(name + IPT__NAME_DIGITS, ".ipt");
 }
 
-/* Makes a folder and those above it, as far as they are missing. */
+/* Creates a folder and the missing folders above it. */
 static const char *ipt__folder_make(const char *folder)
 {
     char path[IPT__PATH_BYTES];
@@ -2920,13 +2954,13 @@ static const char *ipt__folder_make(const char *folder)
         if (strchr(IPT__SEPARATORS, folder[i])) {
             memcpy(path, folder, i);
             path[i] = 0;
-            ipt__file_make_folder(path); /* if it fails, so does the last one */
+            ipt__file_make_folder(path); /* if it fails, so does the last call */
         }
     return ipt__file_make_folder(folder);
 }
 
-/* Removes a file of one of our names, if it begins as entries do: somebody else may have chosen the name, too. An
- * unfinished one may have less than the beginning. */
+/* Removes a file with a name of ipt's, if it begins as entries do. Another program may have chosen the same name. An
+ * unfinished file may be shorter than the beginning. */
 static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
 {
     char path[2 * IPT__PATH_BYTES];
@@ -2944,7 +2978,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     return ours && ipt__file_remove(path);
 }
 
-/* A file of a folder that may have to go. */
+/* A file that may have to be removed. */
 typedef struct ipt__listed {
     double seconds, bytes;
     char name[IPT__ENTRY_NAME];
@@ -2956,8 +2990,8 @@ static int ipt__listed_before(const void *one, const void *other)
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
 }
 
-/* Lists a folder's entries, and removes what has been left unfinished. *found is to be released. Returns their number;
- * where memory ends, that of the first ones. */
+/* Lists a folder's entries, and removes abandoned temporary files. The caller releases *found. Returns the number of
+ * entries. Without enough memory, lists the first ones only. */
 static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
 {
     const char *const folder = context->cache_dir;
@@ -2992,7 +3026,7 @@ static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
     return count;
 }
 
-/* Removes the oldest entries while all of them have more bytes than the limit. */
+/* Removes the oldest entries until the others fit the size limit. */
 static void ipt__folder_clean(const ipt_context *context)
 {
     ipt__listed *found;
@@ -3005,12 +3039,12 @@ static void ipt__folder_clean(const ipt_context *context)
         qsort(found, count, sizeof *found, ipt__listed_before);
     for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
         ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* also if it stays: then it is not an entry, or another process has removed it */
+        all -= found[i].bytes; /* even if removal fails: then it is not an entry, or another process removed it */
     }
     ipt__release(&context->allocator, found);
 }
 
-/* Writes an entry beside its place and renames it, so that others see all of it or nothing. */
+/* Writes a temporary file and renames it, so that other processes see a whole entry or none. */
 static const char *ipt__folder_store(const char *folder, const char *name, const unsigned char *entry, size_t bytes)
 {
     char path[IPT__PATH_BYTES], temporary[IPT__PATH_BYTES];
@@ -3035,7 +3069,7 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
     return why;
 }
 
-/* The user's folder for caches, or "" if there is none. */
+/* Writes the user's cache folder, or "" if there is none. */
 static void ipt__folder_default(char *folder, size_t capacity)
 {
 #if defined(_WIN32)
@@ -3062,13 +3096,13 @@ static void ipt__folder_default(char *folder, size_t capacity)
 /* >>program/cache                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cache: finding and storing. */
+/* The cache: loading and storing entries. */
 
-/* An entry that has been found and checked: in the embedder's memory or read from a file. */
+/* A verified entry, in the caller's memory or read from a file. */
 typedef struct ipt__entry {
     const unsigned char *data;
-    size_t bytes, payload; /* payload: where it begins */
-    unsigned char *owned;  /* to be released */
+    size_t bytes, payload; /* payload: its offset in data */
+    unsigned char *owned;  /* memory to release; NULL: the caller's */
 } ipt__entry;
 
 static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt__entry *entry)
@@ -3171,7 +3205,7 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
 
 #endif
 
-/* What findings depend on. */
+/* Writes the key of the findings: all inputs on which they depend. */
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
 {
     const ipt__limits *const limits = &context->limits;
@@ -3185,7 +3219,7 @@ enum {
     IPT__FINDINGS_BYTES = 0 IPT__FINDING_LIST(IPT__FINDING_BYTES)
 };
 
-/* The findings as an entry of IPT__ENTRY_HEAD + strlen(key) + IPT__FINDINGS_BYTES bytes. */
+/* Writes the findings as an entry of IPT__ENTRY_HEAD + strlen(key) + IPT__FINDINGS_BYTES bytes. Returns its size. */
 static size_t ipt__findings_entry(const ipt_context *context, const char *key, unsigned char *entry)
 {
     unsigned char *at = entry + IPT__ENTRY_HEAD + strlen(key);
@@ -3228,7 +3262,7 @@ static void ipt__findings_store(const ipt_context *context)
     ipt__entry_store(context, key, entry, ipt__findings_entry(context, key, entry));
 }
 
-/* Asks what code besides OpenCL C the device takes, and for the lines that tell it from others. */
+/* Queries which code besides OpenCL C the device accepts, and the lines that distinguish it from other devices. */
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
     static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
@@ -3275,7 +3309,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
-    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION, which older ones have not */
+    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
         void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
@@ -3290,8 +3324,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 
 /* Device profiles: reading. */
 
-/* Copies the next line of a text, without its end, and moves on to the one behind. 0 if there is none or it does not
- * fit. */
+/* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
+ * it does not fit. */
 static int ipt__line_next(const char **text, char *line, size_t capacity)
 {
     const size_t length = strcspn(*text, "\n");
@@ -3304,7 +3338,7 @@ static int ipt__line_next(const char **text, char *line, size_t capacity)
     return 1;
 }
 
-/* A decimal number that ends with the text or before `stop`, which is skipped. 0 if there is none. */
+/* Reads a decimal number before `stop` or the text's end, and skips `stop`. Returns 0 if there is none. */
 static int ipt__number_next(const char **text, char stop, size_t *value)
 {
     const char *at = *text;
@@ -3325,7 +3359,7 @@ static int ipt__number_next(const char **text, char stop, size_t *value)
 
 #define IPT__PROFILE_TITLE "ipt profile 1"
 
-/* Whether line is `name` and a number. */
+/* Returns whether line is `name` and a number. */
 static int ipt__line_number(const char *line, const char *name, size_t *value)
 {
     const size_t length = strlen(name);
@@ -3339,7 +3373,7 @@ static ipt_result ipt__fail_line(const char *what, int number, const char *line,
                      expected);
 }
 
-/* Makes of a profile the context that it describes. */
+/* Fills in a context from a profile. */
 static ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
@@ -3360,7 +3394,7 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     }
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
-    context->has_half = context->has_double = 1; /* the profile does not tell */
+    context->has_half = context->has_double = 1; /* the profile does not record them */
 #define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
     *line = 0;                                                                                                         \
     ++number;                                                                                                          \
@@ -3386,7 +3420,7 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
 /* >>device/create                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Making and destroying contexts. */
+/* Creation and destruction of contexts. */
 
 static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
 {
@@ -3444,7 +3478,7 @@ static void ipt__context_free(ipt_context *context)
     ipt__release(&allocator, context);
 }
 
-/* Retains or makes all that a context holds of OpenCL. */
+/* Retains or creates a context's OpenCL objects. */
 static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc *desc, cl_device_id device)
 {
     cl_int error = ipt__cl.clRetainDevice(device);
@@ -3468,7 +3502,7 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
     return ipt__read_code(context, device);
 }
 
-/* Where compiled programs may come from, and what is known about the device already. */
+/* Sets the sources of compiled programs, and loads the facts already measured about the device. */
 static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_context_desc *desc)
 {
 #ifndef IPT_NO_DISK_CACHE
@@ -3476,7 +3510,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
 #if !defined(_WIN32)
     if (!desc->cache_dir && (getuid() != geteuid() || getgid() != getegid()))
-        wanted = ""; /* the environment is another user's than the one whose files these would be */
+        wanted = ""; /* setuid: the environment belongs to another user than the files */
 #endif
     if (!wanted) {
         ipt__folder_default(folder, sizeof folder);
@@ -3597,9 +3631,9 @@ IPT_API void ipt_context_destroy(ipt_context *context)
 /* >>program/program                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Programs: building, loading and sharing them. */
+/* Programs: building, loading, sharing. */
 
-/* The compiler's log into the error text, cut to fit, and whole to the logger. */
+/* Fails with the build log, cut to fit the error text. The logger receives all of it. */
 static ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id, cl_int error)
 {
     size_t bytes = 0;
@@ -3611,7 +3645,7 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
         log[0] = 0;
     if (log && context->logger.log)
         context->logger.log(log, context->logger.user);
-    /* Want of memory is not the text's fault, and must not be remembered as such. */
+    /* Lack of memory is not the text's fault: do not record it as a failed build. */
     result =
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
                                                                                               : IPT_ERROR_BUILD,
@@ -3621,7 +3655,7 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     return result;
 }
 
-/* Sets all arguments of a kernel; `second` and local_bytes if it takes them. */
+/* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
                                  size_t local_bytes, const void *arguments)
 {
@@ -3641,14 +3675,12 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* The options that a program is built with. */
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
 {
     const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-/* Writes the specialised text of a program. */
 static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
 {
     ipt__text text = {NULL, 0, 0};
@@ -3664,8 +3696,8 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
     return IPT_SUCCESS;
 }
 
-/* All that the code of a program depends on. target: what portable code is for; NULL: the device's own, which depends
- * on the driver as well. */
+/* Writes the key of a program: all inputs on which its code depends. target names the target of portable code. NULL:
+ * the device's own code, which also depends on the driver. */
 static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
                              char key[IPT__KEY_BYTES])
 {
@@ -3680,8 +3712,8 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
     ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
 }
 
-/* Launches a program with one work-group and next to nothing to do, so that PoCL finishes it: all arguments are 1,
- * which every kernel takes for one element that stays where it is. */
+/* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
+ * for every kernel that means one element that stays in place. */
 static int ipt__program_finish(const ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
@@ -3718,8 +3750,8 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
     return !error;
 }
 
-/* What the device's compiler has made of a program, behind `before` bytes of room; *bytes: both. NULL if that is not to
- * be had. */
+/* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
+ * unavailable. */
 static unsigned char *ipt__program_code(const ipt_context *context, const ipt__program *program, size_t before,
                                         size_t *bytes)
 {
@@ -3741,7 +3773,7 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
     code = (unsigned char *)context->allocator.alloc(*bytes, context->allocator.user);
     memset(pointers, 0, sizeof pointers);
     pointers[i] = code ? code + before : NULL;
-    /* PoCL says so of code that it fails to make by setting the pointer to NULL. */
+    /* PoCL sets the pointer to NULL if it fails to make the code. */
     if (code &&
         (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL) ||
          pointers[i] != code + before)) {
@@ -3751,8 +3783,8 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
     return code;
 }
 
-/* A program as an entry, which the caller releases; NULL if there is no code or no memory. code: what another compiler
- * has made of it for target; both NULL: what the device's own has. */
+/* Returns a program as an entry, which the caller releases. NULL without code or memory. code is another compiler's
+ * output for target. Both NULL: the device's own code. */
 static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__program *program, const char *target,
                                          const void *code, size_t code_bytes, size_t *bytes)
 {
@@ -3769,7 +3801,7 @@ static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__
             memcpy(entry + payload + IPT__ENTRY_FACTS, code, code_bytes);
     } else {
         entry = ipt__program_code(context, program, payload + IPT__ENTRY_FACTS, bytes);
-        /* Counted while other work had part of the device, they would be wrong for ever. */
+        /* A count taken while other work occupied the device would be wrong for ever. */
         if (!limits->resident_groups && program->resident % limits->compute_units == 0)
             resident = program->resident;
         lanes = program->lanes;
@@ -3799,7 +3831,8 @@ static void ipt__program_store(const ipt_context *context, const ipt__program *p
     ipt__release(&context->allocator, entry);
 }
 
-/* The portable code that the device takes, one kind after the other: 1 and the target, 0: not this one, -1: no more. */
+/* Writes the next target whose portable code the device may accept. Returns 1 for a target, 0 for none at this index,
+ * -1 at the end. */
 static int ipt__target_next(const ipt_context *context, int which, char target[64])
 {
     const int ptx = (int)context->capability - (which - 3);
@@ -3810,16 +3843,16 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     case 1:
         strcpy(target, "bitcode");
         return context->takes_bitcode;
-    case 2: /* the device's name begins with that of its processor, "gfx90a:sramecc+:xnack-" */
+    case 2: /* the device's name begins with the processor's: "gfx90a:sramecc+:xnack-" */
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
-    default: /* code for older devices serves as well */
+    default: /* code for older devices runs, too */
         sprintf(target, "ptx:sm_%d", ptx);
         return ptx < 30 ? -1 : 1;
     }
 }
 
-/* Makes a program of an entry that has been checked. The device may still refuse it. */
+/* Builds a program from a verified entry. The device may still refuse it. */
 static int ipt__program_take(const ipt_context *context, ipt__program *program, const char *target,
                              const ipt__entry *entry)
 {
@@ -3851,7 +3884,7 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     return 1;
 }
 
-/* Looks for a program among the embedder's and on disk, first the device's own code and then portable one. */
+/* Searches the caller's binaries and the disk for a program: first the device's own code, then portable code. */
 static int ipt__program_load(const ipt_context *context, ipt__program *program)
 {
     char key[IPT__KEY_BYTES], target[64];
@@ -3873,13 +3906,13 @@ static int ipt__program_load(const ipt_context *context, ipt__program *program)
     if (loaded) {
         ipt__log(context, "loaded %s%s%s", ipt__kernels[program->id].name, which > 0 ? " for " : "",
                  which > 0 ? target : "");
-        if (which > 0) /* what the device makes of it takes less time the next time */
+        if (which > 0) /* the device's own code loads faster next time */
             ipt__program_store(context, program);
     }
     return loaded;
 }
 
-/* Makes a program: finds it compiled, or compiles it. */
+/* Loads a program, or else compiles it. */
 static ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
 {
     const char *source;
@@ -3913,7 +3946,7 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     return IPT_SUCCESS;
 }
 
-/* Copies an expression and its type into one allocation; NULL if there is no memory. */
+/* Copies an expression and its type into one allocation. Returns NULL without memory. */
 static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
                                   const char **copied_expression, const char **copied_type)
 {
@@ -3988,7 +4021,7 @@ static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, cons
     return result;
 }
 
-/* Lets a program go; NULL is fine. */
+/* Releases a reference to a program; NULL is fine. */
 static void ipt__program_drop(ipt_context *context, ipt__program *program)
 {
     if (!program)
@@ -4016,7 +4049,7 @@ IPT_API void ipt_context_trim(ipt_context *context)
     IPT_LOCK_RELEASE(&context->lock);
 }
 
-/* Program `index` with a hold of it, or NULL; *count: how many there are. */
+/* Returns program `index` with a new reference, or NULL. *count: the number of programs. */
 static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
 {
     ipt__program *program, *found = NULL;
@@ -4052,7 +4085,7 @@ IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t 
     return source;
 }
 
-/* Whether text names a target of ipt_context_entry. */
+/* Returns whether text names a target of ipt_context_entry. */
 static int ipt__target_is_known(const char *text)
 {
     const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
@@ -4118,9 +4151,9 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
 /* >>program/probe                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Probing: what only a running program shows. */
+/* Probing: facts that only a running program shows. */
 
-/* Runs a program with `words` as both of its buffers, and reads them back. 0 if that fails. */
+/* Runs a program with `words` as both buffers, and reads them back. Returns 0 on failure. */
 static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
@@ -4143,8 +4176,8 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, con
     return !error;
 }
 
-/* Runs a panel program with nothing to do but to count the work-groups that run at the same time. 0 if it does not run.
- */
+/* Runs a panel program without work, to count the work-groups that run at the same time. Returns 0 if it does not
+ * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
 {
     const size_t global = context->limits.compute_units * 64 * program->params.group_size;
@@ -4157,8 +4190,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
 
-/* Counts the work-groups of a panel program that run at the same time, unless that is known. Fewer than one to a
- * compute unit: other work may have had the device when they were counted, so some later plans count again. */
+/* Counts the work-groups of a panel program that run at the same time, unless the count is known. If there are fewer
+ * than compute units, other work may have occupied the device. Some later plans then count again. */
 static void ipt__find_residency(ipt_context *context, ipt__program *program)
 {
     const ipt__limits *const limits = &context->limits;
@@ -4178,14 +4211,13 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
     ipt__program_store(context, program);
 }
 
-/* The panel program for a unit, with as much local memory as the device turns out to have, and its residency. *found is
- * NULL if there is none that works. */
+/* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
+ * none works. */
 static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
                                  size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
-    /* NVIDIA reports 48 KiB, which is what a kernel argument may have; an array in the kernel may have what there is.
-     */
+    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
     size_t tries[2] = {0, 0};
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
@@ -4221,7 +4253,7 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
             *found = program;
             *resident = program->resident;
         } else {
-            failed |= program != NULL && context->context; /* other work may have had the device's memory */
+            failed |= program != NULL && context->context; /* other work may have taken the device's memory */
             ipt__program_drop(context, program);
         }
     }
@@ -4234,10 +4266,9 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     return result;
 }
 
-/* Has a program of chains transpose a rows x cols grid of super-elements of `units` units, and compares every byte with
- * what should be there. `groups` work-groups share the flags. 1: all are right; -1: there is no memory to try it. A
- * device's sub-groups may be sound one by one and wrong together: PoCL 6.0 mixes up the results of two reductions that
- * no barrier separates. */
+/* Transposes a rows x cols grid of super-elements of `units` units by a chains program, and compares every byte.
+ * `groups` work-groups share the flags. Returns 1 if all bytes are right, -1 without memory. Sub-groups may work one by
+ * one and fail together: PoCL 6.0 mixes up the results of two reductions without a barrier between them. */
 static int ipt__chains_are_right(ipt_context *context, const ipt__program *program, size_t rows, size_t cols,
                                  size_t units, size_t groups)
 {
@@ -4280,9 +4311,9 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     return right;
 }
 
-/* Tries a program of chains: looks at the device's sub-groups, then transposes with short and with the longest pieces,
- * with more flags to a work-group than its work-items look at in one step. *lanes: the size of the sub-groups; 1 if
- * they do not do what they should; 0 if the program does not run. */
+/* Tests a chains program: its sub-groups, then transpositions with short and with the longest pieces. A work-group has
+ * more flags than its work-items read in one step. *lanes: the size of the sub-groups; 1 if they compute wrong results;
+ * 0 if the program does not run. */
 static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
 {
     const ipt__params *const params = &program->params;
@@ -4307,9 +4338,9 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
     return right < 0 ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS;
 }
 
-/* Fills in the sub-groups of a program of chains. Only the program itself can tell how large the device makes them: if
- * otherwise than expected, it is built for what they are. Work-groups take their place where they do not build or do
- * not do what they should. */
+/* Sets the sub-group parameters of a chains program. Only the program itself shows the size of the device's sub-groups.
+ * If the size is not the expected one, the program is built again for it. Work-groups replace sub-groups that fail to
+ * build or compute wrong results. */
 static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
@@ -4360,7 +4391,7 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
     return result;
 }
 
-/* The least local memory that has been seen not to build, or 0; whether so much has; remembering that. */
+/* The smallest local-memory size that failed to build; query; record. */
 static size_t ipt__least_refused(ipt_context *context)
 {
     size_t refused;
@@ -4389,8 +4420,8 @@ static void ipt__refuse_local(ipt_context *context, size_t bytes)
 
 /* Device profiles: writing. */
 
-/* Tries what plans may try some day: the panels' local memory and residency, the largest packs, sub-groups, which are
- * refused if they are not what chains need. */
+/* Measures what later plans may need: the panels' local memory and residency, the largest packs, sub-groups. Refuses
+ * sub-groups that chains cannot use. */
 static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
 {
     static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
@@ -7935,7 +7966,7 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
 
 #ifndef IPT_NO_WISDOM
 
-/* A size in decimal: Windows' unsigned long is too short for one. */
+/* Adds a size in decimal. Windows' unsigned long is too short for a size. */
 static void ipt__text_add_size(ipt__text *out, size_t value)
 {
     char digits[24];

@@ -1,6 +1,6 @@
 /* Arithmetic. */
 
-/* OpenCL counts bytes in 64 bits on hosts of 32 bits, too. */
+/* OpenCL counts bytes in 64 bits even on hosts of 32 bits. */
 static size_t ipt__size_of(cl_ulong bytes)
 {
     return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
@@ -23,7 +23,7 @@ static size_t ipt__round_up(size_t a, size_t multiple)
     return ipt__ceil_divide(a, multiple) * multiple;
 }
 
-/* *product *= factor; 0 and unchanged if that overflows. */
+/* Multiplies *product by factor. Returns 0 and leaves it unchanged if the product overflows. */
 static int ipt__multiply(size_t *product, size_t factor)
 {
     if (factor != 0 && *product > (size_t)-1 / factor)
@@ -32,7 +32,7 @@ static int ipt__multiply(size_t *product, size_t factor)
     return 1;
 }
 
-/* The largest power of two that divides bytes, 16 at most: the unit that its elements are moved in. */
+/* Returns the unit in which elements of so many bytes move: the largest power of two that divides them, 16 at most. */
 static size_t ipt__unit_bytes(size_t bytes)
 {
     size_t unit = 1;
@@ -41,8 +41,8 @@ static size_t ipt__unit_bytes(size_t bytes)
     return unit;
 }
 
-/* Multiply-and-shift constants for floor(n / d): ceil(2^(bits - 1 + l) / d) with l = ceil(log2 d), and l - 1. Exact for
- * n < 2^(bits - 1), bits 32 or 64. d = 1 has none: magic 0 stands for it. */
+/* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
+ * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
@@ -53,7 +53,7 @@ static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *sh
         return;
     while (l < 63 && ((cl_ulong)1 << l) < d)
         ++l;
-    /* Long division of 2^(bits - 1 + l), a one and bits - 1 + l zeros. The quotient is below 2^bits. */
+    /* Long division of 2^(bits - 1 + l): a one and bits - 1 + l zeros. The quotient is below 2^bits. */
     for (i = 0; i <= bits - 1 + l; ++i) {
         const cl_ulong top = remainder >> 63;
         remainder = (remainder << 1) | (i == 0);
@@ -74,8 +74,8 @@ static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
     *magic = (cl_uint)wide;
 }
 
-/* The divisor of n in [2, n / 2] that is nearest to `wanted` by ratio; 0 if n is prime or less than 4, or if both of
- * any two factors of it are above 2^20: to look further would take seconds. */
+/* Returns the divisor of n in [2, n / 2] that is nearest to `wanted` by ratio. 0 if n is prime or less than 4. Factors
+ * above 2^20 would take seconds to find: 0 if n has no smaller one. */
 static size_t ipt__divisor_near(size_t n, size_t wanted)
 {
     size_t best = 0, d;

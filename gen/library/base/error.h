@@ -92,7 +92,8 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     return result;
 }
 
-/* OpenCL's errors up to 3.0 and those of extensions that ipt may meet, by number: older headers lack some names. */
+/* The errors of OpenCL up to 3.0 and of extensions that ipt may meet. Numbers, because older headers lack some
+ * names. */
 #define IPT__CL_ERROR_LIST(X)                                                                                          \
     X(CL_DEVICE_NOT_FOUND, -1)                                                                                         \
     X(CL_DEVICE_NOT_AVAILABLE, -2)                                                                                     \
@@ -175,7 +176,7 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     X(CL_INVALID_MUTABLE_COMMAND_KHR, -1141)                                                                           \
     X(CL_INVALID_SEMAPHORE_KHR, -1142)
 
-/* Stands before the error's number in messages. */
+/* Returns the name of an OpenCL error for messages. */
 static const char *ipt__cl_error(cl_int error)
 {
 #define IPT__CL_ERROR_CASE(name, number)                                                                               \
@@ -188,14 +189,13 @@ static const char *ipt__cl_error(cl_int error)
     }
 }
 
-/* Whether OpenCL has refused memory, or so much of it. */
+/* Returns whether an OpenCL call failed for want of memory or because a buffer was too large. */
 static int ipt__is_out_of_memory(cl_int error)
 {
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
-/* A failed OpenCL call as a result. */
 static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
@@ -204,14 +204,14 @@ static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 
 enum { IPT__CAUSE_BYTES = 1024 };
 
-/* Copies the text of the last failure, for one that says more. */
+/* Copies the text of the last failure, for a failure that adds to it. */
 static void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
 {
     memcpy(cause, ipt__error_text, IPT__CAUSE_BYTES - 1);
     cause[IPT__CAUSE_BYTES - 1] = 0;
 }
 
-/* Puts what a failure means for the caller before the text of the failure itself. */
+/* Adds the meaning for the caller before the text of the last failure. */
 static ipt_result ipt__fail_further(ipt_result result, const char *meaning)
 {
     char cause[IPT__CAUSE_BYTES];

@@ -1,7 +1,6 @@
-/* Entry points of OpenCL. */
+/* OpenCL's functions. */
 
-/* Every OpenCL function that ipt calls, X(result, name, parameters), and the only way it calls them: ipt__cl.name(...).
- */
+/* Every OpenCL function that ipt calls. X(result, name, parameters). ipt calls them only as ipt__cl.name(...). */
 #define IPT_ENTRY_POINT_LIST(X)                                                                                        \
     X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                                \
     X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_platform_info, size_t, void *, size_t *))                         \
@@ -70,7 +69,7 @@ typedef struct ipt__entry_points {
 
 #ifdef IPT_OPENCL_DYNAMIC
 
-/* Filled once, under ipt__load_lock; besides the threads' error texts the only state that is not in an ipt_context. */
+/* Written once, under ipt__load_lock. Besides the threads' error texts, this is the only state outside contexts. */
 static ipt__entry_points ipt__cl;
 static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
 static int ipt__loaded;
@@ -87,7 +86,7 @@ static void *ipt__library_open(void)
 #endif
 }
 
-/* Stores the address of a function behind `pointer`; 0 if the library has none of that name. */
+/* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
 static int ipt__library_find(void *library, const char *name, void *pointer, size_t pointer_bytes)
 {
 #if defined(_WIN32)
@@ -95,7 +94,7 @@ static int ipt__library_find(void *library, const char *name, void *pointer, siz
 #else
     void *const found = dlsym(library, name);
 #endif
-    memcpy(pointer, &found, pointer_bytes); /* C has no cast from an object's address to a function's */
+    memcpy(pointer, &found, pointer_bytes); /* C has no cast from a pointer to an object to one to a function */
     return found != NULL;
 }
 
@@ -130,7 +129,7 @@ static ipt_result ipt__load(void)
 
 #else
 
-/* A test may stand in for OpenCL by defining IPT_ENTRY_POINT(name) as the function to call instead. */
+/* Tests may define IPT_ENTRY_POINT(name) as a replacement for an OpenCL function. */
 #ifndef IPT_ENTRY_POINT
 #define IPT_ENTRY_POINT(name) name
 #endif

@@ -28,11 +28,11 @@
 #include <time.h>
 #include <unistd.h>
 #if defined(__STRICT_ANSI__) && !defined(__cplusplus)
-int fsync(int file); /* which strict C hides */
+int fsync(int file); /* hidden by strict C */
 #endif
 #endif
 
-/* A lock, that an embedder may replace: define all of these before the implementation. */
+/* The lock, which a program may replace: define all six macros before the implementation. */
 #ifndef IPT_LOCK_TYPE
 #if defined(_WIN32)
 #define IPT_LOCK_TYPE SRWLOCK
@@ -85,8 +85,7 @@ typedef pthread_t ipt__thread;
 #if defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: the only one that OpenCL 1.2 has   \
-                                                            */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
 #define IPT__PRINTF(text, first)
 #endif

@@ -2,7 +2,7 @@
 
 #ifndef IPT_NO_WISDOM
 
-/* A size in decimal: Windows' unsigned long is too short for one. */
+/* Adds a size in decimal. Windows' unsigned long is too short for a size. */
 static void ipt__text_add_size(ipt__text *out, size_t value)
 {
     char digits[24];

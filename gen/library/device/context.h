@@ -1,24 +1,24 @@
-/* The context: what all plans of a device share. */
+/* The context: state shared by all plans of a device. */
 
-/* One program, built unless the context has no device. Belongs to its context. */
+/* A program, built unless the context has no device. Its context owns it. */
 typedef struct ipt__program {
     struct ipt__program *next;
-    size_t references; /* of plans; ipt_context_trim releases what has none */
+    size_t references; /* held by plans; ipt_context_trim releases programs without any */
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
     char *source;
     char hash[65];       /* of source */
-    const char *options; /* for the compiler */
-    char *expression;    /* what params points to; NULL: nothing */
-    /* Found out by running the program, 0: not yet or none. Guarded by probe_lock. */
-    size_t resident; /* panel: work-groups that run at the same time */
-    int counts;      /* how often they were counted */
-    size_t lanes;    /* chains: work-items of one of the device's sub-groups; 1: they do not do what they should */
+    const char *options; /* build options */
+    char *expression;    /* owns the strings of params; NULL: none */
+    /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
+    size_t resident; /* panel: number of work-groups that run at the same time */
+    int counts;      /* number of such measurements */
+    size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
-/* What a measurement has found for one shape, and the fields of its line in a text of wisdom: the length of the
- * super-elements of a two-pass plan, by all that the choice depends on. */
+/* The measured choice for one shape: the length of the super-elements of a two-pass plan. The other fields are all
+ * inputs of the choice. X(field) in the order of a line of wisdom text. */
 #define IPT__WISDOM_LIST(X)                                                                                            \
     X(rows) X(cols) X(elem_size) X(batch) X(batch_stride) X(workspace) X(no_cooperative) X(expression) X(length)
 typedef struct ipt__wisdom {
@@ -27,7 +27,7 @@ typedef struct ipt__wisdom {
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
 } ipt__wisdom;
 
-/* Memory of ipt_host_alloc's. */
+/* Memory of ipt_host_alloc. */
 typedef struct ipt__pinned {
     struct ipt__pinned *next;
     cl_mem buffer;
@@ -36,43 +36,43 @@ typedef struct ipt__pinned {
 } ipt__pinned;
 
 enum {
-    IPT__DEVICE_BYTES = 1536, /* of the lines that name a device */
+    IPT__DEVICE_BYTES = 1536, /* of device_text */
     IPT__KEY_BYTES = 4096
 };
 
 struct ipt_context {
     IPT_LOCK_TYPE build_lock; /* held while a program is made, so that no two plans build the same; taken before lock */
     IPT_LOCK_TYPE lock;       /* guards references, programs, wisdom and pinned memory */
-    size_t references;        /* the caller's and one for each plan */
+    size_t references;        /* the caller's, and one per plan */
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;
-    cl_context context; /* NULL: the context is for planning only */
+    cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
-    cl_command_queue queue; /* in-order, for touching workspaces, measuring and host matrices */
+    cl_command_queue queue; /* in-order; writes workspaces first, times plans, transfers host matrices */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
-    int compiler;        /* the device has one */
-    int shares_memory;   /* with the host */
-    size_t allocation;   /* bytes of a buffer that the device promises to take; 0: unknown. Some take more */
-    int finishes_late;   /* programs are finished by their first launch */
-    int forgets_failure; /* commands begin though one that they wait for has been ended by a failed event */
-    int takes_bitcode;   /* LLVM's, for spir64 */
-    int has_half;        /* the compiler takes the type; 1 without a device, too */
+    int compiler;        /* the device has a compiler */
+    int shares_memory;   /* the device shares the host's memory */
+    size_t allocation;   /* largest buffer in bytes that the device promises to accept; 0: unknown. Some accept more */
+    int finishes_late;   /* the device finishes compiling a program at its first launch */
+    int forgets_failure; /* commands start although a failed event has ended a command that they wait for */
+    int takes_bitcode;   /* the device accepts LLVM bitcode for spir64 */
+    int has_half;        /* the compiler supports half; 1 without a device */
     int has_double;
-    unsigned capability; /* of an NVIDIA device, 80 for 8.0; 0: of none */
-    cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: none */
-    char device_text[IPT__DEVICE_BYTES]; /* lines that tell it from others, for keys */
+    unsigned capability; /* compute capability of an NVIDIA device, 80 for 8.0; 0: another device */
+    cl_program(CL_API_CALL *from_spirv)(cl_context, const void *, size_t, cl_int *); /* NULL: unavailable */
+    char device_text[IPT__DEVICE_BYTES]; /* lines that distinguish devices, for keys */
     const ipt_binary *binaries;
     size_t binary_count;
     char *cache_dir; /* NULL: no disk cache */
     size_t cache_limit;
-    IPT_LOCK_TYPE probe_lock; /* held while a kernel class is tried on the device: two at once would count wrong */
+    IPT_LOCK_TYPE probe_lock; /* held while a kernel class runs for measurement: two at once would count wrong */
     ipt__findings found;      /* guarded by probe_lock */
-    int chunk_is_guess; /* found.chunk_bytes comes of a launch that failed: not for other contexts. The same lock */
+    int chunk_is_guess;       /* found.chunk_bytes comes from a failed launch: not for other contexts. probe_lock */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
-    cl_event cooperative_last; /* of the last launch whose work-groups wait for one another: the next waits for it */
+    cl_event cooperative_last;      /* of the last cooperative launch, on which the next one waits */
 };
 
 static void *ipt__default_alloc(size_t bytes, void *user)
@@ -87,10 +87,10 @@ static void ipt__default_free(void *pointer, void *user)
     free(pointer);
 }
 
-/* Zeroed memory, or NULL with the error text set. */
+/* Returns zeroed memory, or NULL with the error text set. */
 static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
 {
-    /* What calloc has zeroed by the system takes room only where it is used. */
+    /* The system's zero pages take memory only where they are written: calloc, not memset. */
     const int own = allocator->alloc == ipt__default_alloc;
     void *const memory = own ? calloc(1, bytes) : allocator->alloc(bytes, allocator->user);
     if (memory && !own)
@@ -100,7 +100,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     return memory;
 }
 
-/* alloc and free come as a pair: an embedder's free may not take NULL. */
+/* Guards the caller's free against NULL, which it need not accept. */
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
@@ -119,7 +119,7 @@ IPT__PRINTF(2, 3) static void ipt__log(const ipt_context *context, const char *f
     context->logger.log(message, context->logger.user);
 }
 
-/* The devices that a context may be made on: those of the caller's cl_context, else all. */
+/* Lists the candidate devices for a context: those of the caller's cl_context, else all. */
 static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, size_t capacity, size_t *count)
 {
     size_t bytes = 0;
@@ -168,7 +168,7 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
         if (gpu)
             break;
     }
-    if (failed.call) { /* what was not told could have made another choice */
+    if (failed.call) { /* a failed query may hide the device that would have been chosen */
         *device = NULL;
         return ipt__fail_unanswered(&failed);
     }
@@ -178,7 +178,7 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
                      name ? name : "", source);
 }
 
-/* How work-groups and work-items of the device can work together. */
+/* Reads the memory model and the sub-groups of a device. */
 static void ipt__read_model(cl_device_id device, const char *extensions, unsigned version, ipt__limits *limits)
 {
     cl_ulong atomics = 0, fences = 0; /* each a cl_bitfield */
@@ -191,8 +191,8 @@ static void ipt__read_model(cl_device_id device, const char *extensions, unsigne
         limits->sub_group = 1;
         return;
     }
-    /* OpenCL 2 has all orders and scopes; 3.0 tells (CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and _FENCE_CAPABILITIES)
-     * whether it has acquire and release (2) and the scope of the device (32). */
+    /* OpenCL 2 has all orders and scopes. OpenCL 3.0 reports them as CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and
+     * CL_DEVICE_ATOMIC_FENCE_CAPABILITIES: acquire and release (2), and the scope of the device (32). */
     if (version >= 20 && (version < 30 || (!ipt__cl.clGetDeviceInfo(device, 0x1063, sizeof atomics, &atomics, NULL) &&
                                            !ipt__cl.clGetDeviceInfo(device, 0x1064, sizeof fences, &fences, NULL) &&
                                            (atomics & fences & 34) == 34)))
@@ -232,10 +232,10 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (rusticl)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "rusticl's llvmpipe (seen: Mesa 22.3.6) computes wrong results in "
                                                 "work-groups of one work-item and in long loops: use PoCL");
-    strcat(extensions, " "); /* a name ends where the next begins */
+    strcat(extensions, " "); /* ends the last name, for ipt__contains("name ") */
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
-    limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* as in a profile */
+    limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* limit of a profile */
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {
@@ -243,21 +243,21 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
         limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
     ipt__read_model(device, extensions, major * 10 + minor, limits);
-    if (pocl && limits->sub_group >= 2) /* made of work-groups there, and wrong (seen: 5.0, 6.0) */
+    if (pocl && limits->sub_group >= 2) /* PoCL makes them of work-groups; 5.0 and 6.0 computed wrong results */
         limits->sub_group = 0;
     limits->compute_units = ipt__max(units, 1);
     limits->largest_group = ipt__max(group, 1);
     limits->group_size = 1;
     while (limits->group_size < 256 && limits->group_size * 2 <= group)
         limits->group_size *= 2;
-    /* Some implementations keep a little for themselves: NVIDIA's launches fail from 48 KiB on, which it reports. */
+    /* Some implementations reserve a part. NVIDIA reports 48 KiB, but launches with that much fail. */
     limits->local_memory = ipt__size_of(local > 16384 ? local - 1024 : local);
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %lu bytes of local memory: 1024 are needed",
                          (unsigned long)local);
-    /* More is of no use, and not in a profile. */
+    /* The limits of a profile. More is of no use. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);

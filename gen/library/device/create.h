@@ -1,4 +1,4 @@
-/* Making and destroying contexts. */
+/* Creation and destruction of contexts. */
 
 static void ipt__pinned_free(ipt_context *context, ipt__pinned *pinned)
 {
@@ -56,7 +56,7 @@ static void ipt__context_free(ipt_context *context)
     ipt__release(&allocator, context);
 }
 
-/* Retains or makes all that a context holds of OpenCL. */
+/* Retains or creates a context's OpenCL objects. */
 static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc *desc, cl_device_id device)
 {
     cl_int error = ipt__cl.clRetainDevice(device);
@@ -80,7 +80,7 @@ static ipt_result ipt__context_open(ipt_context *context, const ipt_context_desc
     return ipt__read_code(context, device);
 }
 
-/* Where compiled programs may come from, and what is known about the device already. */
+/* Sets the sources of compiled programs, and loads the facts already measured about the device. */
 static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_context_desc *desc)
 {
 #ifndef IPT_NO_DISK_CACHE
@@ -88,7 +88,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
 #if !defined(_WIN32)
     if (!desc->cache_dir && (getuid() != geteuid() || getgid() != getegid()))
-        wanted = ""; /* the environment is another user's than the one whose files these would be */
+        wanted = ""; /* setuid: the environment belongs to another user than the files */
 #endif
     if (!wanted) {
         ipt__folder_default(folder, sizeof folder);

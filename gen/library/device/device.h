@@ -4,61 +4,61 @@ enum {
     IPT__CACHE_LIMIT = 1 << 28, /* bytes */
     IPT__WAIT_POLLS = 1 << 20,  /* about a second */
     IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
-    IPT__COUNTS = 4,            /* of work-groups that run at the same time, while they look too few */
-    IPT__FINISH_BYTES = 65536,  /* of the buffer that kernels without work are given */
-    IPT__NO_CHUNKS = 1,         /* for chunk_bytes */
-    IPT__CONTROL_WORDS = 4,     /* before the counters, as in panel.cl */
-    /* Local memory of a panel's chunk. With what the kernel needs beside, two of the large ones fit a large GPU's unit,
-     * in work-groups of 512 (three of 73728 with 256 were 2 % slower); else at most so much of what is reported. */
+    IPT__COUNTS = 4,            /* counts of resident work-groups, while the result looks too low */
+    IPT__FINISH_BYTES = 65536,  /* of the buffer of launches without work */
+    IPT__NO_CHUNKS = 1,         /* value of chunk_bytes: no chunk works */
+    IPT__CONTROL_WORDS = 4,     /* before the counters; as in panel.cl */
+    /* Local memory of a panel's chunk. On a large GPU two large chunks and the kernel's other needs fit a compute unit,
+     * in work-groups of 512. (Three of 73728 bytes with 256 were 2 % slower.) Other devices use at most the smaller
+     * size. */
     IPT__CHUNK_BYTES_LARGE = 110592,
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
-    IPT__SWAP_SIDE_LARGE = 120, /* with what rows cut of a sector, a whole number of lines of work-items */
+    IPT__SWAP_SIDE_LARGE = 120, /* with the sectors that rows cut, a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
-    IPT__PACK_BYTES = 32768, /* of small instances; of NVIDIA's GPUs see ipt__pack_choose */
-    IPT__PACK_RUN = 4096     /* the shortest run of them that is worth it */
+    IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
+    IPT__PACK_RUN = 4096     /* shortest run of small instances worth packing */
 };
 
-/* What the planner needs to know of a device, and in this order the lines of a profile. X(type, field, minimum,
- * maximum)
- */
+/* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
+ * maximum) */
 #define IPT__LIMIT_LIST(X)                                                                                             \
-    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item to a chain */                         \
-    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: the GPU bit and not the CPU bit */             \
-    X(int, nvidia, 0, 2)       /* PTX can be written inline, 2: that of compute capability 8.0; 0: it cannot */        \
-    X(int, memory_model, 0, 3) /* the parameters of these names: the best that the device has */                       \
+    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item per chain */                          \
+    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: GPU bit without CPU bit */                     \
+    X(int, nvidia, 0, 2)       /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                    \
+    X(int, memory_model, 0, 3) /* values of these kernel parameters: the best that the device has */                   \
     X(int, sub_group, 0, 3)                                                                                            \
-    X(size_t, lanes, 0, 1024)              /* work-items of a sub-group, as far as is known before a program runs */   \
-    X(int, standard, 12, 30)               /* of OpenCL C, for programs that need 2.0: 20, 30; 12: there is no more */ \
-    X(size_t, group_size, 1, 256)          /* work-items of a work-group: 256 where the device takes as many */        \
-    X(size_t, largest_group, 1, 1 << 20)   /* that the device takes */                                                 \
-    X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, as reported or limited by the desc */   \
+    X(size_t, lanes, 0, 1024)              /* expected work-items in a sub-group, before a program has run */          \
+    X(int, standard, 12, 30)               /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                 \
+    X(size_t, group_size, 1, 256)          /* work-items in a work-group: 256 if the device accepts 256 */             \
+    X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
+    X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
     X(size_t, compute_units, 1, 1 << 20)                                                                               \
-    X(size_t, resident_groups, 0, 1 << 24) /* of the desc, or measured for the profile; 0: to be measured */           \
+    X(size_t, resident_groups, 0, 1 << 24) /* from the desc, or measured for the profile; 0: not measured */           \
     X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
-    X(int, local_is_limited, 0, 1) /* the desc limits local memory: no more is looked for */
+    X(int, local_is_limited, 0, 1) /* the desc limits local memory: do not search for more */
 
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
 } ipt__limits;
 
-/* What running programs has told about a device, and which profiles and caches keep. X(type, field, minimum, maximum)
- */
+/* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
+ * maximum) */
 #define IPT__FINDING_LIST(X)                                                                                           \
-    X(size_t, chunk_bytes, 0, 1 << 20) /* local memory of a panel's chunk; 0: not known, IPT__NO_CHUNKS: none works */ \
-    X(size_t, refused_bytes, 0, 1 << 20) /* the least local memory that a program did not build with; 0: none */       \
-    X(int, sub_groups_refused, 0, 1)     /* a program that uses the device's sub-groups did not build */
+    X(size_t, chunk_bytes, 0, 1 << 20)   /* local memory of a panel's chunk; 0: unknown, IPT__NO_CHUNKS: none */       \
+    X(size_t, refused_bytes, 0, 1 << 20) /* smallest local memory with which a build failed; 0: none */                \
+    X(int, sub_groups_refused, 0, 1)     /* a program that uses the device's sub-groups failed to build */
 
 typedef struct ipt__findings {
     IPT__FINDING_LIST(IPT__LIMIT_FIELD)
 } ipt__findings;
 
-/* Questions to a device and its platform, and the first that was not answered. */
+/* Queries of a device and its platform, and the first that failed. */
 typedef struct ipt__questions {
     cl_device_id device;
-    const char *call; /* NULL: all were answered */
+    const char *call; /* NULL: none failed */
     cl_int error;
 } ipt__questions;
 
@@ -77,7 +77,7 @@ static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int err
     }
 }
 
-/* What has been asked for, or zeros. */
+/* Queries a value; zeros if that fails. */
 static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
 {
     const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
@@ -86,7 +86,7 @@ static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t by
     ipt__note_answer(asked, "clGetDeviceInfo", error);
 }
 
-/* A text of the platform's (NULL: the device's), cut to fit, or "". */
+/* Queries a text of the platform (NULL: of the device), cut to fit; "" if that fails. */
 static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
 {
     char long_text[4096];
@@ -104,7 +104,6 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
-/* The device's platform, or NULL. */
 static cl_platform_id ipt__ask_platform(ipt__questions *asked)
 {
     cl_platform_id platform = NULL;
@@ -119,7 +118,7 @@ static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
                : ipt__fail_opencl(asked->call, asked->error);
 }
 
-/* Whether text contains part, whatever the case of their letters. */
+/* Returns whether text contains part, ignoring case. */
 static int ipt__contains(const char *text, const char *part)
 {
     for (;; ++text) {
@@ -172,7 +171,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
     if (result)
         return result;
     error = ipt__cl.clGetPlatformIDs(64, platforms, &platform_count);
-    if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: how the loader says that there is none */
+    if (error == -1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader found no platform */
         platform_count = 0;
     else if (error)
         return ipt__fail_opencl("clGetPlatformIDs", error);
@@ -180,7 +179,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
         cl_device_id found[64];
         cl_uint found_count = 0, k;
         error = ipt__cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 64, found, &found_count);
-        if (error) { /* the other platforms' devices are there all the same */
+        if (error) { /* other platforms may still have devices */
             failed = error == CL_DEVICE_NOT_FOUND ? failed : error;
             continue;
         }

@@ -1,25 +1,25 @@
-/* Heuristics. */
+/* Heuristics of the papers: see >>papers in the manual. */
 
 #ifndef IPT_NO_PAPERS
 
 enum {
-    IPT__RANGE_LEAST = 50, /* seed 000, section 7.4 */
+    IPT__RANGE_LEAST = 50, /* Sung et al. 2014, section 7.4 */
     IPT__RANGE_MOST = 100,
-    IPT__ALGORITHM_1_MOST = 72, /* so that a tile of 72 x 72 fits in the local memory of a K20 */
-    /* Min and Max of algorithm 2, both excluded, are not in seed 002. With Fig. 4's longest super-element as Max, Min
-     * = 5 gives what the seed counts among random sides in 1,000..20,000: 44.7 % with m or n up to 6 (here 44.6 %),
-     * and 58.5 % with m > 4, n > 6 and a tile that fits (58.7 %). */
+    IPT__ALGORITHM_1_MOST = 72, /* a tile of 72 x 72 fits the local memory of a K20 */
+    /* Gomez-Luna et al. 2016 do not state Min and Max of algorithm 2. Both are excluded. The longest super-element of
+     * Fig. 4 serves as Max. Min = 5 then reproduces the paper's counts for random sides in 1,000..20,000: 44.7 % with m
+     * or n up to 6 (here 44.6 %), and 58.5 % with m > 4, n > 6 and a tile that fits (58.7 %). */
     IPT__ALGORITHM_2_MIN = 5,
     IPT__ALGORITHM_2_MAX = 2560,
     IPT__ALGORITHM_5_LEAST = 24,
-    /* Super-elements are held in local memory as they move, the next one beside the present one. A K20's compute unit
-     * has 12,288 words for 2,048 work-items, so it is full up to 3 words of each for a work-item. */
+    /* Local memory holds a moving super-element and the next one. A K20's compute unit has 12,288 words for 2,048
+     * work-items. It is full with up to 3 words of each super-element per work-item. */
     IPT__WORDS_PER_ITEM = 3,
     IPT__LEAST_VIRTUAL_SIMD = 8,
-    IPT__LEAST_GROUP = 128, /* a work-group to a super-element: those that seed 002, Fig. 4b, compares */
+    IPT__LEAST_GROUP = 128, /* a work-group per super-element: the sizes in Gomez-Luna et al. 2016, Fig. 4b */
     IPT__K20_UNIT_ITEMS = 2048,
     IPT__K20_UNIT_GROUPS = 16,
-    IPT__COALESCED_BYTES = 32 /* seed 004: what a device fetches at once */
+    IPT__COALESCED_BYTES = 32 /* Ha et al. 2013: the bytes that a device fetches at once */
 };
 
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
@@ -34,13 +34,13 @@ IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
     }
 }
 
-/* Most sides fit 32 bits, where division takes a fraction of the time on many CPUs. */
+/* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
 static int ipt__divides(size_t d, size_t n)
 {
     return (cl_ulong)n >> 32 ? n % d == 0 : (cl_uint)n % (cl_uint)d == 0;
 }
 
-/* The smallest divisor of n from `first` (not 0) up and below `end`; 0 if there is none. */
+/* Returns the smallest divisor of n in [first, end), with first at least 1; 0 if there is none. */
 static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
 {
     size_t d;
@@ -50,7 +50,6 @@ static size_t ipt__divisor_between(size_t n, size_t first, size_t end)
     return 0;
 }
 
-/* The largest divisor of n up to `most`. */
 static size_t ipt__divisor_up_to(size_t n, size_t most)
 {
     size_t d = ipt__min(n, most);
@@ -85,14 +84,14 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
                      (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
 }
 
-/* The divisors of n from `first` up and below `end`, ascending; a list of 1 if there are none. Returns how many. */
+/* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
 static size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
 {
     size_t count = 0, d;
     for (d = first; d < end && d <= n / d; ++d)
         if (ipt__divides(d, n))
             found[count++] = (cl_ushort)d;
-    while (--d > 0) /* their partners, which begin where the loop has ended */
+    while (--d > 0) /* the partners of smaller divisors begin where the loop has ended */
         if (n / d < end && n / d >= first && n / d > d && ipt__divides(d, n))
             found[count++] = (cl_ushort)(n / d);
     if (!count)
@@ -109,7 +108,7 @@ static void ipt__tiles_by_use(const ipt_heuristic_device *device, size_t rows, s
     const size_t m_count = ipt__divisors_within(rows, first, end, of_rows);
     const size_t n_count = ipt__divisors_within(cols, first, end, of_cols);
     size_t best = 0, i, j;
-    /* What remains if no tile fits. */
+    /* The result if no tile fits. */
     *tile_m = of_rows[0];
     *tile_n = of_cols[0];
     for (i = 0; i < m_count; ++i)
@@ -137,12 +136,12 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
         if ((below + bit) * (below + bit) < local)
             below += bit;
     for (i = 0; i < 2; ++i) {
-        /* A short side is a tile's whole side: any tile of the long one then fits beside it. */
+        /* The tile takes all of a short side. Any tile of the long side then fits beside it. */
         if (sides[i] <= below) {
             tiles[i] = sides[i];
             continue;
         }
-        /* A multiple of the lower bound ends this. */
+        /* Terminates: a multiple of `least` follows within least - 1 steps. */
         while ((tiles[i] = ipt__divisor_between(sides[i] + pads[i], least, below + 1)) == 0)
             if (sides[i] + ++pads[i] == 0)
                 return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu cannot be padded: algorithms 1 and 2 do not pad",
@@ -226,7 +225,7 @@ IPT_API double ipt_heuristic_throughput(const double *stage_throughputs, size_t 
     if (!stage_throughputs)
         return 0;
     for (i = 0; i < count; ++i) {
-        if (!(stage_throughputs[i] > 0)) /* NaN among them */
+        if (!(stage_throughputs[i] > 0)) /* also for NaN */
             return 0;
         time += 1 / stage_throughputs[i];
     }
@@ -238,7 +237,7 @@ IPT_API size_t ipt_heuristic_group_size(const ipt_heuristic_device *device, size
     size_t share, items, set;
     if (!device || !device->max_group || !device->simd_width || !super_element_bytes)
         return 0;
-    share = ipt__ceil_divide(super_element_bytes, 4) / IPT__WORDS_PER_ITEM; /* a set must have more work-items */
+    share = ipt__ceil_divide(super_element_bytes, 4) / IPT__WORDS_PER_ITEM; /* a set needs more work-items than this */
     set = ipt__min(device->simd_width, device->max_group);
     for (items = IPT__LEAST_VIRTUAL_SIMD; items < set; items *= 2)
         if (share < items)
@@ -293,7 +292,7 @@ IPT_API void ipt_heuristic_group_shape(size_t group_size, size_t elem_size, size
     *y = *x != 0;
     if (!*x)
         return;
-    /* The least number of elements that is a multiple of so many bytes: elem_size's power of two counts. */
+    /* The least number of elements whose bytes are a multiple of so many: elem_size's power of two decides. */
     step = IPT__COALESCED_BYTES / ipt__min(IPT__COALESCED_BYTES, elem_size & (~elem_size + 1));
     for (d = 1; d <= group_size / d; ++d)
         if (group_size % d == 0) {
@@ -312,7 +311,7 @@ IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix)
 
 IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity)
 {
-    const size_t step = side % 2 ? 2 : 1; /* an odd number has odd divisors */
+    const size_t step = side % 2 ? 2 : 1; /* odd numbers have odd divisors only */
     size_t small = 0, count, d, i;
     int square = 0;
     if (!side)
@@ -324,7 +323,7 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
             ++small;
             square = side / d == d;
         }
-    /* The others are side / d, from the largest d down; the root of a square is there already. */
+    /* The others are side / d, from the largest d down. The root of a square is in the list already. */
     count = 2 * small - (size_t)square;
     if (small <= capacity)
         for (i = small; i < count && i < capacity; ++i)

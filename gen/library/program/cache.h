@@ -1,10 +1,10 @@
-/* The cache: finding and storing. */
+/* The cache: loading and storing entries. */
 
-/* An entry that has been found and checked: in the embedder's memory or read from a file. */
+/* A verified entry, in the caller's memory or read from a file. */
 typedef struct ipt__entry {
     const unsigned char *data;
-    size_t bytes, payload; /* payload: where it begins */
-    unsigned char *owned;  /* to be released */
+    size_t bytes, payload; /* payload: its offset in data */
+    unsigned char *owned;  /* memory to release; NULL: the caller's */
 } ipt__entry;
 
 static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt__entry *entry)
@@ -107,7 +107,7 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
 
 #endif
 
-/* What findings depend on. */
+/* Writes the key of the findings: all inputs on which they depend. */
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
 {
     const ipt__limits *const limits = &context->limits;
@@ -121,7 +121,7 @@ enum {
     IPT__FINDINGS_BYTES = 0 IPT__FINDING_LIST(IPT__FINDING_BYTES)
 };
 
-/* The findings as an entry of IPT__ENTRY_HEAD + strlen(key) + IPT__FINDINGS_BYTES bytes. */
+/* Writes the findings as an entry of IPT__ENTRY_HEAD + strlen(key) + IPT__FINDINGS_BYTES bytes. Returns its size. */
 static size_t ipt__findings_entry(const ipt_context *context, const char *key, unsigned char *entry)
 {
     unsigned char *at = entry + IPT__ENTRY_HEAD + strlen(key);
@@ -164,7 +164,7 @@ static void ipt__findings_store(const ipt_context *context)
     ipt__entry_store(context, key, entry, ipt__findings_entry(context, key, entry));
 }
 
-/* Asks what code besides OpenCL C the device takes, and for the lines that tell it from others. */
+/* Queries which code besides OpenCL C the device accepts, and the lines that distinguish it from other devices. */
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
     static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
@@ -211,7 +211,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
-    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION, which older ones have not */
+    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
         void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)

@@ -1,20 +1,25 @@
-/* Cache entries: keys, sums and bytes. */
+/* Cache entries: keys, checksums, bytes. */
 
-/* An entry is one program, or what has been found out about a device, as a file or in memory: the head, the key as
- * text, the payload. Numbers are little-endian. 0  8 bytes   IPT__ENTRY_MAGIC 8  4 bytes   IPT__ENTRY_FORMAT 12  4
- * bytes   length of the key, K 16  8 bytes   length of the payload, P 24 32 bytes   SHA-256 of the 24 bytes before and
- * of all that follows 56  K bytes   the key: everything that the payload depends on P bytes   the payload. Of a
- * program: its residency and the size of its sub-groups (4 bytes each, 0: not measured) and what the device's or
- * another compiler made of it */
+/* An entry holds one program, or the facts measured about a device. It is a file or lies in memory. Numbers are
+ * little-endian. Offset, size and content:
+ * - 0, 8 bytes: IPT__ENTRY_MAGIC
+ * - 8, 4 bytes: IPT__ENTRY_FORMAT
+ * - 12, 4 bytes: length of the key, K
+ * - 16, 8 bytes: length of the payload, P
+ * - 24, 32 bytes: SHA-256 of the 24 bytes before and of all bytes after
+ * - 56, K bytes: the key, which names everything on which the payload depends
+ * - 56 + K, P bytes: the payload
+ * A program's payload holds its residency, the size of its sub-groups and its code. The first two take 4 bytes each; 0
+ * means not measured. The device's compiler or another one made the code. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,
     IPT__ENTRY_SUM = 24,
     IPT__ENTRY_HEAD = 56,
-    IPT__ENTRY_FACTS = 8,     /* bytes before a program's code */
-    IPT__NAME_DIGITS = 32,    /* of a hash in the name of its file */
-    IPT__ENTRY_NAME = 37,     /* of its file, with the terminating zero */
-    IPT__ENTRY_MOST = 1 << 26 /* bytes; longer files are not read */
+    IPT__ENTRY_FACTS = 8,     /* residency and sub-groups, before a program's code */
+    IPT__NAME_DIGITS = 32,    /* hexadecimal digits of the key's hash in a file's name */
+    IPT__ENTRY_NAME = 37,     /* bytes of a file's name, with the terminating zero */
+    IPT__ENTRY_MOST = 1 << 26 /* bytes of the longest entry; ipt reads no longer file */
 };
 
 /* SHA-256 (FIPS 180-4). */
@@ -100,7 +105,7 @@ static void ipt__hash_end(ipt__hash *hash, unsigned char digest[32])
         digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* The hash of a text as `digits` hexadecimal digits and a zero. */
+/* Writes the hash of a text as `digits` hexadecimal digits and a zero. */
 static void ipt__hash_text(const char *text, size_t length, char *hex, int digits)
 {
     ipt__hash hash;
@@ -138,7 +143,7 @@ static void ipt__entry_sum(const unsigned char *entry, size_t bytes, unsigned ch
     ipt__hash_end(&hash, sum);
 }
 
-/* Completes an entry whose payload is in its place. */
+/* Writes head and key of an entry whose payload is in its place. */
 static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payload_bytes)
 {
     const size_t key_bytes = strlen(key);
@@ -150,8 +155,8 @@ static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payloa
     ipt__entry_sum(entry, IPT__ENTRY_HEAD + key_bytes + payload_bytes, entry + IPT__ENTRY_SUM);
 }
 
-/* Checks all of an entry before anybody else sees a byte of it, as drivers crash on damaged programs. Where its payload
- * begins; 0 if it is damaged, or key is not NULL and the entry has another. */
+/* Verifies a whole entry before a driver sees a byte of it: drivers crash on damaged programs. Returns the payload's
+ * offset. Returns 0 if the entry is damaged, or if key is not NULL and differs from the entry's. */
 static size_t ipt__entry_open(const unsigned char *entry, size_t bytes, const char *key)
 {
     size_t key_bytes;

@@ -1,14 +1,14 @@
-/* The cache folder: names, files, limit. */
+/* The cache folder: names, files, size limit. */
 
 #ifndef IPT_NO_DISK_CACHE
 
 enum {
     IPT__PATH_BYTES = 1024,
-    IPT__PATH_REST = 80,      /* of that for the names in a folder */
-    IPT__STALE_SECONDS = 3600 /* a temporary file that old is one that nobody finishes */
+    IPT__PATH_REST = 80,      /* of these for the names in a folder */
+    IPT__STALE_SECONDS = 3600 /* age at which a temporary file counts as abandoned */
 };
 
-/* Skips hexadecimal digits as ipt writes them: `most` of them at most. Returns how many there were. */
+/* Skips at most `most` lower-case hexadecimal digits. Returns their number. */
 static int ipt__skip_digits(const char **text, int most)
 {
     int count = 0;
@@ -21,7 +21,7 @@ static int ipt__skip_digits(const char **text, int most)
 
 typedef enum ipt__name_kind { IPT__NAME_FOREIGN, IPT__NAME_ENTRY, IPT__NAME_TEMPORARY } ipt__name_kind;
 
-/* Whose name of a file it is: see ipt__entry_name and ipt__folder_store. */
+/* Classifies a file by its name: see ipt__entry_name and ipt__folder_store. */
 static ipt__name_kind ipt__name_is(const char *name)
 {
     const char *at = name;
@@ -35,7 +35,7 @@ static ipt__name_kind ipt__name_is(const char *name)
                                                                                                   : IPT__NAME_FOREIGN;
 }
 
-/* What the operating system is asked to do. Functions that can fail return what went wrong in words, or NULL. */
+/* Calls of the operating system. Functions that can fail return the reason as text, or NULL. */
 
 #if defined(_WIN32)
 #define IPT__SEPARATORS "/\\"
@@ -45,7 +45,7 @@ static const char *ipt__file_make_folder(const char *path)
     return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it cannot be made";
 }
 
-/* Windows' folders of a user keep others out by themselves. */
+/* On Windows a user's folders keep others out by default. */
 static const char *ipt__file_check_folder(const char *path)
 {
     const DWORD attributes = GetFileAttributesA(path);
@@ -111,13 +111,13 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* A folder's files with names of ours, one after the other. */
+/* Iterates over a folder's files with names of ipt's. */
 typedef struct ipt__listing {
     HANDLE find;
     WIN32_FIND_DATAA data;
     int first;
     char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* when it was written, how long ago, its size */
+    double seconds, age, bytes; /* time of the last write, time since then, size */
 } ipt__listing;
 
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
@@ -158,7 +158,7 @@ static void ipt__listing_close(ipt__listing *listing)
 #else
 #define IPT__SEPARATORS "/"
 
-/* Whether nobody but the user and root can have changed it. */
+/* Returns whether only the user and root can have changed the file. */
 static int ipt__file_is_trusted(const struct stat *status)
 {
     return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & 022);
@@ -181,7 +181,7 @@ static const char *ipt__file_check_folder(const char *path)
 
 typedef int ipt__file;
 
-/* "" if there is none. A name may lead to anything: pipes must not make it wait. */
+/* Returns "" if there is no such file. The name may belong to a pipe: opening must not block. */
 static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
 {
     struct stat status;
@@ -220,7 +220,7 @@ static void ipt__file_close(ipt__file file)
     close(file);
 }
 
-/* Makes a new file and sees it through to the disk. *exists: there is one of that name. */
+/* Creates a file and flushes it to the disk. *exists: a file of that name exists. */
 static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
 {
     const char *why = NULL;
@@ -258,11 +258,11 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* A folder's files with names of ours, one after the other. */
+/* Iterates over a folder's files with names of ipt's. */
 typedef struct ipt__listing {
     DIR *folder;
     char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* when it was written, how long ago, its size */
+    double seconds, age, bytes; /* time of the last write, time since then, size */
 } ipt__listing;
 
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
@@ -296,14 +296,14 @@ static void ipt__listing_close(ipt__listing *listing)
 
 #endif
 
-/* The name of an entry's file: the beginning of its key's hash. */
+/* Writes the name of an entry's file: the start of its key's hash. */
 static void ipt__entry_name(const char *key, size_t key_bytes, char name[IPT__ENTRY_NAME])
 {
     ipt__hash_text(key, key_bytes, name, IPT__NAME_DIGITS);
     strcpy(name + IPT__NAME_DIGITS, ".ipt");
 }
 
-/* Makes a folder and those above it, as far as they are missing. */
+/* Creates a folder and the missing folders above it. */
 static const char *ipt__folder_make(const char *folder)
 {
     char path[IPT__PATH_BYTES];
@@ -314,13 +314,13 @@ static const char *ipt__folder_make(const char *folder)
         if (strchr(IPT__SEPARATORS, folder[i])) {
             memcpy(path, folder, i);
             path[i] = 0;
-            ipt__file_make_folder(path); /* if it fails, so does the last one */
+            ipt__file_make_folder(path); /* if it fails, so does the last call */
         }
     return ipt__file_make_folder(folder);
 }
 
-/* Removes a file of one of our names, if it begins as entries do: somebody else may have chosen the name, too. An
- * unfinished one may have less than the beginning. */
+/* Removes a file with a name of ipt's, if it begins as entries do. Another program may have chosen the same name. An
+ * unfinished file may be shorter than the beginning. */
 static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
 {
     char path[2 * IPT__PATH_BYTES];
@@ -338,7 +338,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     return ours && ipt__file_remove(path);
 }
 
-/* A file of a folder that may have to go. */
+/* A file that may have to be removed. */
 typedef struct ipt__listed {
     double seconds, bytes;
     char name[IPT__ENTRY_NAME];
@@ -350,8 +350,8 @@ static int ipt__listed_before(const void *one, const void *other)
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
 }
 
-/* Lists a folder's entries, and removes what has been left unfinished. *found is to be released. Returns their number;
- * where memory ends, that of the first ones. */
+/* Lists a folder's entries, and removes abandoned temporary files. The caller releases *found. Returns the number of
+ * entries. Without enough memory, lists the first ones only. */
 static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
 {
     const char *const folder = context->cache_dir;
@@ -386,7 +386,7 @@ static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
     return count;
 }
 
-/* Removes the oldest entries while all of them have more bytes than the limit. */
+/* Removes the oldest entries until the others fit the size limit. */
 static void ipt__folder_clean(const ipt_context *context)
 {
     ipt__listed *found;
@@ -399,12 +399,12 @@ static void ipt__folder_clean(const ipt_context *context)
         qsort(found, count, sizeof *found, ipt__listed_before);
     for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
         ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* also if it stays: then it is not an entry, or another process has removed it */
+        all -= found[i].bytes; /* even if removal fails: then it is not an entry, or another process removed it */
     }
     ipt__release(&context->allocator, found);
 }
 
-/* Writes an entry beside its place and renames it, so that others see all of it or nothing. */
+/* Writes a temporary file and renames it, so that other processes see a whole entry or none. */
 static const char *ipt__folder_store(const char *folder, const char *name, const unsigned char *entry, size_t bytes)
 {
     char path[IPT__PATH_BYTES], temporary[IPT__PATH_BYTES];
@@ -429,7 +429,7 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
     return why;
 }
 
-/* The user's folder for caches, or "" if there is none. */
+/* Writes the user's cache folder, or "" if there is none. */
 static void ipt__folder_default(char *folder, size_t capacity)
 {
 #if defined(_WIN32)

@@ -1,8 +1,6 @@
-/* Kernels: parameters, arguments, text. */
+/* Kernels: parameters, arguments, text. All expand the lists of ipt_kernels.h. */
 
-/* All of these expand the lists of ipt_kernels.h. */
-
-enum { /* the bit of each parameter in a kernel's `uses`, and its place in ipt__params */
+enum { /* each parameter's bit in a kernel's `uses`, and its index in ipt__params */
 #define IPT__PARAM_INDEX(field, macro, minimum, maximum, meaning) IPT__PARAM_##field,
        IPT_PARAM_LIST(IPT__PARAM_INDEX) IPT__PARAM_COUNT
 };
@@ -11,11 +9,11 @@ enum {
     IPT_PARAM_LIST(IPT__PARAM_BIT) IPT__USES_NOTHING = 0
 };
 
-/* The values that a program is specialised for. */
+/* The values for which a program is specialised. */
 typedef struct ipt__params {
 #define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
-    const char *expression, *expression_type; /* where apply is 1 */
+    const char *expression, *expression_type; /* valid if apply is 1 */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -23,7 +21,7 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the bytes of each: they lie in it by natural alignment. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. */
 #define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
@@ -39,13 +37,13 @@ typedef struct ipt__kernel_info {
     const char *name;      /* of the OpenCL kernel */
     const char *file;      /* of its text, for build logs */
     const char *hash;      /* of its text */
-    const char *signature; /* its arguments as OpenCL C */
+    const char *signature; /* arguments as OpenCL C */
     const char *const *text;
     const unsigned char *argument_bytes;
     cl_uint argument_count;
-    cl_uint memories; /* buffers before the arguments */
-    int local;        /* local memory before the arguments */
-    unsigned uses;    /* the parameters that its text depends on */
+    cl_uint memories; /* number of buffers before the arguments */
+    int local;        /* a local-memory argument precedes the arguments */
+    unsigned uses;    /* parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -62,8 +60,8 @@ static const ipt__kernel_info ipt__kernels[] = {
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
-/* Sets the parameters that the kernel does not use to 0, so that they cannot tell two programs apart, and checks the
- * range of the others. 0 if one is out of range. */
+/* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
+ * is out of range. */
 static int ipt__params_reduce(ipt__params *params, unsigned uses)
 {
     int good = 1;
@@ -83,10 +81,10 @@ static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type)));
 }
 
-/* A text that grows into memory of fixed size; a NULL text only counts. */
+/* A text that grows in memory of fixed size. A NULL text only counts. */
 typedef struct ipt__text {
     char *text;
-    size_t capacity, length; /* length may go beyond capacity: what the whole text needs */
+    size_t capacity, length; /* length may exceed capacity: the size of the whole text */
 } ipt__text;
 
 IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
@@ -100,7 +98,7 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
     out->length += added > 0 ? (size_t)added : 0;
 }
 
-/* "unit_bytes=4 tile=32": the parameters that a kernel uses. */
+/* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
 static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
@@ -114,7 +112,7 @@ static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigne
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* The specialised text of one program. */
+/* Adds the specialised text of one program. */
 static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];

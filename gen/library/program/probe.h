@@ -1,6 +1,6 @@
-/* Probing: what only a running program shows. */
+/* Probing: facts that only a running program shows. */
 
-/* Runs a program with `words` as both of its buffers, and reads them back. 0 if that fails. */
+/* Runs a program with `words` as both buffers, and reads them back. Returns 0 on failure. */
 static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
@@ -23,8 +23,8 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, con
     return !error;
 }
 
-/* Runs a panel program with nothing to do but to count the work-groups that run at the same time. 0 if it does not run.
- */
+/* Runs a panel program without work, to count the work-groups that run at the same time. Returns 0 if it does not
+ * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
 {
     const size_t global = context->limits.compute_units * 64 * program->params.group_size;
@@ -37,8 +37,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
 
-/* Counts the work-groups of a panel program that run at the same time, unless that is known. Fewer than one to a
- * compute unit: other work may have had the device when they were counted, so some later plans count again. */
+/* Counts the work-groups of a panel program that run at the same time, unless the count is known. If there are fewer
+ * than compute units, other work may have occupied the device. Some later plans then count again. */
 static void ipt__find_residency(ipt_context *context, ipt__program *program)
 {
     const ipt__limits *const limits = &context->limits;
@@ -58,14 +58,13 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
     ipt__program_store(context, program);
 }
 
-/* The panel program for a unit, with as much local memory as the device turns out to have, and its residency. *found is
- * NULL if there is none that works. */
+/* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
+ * none works. */
 static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
                                  size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
-    /* NVIDIA reports 48 KiB, which is what a kernel argument may have; an array in the kernel may have what there is.
-     */
+    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
     size_t tries[2] = {0, 0};
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
@@ -101,7 +100,7 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
             *found = program;
             *resident = program->resident;
         } else {
-            failed |= program != NULL && context->context; /* other work may have had the device's memory */
+            failed |= program != NULL && context->context; /* other work may have taken the device's memory */
             ipt__program_drop(context, program);
         }
     }
@@ -114,10 +113,9 @@ static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int c
     return result;
 }
 
-/* Has a program of chains transpose a rows x cols grid of super-elements of `units` units, and compares every byte with
- * what should be there. `groups` work-groups share the flags. 1: all are right; -1: there is no memory to try it. A
- * device's sub-groups may be sound one by one and wrong together: PoCL 6.0 mixes up the results of two reductions that
- * no barrier separates. */
+/* Transposes a rows x cols grid of super-elements of `units` units by a chains program, and compares every byte.
+ * `groups` work-groups share the flags. Returns 1 if all bytes are right, -1 without memory. Sub-groups may work one by
+ * one and fail together: PoCL 6.0 mixes up the results of two reductions without a barrier between them. */
 static int ipt__chains_are_right(ipt_context *context, const ipt__program *program, size_t rows, size_t cols,
                                  size_t units, size_t groups)
 {
@@ -160,9 +158,9 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     return right;
 }
 
-/* Tries a program of chains: looks at the device's sub-groups, then transposes with short and with the longest pieces,
- * with more flags to a work-group than its work-items look at in one step. *lanes: the size of the sub-groups; 1 if
- * they do not do what they should; 0 if the program does not run. */
+/* Tests a chains program: its sub-groups, then transpositions with short and with the longest pieces. A work-group has
+ * more flags than its work-items read in one step. *lanes: the size of the sub-groups; 1 if they compute wrong results;
+ * 0 if the program does not run. */
 static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
 {
     const ipt__params *const params = &program->params;
@@ -187,9 +185,9 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
     return right < 0 ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS;
 }
 
-/* Fills in the sub-groups of a program of chains. Only the program itself can tell how large the device makes them: if
- * otherwise than expected, it is built for what they are. Work-groups take their place where they do not build or do
- * not do what they should. */
+/* Sets the sub-group parameters of a chains program. Only the program itself shows the size of the device's sub-groups.
+ * If the size is not the expected one, the program is built again for it. Work-groups replace sub-groups that fail to
+ * build or compute wrong results. */
 static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
@@ -240,7 +238,7 @@ static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params,
     return result;
 }
 
-/* The least local memory that has been seen not to build, or 0; whether so much has; remembering that. */
+/* The smallest local-memory size that failed to build; query; record. */
 static size_t ipt__least_refused(ipt_context *context)
 {
     size_t refused;

@@ -1,7 +1,7 @@
 /* Device profiles: reading. */
 
-/* Copies the next line of a text, without its end, and moves on to the one behind. 0 if there is none or it does not
- * fit. */
+/* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
+ * it does not fit. */
 static int ipt__line_next(const char **text, char *line, size_t capacity)
 {
     const size_t length = strcspn(*text, "\n");
@@ -14,7 +14,7 @@ static int ipt__line_next(const char **text, char *line, size_t capacity)
     return 1;
 }
 
-/* A decimal number that ends with the text or before `stop`, which is skipped. 0 if there is none. */
+/* Reads a decimal number before `stop` or the text's end, and skips `stop`. Returns 0 if there is none. */
 static int ipt__number_next(const char **text, char stop, size_t *value)
 {
     const char *at = *text;
@@ -35,7 +35,7 @@ static int ipt__number_next(const char **text, char stop, size_t *value)
 
 #define IPT__PROFILE_TITLE "ipt profile 1"
 
-/* Whether line is `name` and a number. */
+/* Returns whether line is `name` and a number. */
 static int ipt__line_number(const char *line, const char *name, size_t *value)
 {
     const size_t length = strlen(name);
@@ -49,7 +49,7 @@ static ipt_result ipt__fail_line(const char *what, int number, const char *line,
                      expected);
 }
 
-/* Makes of a profile the context that it describes. */
+/* Fills in a context from a profile. */
 static ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
@@ -70,7 +70,7 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     }
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
-    context->has_half = context->has_double = 1; /* the profile does not tell */
+    context->has_half = context->has_double = 1; /* the profile does not record them */
 #define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
     *line = 0;                                                                                                         \
     ++number;                                                                                                          \

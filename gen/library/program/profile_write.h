@@ -1,7 +1,7 @@
 /* Device profiles: writing. */
 
-/* Tries what plans may try some day: the panels' local memory and residency, the largest packs, sub-groups, which are
- * refused if they are not what chains need. */
+/* Measures what later plans may need: the panels' local memory and residency, the largest packs, sub-groups. Refuses
+ * sub-groups that chains cannot use. */
 static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
 {
     static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};

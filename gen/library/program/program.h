@@ -1,6 +1,6 @@
-/* Programs: building, loading and sharing them. */
+/* Programs: building, loading, sharing. */
 
-/* The compiler's log into the error text, cut to fit, and whole to the logger. */
+/* Fails with the build log, cut to fit the error text. The logger receives all of it. */
 static ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id, cl_int error)
 {
     size_t bytes = 0;
@@ -12,7 +12,7 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
         log[0] = 0;
     if (log && context->logger.log)
         context->logger.log(log, context->logger.user);
-    /* Want of memory is not the text's fault, and must not be remembered as such. */
+    /* Lack of memory is not the text's fault: do not record it as a failed build. */
     result =
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
                                                                                               : IPT_ERROR_BUILD,
@@ -22,7 +22,7 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     return result;
 }
 
-/* Sets all arguments of a kernel; `second` and local_bytes if it takes them. */
+/* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
                                  size_t local_bytes, const void *arguments)
 {
@@ -42,14 +42,12 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* The options that a program is built with. */
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
 {
     const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-/* Writes the specialised text of a program. */
 static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
 {
     ipt__text text = {NULL, 0, 0};
@@ -65,8 +63,8 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
     return IPT_SUCCESS;
 }
 
-/* All that the code of a program depends on. target: what portable code is for; NULL: the device's own, which depends
- * on the driver as well. */
+/* Writes the key of a program: all inputs on which its code depends. target names the target of portable code. NULL:
+ * the device's own code, which also depends on the driver. */
 static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
                              char key[IPT__KEY_BYTES])
 {
@@ -81,8 +79,8 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
     ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
 }
 
-/* Launches a program with one work-group and next to nothing to do, so that PoCL finishes it: all arguments are 1,
- * which every kernel takes for one element that stays where it is. */
+/* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
+ * for every kernel that means one element that stays in place. */
 static int ipt__program_finish(const ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
@@ -119,8 +117,8 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
     return !error;
 }
 
-/* What the device's compiler has made of a program, behind `before` bytes of room; *bytes: both. NULL if that is not to
- * be had. */
+/* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
+ * unavailable. */
 static unsigned char *ipt__program_code(const ipt_context *context, const ipt__program *program, size_t before,
                                         size_t *bytes)
 {
@@ -142,7 +140,7 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
     code = (unsigned char *)context->allocator.alloc(*bytes, context->allocator.user);
     memset(pointers, 0, sizeof pointers);
     pointers[i] = code ? code + before : NULL;
-    /* PoCL says so of code that it fails to make by setting the pointer to NULL. */
+    /* PoCL sets the pointer to NULL if it fails to make the code. */
     if (code &&
         (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, count * sizeof *pointers, pointers, NULL) ||
          pointers[i] != code + before)) {
@@ -152,8 +150,8 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
     return code;
 }
 
-/* A program as an entry, which the caller releases; NULL if there is no code or no memory. code: what another compiler
- * has made of it for target; both NULL: what the device's own has. */
+/* Returns a program as an entry, which the caller releases. NULL without code or memory. code is another compiler's
+ * output for target. Both NULL: the device's own code. */
 static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__program *program, const char *target,
                                          const void *code, size_t code_bytes, size_t *bytes)
 {
@@ -170,7 +168,7 @@ static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__
             memcpy(entry + payload + IPT__ENTRY_FACTS, code, code_bytes);
     } else {
         entry = ipt__program_code(context, program, payload + IPT__ENTRY_FACTS, bytes);
-        /* Counted while other work had part of the device, they would be wrong for ever. */
+        /* A count taken while other work occupied the device would be wrong for ever. */
         if (!limits->resident_groups && program->resident % limits->compute_units == 0)
             resident = program->resident;
         lanes = program->lanes;
@@ -200,7 +198,8 @@ static void ipt__program_store(const ipt_context *context, const ipt__program *p
     ipt__release(&context->allocator, entry);
 }
 
-/* The portable code that the device takes, one kind after the other: 1 and the target, 0: not this one, -1: no more. */
+/* Writes the next target whose portable code the device may accept. Returns 1 for a target, 0 for none at this index,
+ * -1 at the end. */
 static int ipt__target_next(const ipt_context *context, int which, char target[64])
 {
     const int ptx = (int)context->capability - (which - 3);
@@ -211,16 +210,16 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     case 1:
         strcpy(target, "bitcode");
         return context->takes_bitcode;
-    case 2: /* the device's name begins with that of its processor, "gfx90a:sramecc+:xnack-" */
+    case 2: /* the device's name begins with the processor's: "gfx90a:sramecc+:xnack-" */
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
-    default: /* code for older devices serves as well */
+    default: /* code for older devices runs, too */
         sprintf(target, "ptx:sm_%d", ptx);
         return ptx < 30 ? -1 : 1;
     }
 }
 
-/* Makes a program of an entry that has been checked. The device may still refuse it. */
+/* Builds a program from a verified entry. The device may still refuse it. */
 static int ipt__program_take(const ipt_context *context, ipt__program *program, const char *target,
                              const ipt__entry *entry)
 {
@@ -252,7 +251,7 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     return 1;
 }
 
-/* Looks for a program among the embedder's and on disk, first the device's own code and then portable one. */
+/* Searches the caller's binaries and the disk for a program: first the device's own code, then portable code. */
 static int ipt__program_load(const ipt_context *context, ipt__program *program)
 {
     char key[IPT__KEY_BYTES], target[64];
@@ -274,13 +273,13 @@ static int ipt__program_load(const ipt_context *context, ipt__program *program)
     if (loaded) {
         ipt__log(context, "loaded %s%s%s", ipt__kernels[program->id].name, which > 0 ? " for " : "",
                  which > 0 ? target : "");
-        if (which > 0) /* what the device makes of it takes less time the next time */
+        if (which > 0) /* the device's own code loads faster next time */
             ipt__program_store(context, program);
     }
     return loaded;
 }
 
-/* Makes a program: finds it compiled, or compiles it. */
+/* Loads a program, or else compiles it. */
 static ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
 {
     const char *source;
@@ -314,7 +313,7 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     return IPT_SUCCESS;
 }
 
-/* Copies an expression and its type into one allocation; NULL if there is no memory. */
+/* Copies an expression and its type into one allocation. Returns NULL without memory. */
 static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
                                   const char **copied_expression, const char **copied_type)
 {
@@ -389,7 +388,7 @@ static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, cons
     return result;
 }
 
-/* Lets a program go; NULL is fine. */
+/* Releases a reference to a program; NULL is fine. */
 static void ipt__program_drop(ipt_context *context, ipt__program *program)
 {
     if (!program)
@@ -417,7 +416,7 @@ IPT_API void ipt_context_trim(ipt_context *context)
     IPT_LOCK_RELEASE(&context->lock);
 }
 
-/* Program `index` with a hold of it, or NULL; *count: how many there are. */
+/* Returns program `index` with a new reference, or NULL. *count: the number of programs. */
 static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
 {
     ipt__program *program, *found = NULL;
@@ -453,7 +452,7 @@ IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t 
     return source;
 }
 
-/* Whether text names a target of ipt_context_entry. */
+/* Returns whether text names a target of ipt_context_entry. */
 static int ipt__target_is_known(const char *text)
 {
     const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
