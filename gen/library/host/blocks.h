@@ -1,38 +1,37 @@
-/* Cut matrices: blocks over the bus. */
+/* Cut matrices: transfers by blocks. */
 
-/* Bytes that cross the bus. */
+/* Bytes of a transfer over the bus. */
 static size_t ipt__haul_bytes(const ipt__haul *haul)
 {
     return haul->rect.rows * haul->rect.row_bytes;
 }
 
-/* Where a block is while commands are listed: nowhere yet, in a unit, in another one's place, or, when all of its
- * strips are done, in its own. */
+/* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
 typedef struct ipt__haul_block {
-    int unit;    /* that holds it; -1: none */
-    int shelter; /* the block in whose final place it waits; -1: none */
-    int guest;   /* the block that waits in its final place; -1: none */
-    size_t done; /* strips that are in their final places, the first ones */
+    int unit;    /* unit that holds the block; -1: none */
+    int shelter; /* spill slot: the block in whose final place this one waits; -1: none */
+    int guest;   /* spilled block that waits in this one's final place; -1: none */
+    size_t done; /* number of strips in their final places, from the first on */
 } ipt__haul_block;
 
-/* The last commands of each queue that use a unit, or a block's final place, plus 1. */
+/* For each queue, the last command that uses a unit or a final place, plus 1. */
 typedef struct ipt__haul_uses {
     size_t last[IPT__BLOCK_QUEUES];
 } ipt__haul_uses;
 
-/* What is known while commands are listed. Blocks are numbered panel by panel. */
+/* State of the planning. Blocks are numbered panel by panel. */
 typedef struct ipt__haul_list {
     const ipt_plan_desc *desc;
     const ipt__blocks *sizes;
     ipt__haul *hauls;
-    size_t count, most; /* most: commands that there is room for */
+    size_t count, most; /* most: capacity of the list */
     int full;
     ipt__haul_block *blocks;
-    int *held; /* by each unit: the block; -1: none */
+    int *held; /* for each unit its block; -1: none */
     ipt__haul_uses *units, *places;
     size_t free_units, next_unit;
-    size_t newest;           /* block that has been uploaded */
-    size_t uploaded, upload; /* whole panels, and the last command for them, plus 1 */
+    size_t newest;           /* block that was uploaded last */
+    size_t uploaded, upload; /* complete panels; their last command, plus 1 */
 } ipt__haul_list;
 
 static size_t ipt__block_rows(const ipt__haul_list *list, size_t block)
@@ -50,7 +49,7 @@ static size_t ipt__block_strips(const ipt__haul_list *list, size_t block)
     return ipt__ceil_divide(ipt__block_cols(list, block), list->sizes->strip_cols);
 }
 
-/* Where strips [first, end) of a block lie in another one's final place, or its own. */
+/* The rows that strips [first, end) of a block occupy in the final place of block `place`. */
 static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_t place, size_t first, size_t end)
 {
     const ipt__blocks *const sizes = list->sizes;
@@ -65,7 +64,7 @@ static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_
     return rect;
 }
 
-/* How many panels must have been uploaded before the final places of a block's first strips may be written. */
+/* The number of panels to upload before the block's first strips may be written. */
 static size_t ipt__block_ready(const ipt__haul_list *list, size_t block, size_t strips)
 {
     const ipt__rect rect = ipt__block_rect(list, block, block, 0, strips);
@@ -73,7 +72,7 @@ static size_t ipt__block_ready(const ipt__haul_list *list, size_t block, size_t 
     return ipt__ceil_divide(end, list->sizes->length * list->desc->cols * list->desc->elem_size);
 }
 
-/* How many of a block's strips, beside those that are done, may go to their final places. */
+/* The number of further strips that may be downloaded to their final places. */
 static size_t ipt__block_may_go(const ipt__haul_list *list, size_t block)
 {
     const ipt__haul_block *const its = &list->blocks[block];
@@ -84,7 +83,7 @@ static size_t ipt__block_may_go(const ipt__haul_list *list, size_t block)
     return strips - its->done;
 }
 
-/* Lists a command that uses a unit, behind whatever has used it. */
+/* Appends a command on a unit. The command depends on all earlier commands on that unit. */
 static ipt__haul *ipt__haul_add(ipt__haul_list *list, ipt__haul_kind kind, int unit)
 {
     ipt__haul *haul;
@@ -99,7 +98,7 @@ static ipt__haul *ipt__haul_add(ipt__haul_list *list, ipt__haul_kind kind, int u
     return haul;
 }
 
-/* Lists the transfer of strips of a block that is in a unit to a place, or from it. */
+/* Appends a transfer of strips between a block's unit and a place. */
 static void ipt__haul_strips(ipt__haul_list *list, ipt__haul_kind kind, size_t block, size_t place, size_t strips)
 {
     const ipt__haul_block *const its = &list->blocks[block];
@@ -113,7 +112,7 @@ static void ipt__haul_strips(ipt__haul_list *list, ipt__haul_kind kind, size_t b
     list->places[place].last[kind] = list->count;
 }
 
-/* Gives a block a free unit, the one longest free, if more than `kept` are free. */
+/* Assigns the unit that was free longest to a block, if more than `kept` units are free. */
 static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
 {
     if (list->free_units <= kept)
@@ -134,7 +133,7 @@ static void ipt__unit_free(ipt__haul_list *list, size_t block)
     ++list->free_units;
 }
 
-/* Brings what may go of a block in a unit to its final place; returns how many strips that are. */
+/* Downloads all strips of a block that may go to their final places. Returns their number. */
 static size_t ipt__block_finish(ipt__haul_list *list, size_t block)
 {
     const size_t strips = ipt__block_may_go(list, block);
@@ -146,7 +145,7 @@ static size_t ipt__block_finish(ipt__haul_list *list, size_t block)
     return strips;
 }
 
-/* Uploads a block again that waits in another one's place, which is free then. 0: there is no unit for it. */
+/* Uploads a spilled block again and frees its spill slot. Returns 0 if no unit is free. */
 static int ipt__block_reload(ipt__haul_list *list, size_t block)
 {
     ipt__haul_block *const its = &list->blocks[block];
@@ -158,7 +157,7 @@ static int ipt__block_reload(ipt__haul_list *list, size_t block)
     return 1;
 }
 
-/* Frees a unit: of the block whose turn comes last, which goes to the place that is needed last. 0: there is none. */
+/* Frees a unit: spills the block that is needed last to the place that is needed last. Returns 0 if there is none. */
 static int ipt__block_shelter(ipt__haul_list *list)
 {
     size_t unit, block = list->sizes->count, place, ready = 0, strips;
@@ -187,7 +186,7 @@ static int ipt__block_shelter(ipt__haul_list *list)
     return 1;
 }
 
-/* Has more than the spare units free. 0: too little can be held. */
+/* Frees units until more than the kept ones are free. Returns 0 if that is impossible. */
 static int ipt__unit_make_room(ipt__haul_list *list)
 {
     size_t unit;
@@ -200,7 +199,7 @@ static int ipt__unit_make_room(ipt__haul_list *list)
     return 1;
 }
 
-/* Uploads the next block and transposes it. 0: there is no room for it. */
+/* Appends the upload and transposition of the next block. Returns 0 if no unit can be freed. */
 static int ipt__block_upload(ipt__haul_list *list, size_t block)
 {
     const ipt__blocks *const sizes = list->sizes;
@@ -216,7 +215,7 @@ static int ipt__block_upload(ipt__haul_list *list, size_t block)
     haul->rect.row_bytes = cols * size;
     haul->rect.pitch = list->desc->cols * size;
     haul = ipt__haul_add(list, IPT__HAUL_TRANSPOSE, list->blocks[block].unit);
-    haul->plan = (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks where the matrix ends may be smaller */
+    haul->plan = (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
     list->newest = block;
     if ((block + 1) % sizes->per_panel == 0) {
         list->uploaded = block / sizes->per_panel + 1;
@@ -225,8 +224,8 @@ static int ipt__block_upload(ipt__haul_list *list, size_t block)
     return 1;
 }
 
-/* Finishes one part of so many of what may go to its final place, but nothing of the newest block, whose transposition
- * a download would wait for, so that both directions of the bus stay busy. */
+/* Downloads 1 / parts of the strips that may be written. The newest block is left out, because its download would wait
+ * for its transposition. So both directions of the bus stay busy. */
 static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
 {
     size_t b, count = 0, finished = 0;
@@ -240,8 +239,8 @@ static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
         ipt__block_finish(list, list->newest - 1);
 }
 
-/* Uploads one block again whose turn has come; or, in the last third, when fewer are held from panel to panel, one that
- * waits in a place that will be needed, if there is room for what the panel under way will have held. */
+/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks are held.
+ * Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
 static void ipt__haul_reload(ipt__haul_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
@@ -259,7 +258,7 @@ static void ipt__haul_reload(ipt__haul_list *list)
         ipt__block_reload(list, next);
 }
 
-/* Lists all commands for one matrix. 0: too little of it can be held. */
+/* Lists all commands for one matrix. Returns 0 if the units cannot hold enough. */
 static int ipt__haul_all(ipt__haul_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
@@ -270,7 +269,7 @@ static int ipt__haul_all(ipt__haul_list *list)
         ipt__haul_finish(list, blocks - b % blocks);
         ipt__haul_reload(list);
     }
-    /* All places have been uploaded. What waits in another one's comes up, until nothing does any more. */
+    /* All panels are uploaded. Upload the spilled blocks again until none is left. */
     do {
         for (b = 0, count = 0; b < list->sizes->count; ++b)
             if (list->blocks[b].unit >= 0)
@@ -284,9 +283,9 @@ static int ipt__haul_all(ipt__haul_list *list)
     return !count && !list->full;
 }
 
-/* ---- what moving by blocks needs ---- */
+/* ---- buffers and lists for blocks ---- */
 
-/* How large blocks are, and how many fit. 0: their rows would be too short for the bus. */
+/* Chooses the size and number of blocks. Returns 0 if their rows would be too short for the bus. */
 static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -308,7 +307,7 @@ static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks
     return sizes->units > 2;
 }
 
-/* Lists the commands; none if too few blocks can be held. */
+/* Lists the commands. The list stays empty if too few blocks fit. */
 static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -319,7 +318,7 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
     list.desc = &plan->desc;
     list.sizes = sizes;
     list.free_units = sizes->units;
-    list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* up, transposed, away, up again, and down */
+    list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* upload, transpose, spill, upload again, strips */
     list.hauls = (ipt__haul *)ipt__allocate(allocator, list.most * sizeof *list.hauls);
     list.blocks = (ipt__haul_block *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
     list.held = (int *)ipt__allocate(allocator, sizes->units * sizeof *list.held);
