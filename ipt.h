@@ -4506,9 +4506,9 @@ typedef struct ipt__tile_layout {
 
 /* The chunks of a PANEL stage: see panel.cl. Lengths in elements. */
 typedef struct ipt__chunks {
-    size_t pack, packs; /* panels per ticket group; ticket groups without the tail */
-    size_t orders;      /* ticket groups with the tail */
-    size_t x, y;        /* a chunk along the short and the long side */
+    size_t pack, packs;   /* panels per ticket group; ticket groups without the tail */
+    size_t ticket_groups; /* ticket groups with the tail */
+    size_t x, y;          /* a chunk along the short and the long side */
     size_t across, down;
     size_t blocks, block_rows; /* parts of a chunk along the long side, each with a wait of its own */
     ipt__tile_layout tile;
@@ -4535,7 +4535,7 @@ typedef struct ipt__stage {
     ipt__chunks chunks;                         /* PANEL */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     int chains;                                 /* SHUFFLE by sub-groups */
-    size_t piece_quanta;                        /* chains: vectors that a piece touches, rounded up to classes */
+    size_t piece_vectors;                       /* chains: vectors that a piece touches, rounded up to classes */
     int gap_restore;                            /* SHUFFLE: fills the gaps from the save area, else saves them there */
     int straight;                               /* TILE: does not transpose */
     int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
@@ -4553,7 +4553,7 @@ typedef struct ipt__layout {
     size_t saved_elements;    /* per matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
     size_t length;            /* elements of a super-element of two passes; 0: no two passes */
-    int dressed;              /* epilogue stages were added */
+    int has_epilogue;         /* epilogue stages were added */
     int cooperative;          /* has a PANEL stage; it and the shuffle share the next workspace parts: */
     size_t control_words;     /* per control block; two alternate, the first at saved_bytes */
     size_t flags_offset;      /* bytes */
@@ -4653,24 +4653,24 @@ typedef struct ipt__host_part {
 } ipt__host_part;
 
 /* A command for a matrix that is transferred by blocks. Each kind has its own queue. */
-typedef enum ipt__haul_kind { IPT__HAUL_UP, IPT__HAUL_TRANSPOSE, IPT__HAUL_DOWN } ipt__haul_kind;
+typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IPT__COMMAND_DOWNLOAD } ipt__command_kind;
 
-typedef struct ipt__haul {
-    ipt__haul_kind kind;
+typedef struct ipt__command {
+    ipt__command_kind kind;
     int plan;                        /* TRANSPOSE: index into the share's block_plans */
     ipt__rect rect;                  /* UP and DOWN */
     size_t device;                   /* bytes into the share's buffer */
     size_t after[IPT__BLOCK_QUEUES]; /* per queue, the last command to wait for, plus 1; 0: none */
     cl_event event;
-} ipt__haul;
+} ipt__command;
 
 typedef struct ipt__host {
     ipt__host_share *shares;
     size_t share_count;
     ipt__host_part *parts;
     size_t part_count;
-    ipt__haul *hauls; /* for one matrix */
-    size_t haul_count;
+    ipt__command *commands; /* for one matrix */
+    size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
     size_t scratch_bytes;
 } ipt__host;
@@ -4691,7 +4691,7 @@ typedef struct ipt__cut {
     int tall, backward;            /* backward: panels run from the last to the first */
 } ipt__cut;
 
-typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                       ipt_plan **plan);
 
 /* How a cut matrix is transferred by blocks. This needs host memory that the device accesses, and enough device
@@ -4714,9 +4714,9 @@ struct ipt_plan {
     size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
     char *expression;          /* copies that desc points to */
     ipt__layout layout;
-    ipt_plan *lender;   /* of the shared workspace, lock and last event; NULL: the plan itself */
+    ipt_plan *owner;    /* of the shared workspace, lock and last event; NULL: the plan itself */
     IPT_LOCK_TYPE lock; /* guards the following fields */
-    ipt_plan *user;     /* last user of the workspace; NULL: its state is unknown */
+    ipt_plan *borrower; /* plan that used the workspace last; NULL: unknown */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
@@ -4757,7 +4757,7 @@ enum {
     IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs in the last cache cost no memory traffic */
     IPT__SLAB_BYTES_CPU = 4 << 20,
     IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
-    IPT__PIECE_QUANTA = 128,
+    IPT__PIECE_VECTORS = 128,
     IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
@@ -4860,12 +4860,12 @@ static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, c
 /* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
-    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_QUANTA - 2) / plan->unit_bytes;
+    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / plan->unit_bytes;
     stage->chains = 1;
     stage->pieces = ipt__ceil_divide(units, most);
     stage->piece_units = ipt__min(units, most);
     /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->piece_quanta = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
+    stage->piece_vectors = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
 }
 
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
@@ -4883,7 +4883,7 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
-        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_QUANTA / 2 + 256 <= limits->local_memory) {
+        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
         ipt__chains_pieces(plan, stage);
         return 1;
     }
@@ -4910,8 +4910,8 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
 /* True if kernel pack can hold `units` units in local_bytes of local memory. */
 static int ipt__pack_fits(const ipt_plan *plan, size_t units, size_t local_bytes)
 {
-    const size_t quanta = units * plan->unit_bytes / 16 + 2;
-    return quanta + quanta / 8 + quanta / 64 + 1 <= local_bytes / 16;
+    const size_t vectors = units * plan->unit_bytes / 16 + 2;
+    return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
 }
 
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
@@ -5015,7 +5015,7 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, si
 }
 
 /* Vectors of local memory for `rows` rows. */
-static size_t ipt__tile_quanta(const ipt__tile_layout *layout, size_t rows)
+static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
 {
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
@@ -5029,7 +5029,8 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         const ipt__stage *const stage = &layout->stages[i];
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
-            layout->control_words = IPT__CONTROL_WORDS + stage->chunks.orders * stage->chunks.blocks * plan->desc.batch;
+            layout->control_words =
+                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * plan->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
         } else if (stage->chains) {
             flags = ipt__flag_bytes(plan, stage) / 4 * plan->desc.batch;
@@ -5064,7 +5065,7 @@ static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
     const size_t size = plan->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->piece_quanta);
+    const double idle = 1 - bytes / (16.0 * (double)stage->piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
@@ -5221,13 +5222,13 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
 static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 {
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
     const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
-    size_t x = quanta / ((y * size + slack + 15) / 16 + 1);
+    size_t x = vectors / ((y * size + slack + 15) / 16 + 1);
     if (tall) {
-        if (y > IPT__CHUNK_RUNS || quanta / y < 3 || (quanta / y - 1) * 16 < slack + size)
+        if (y > IPT__CHUNK_RUNS || vectors / y < 3 || (vectors / y - 1) * 16 < slack + size)
             return 0;
-        x = ((quanta / y - 1) * 16 - slack) / size; /* one vector for the skew */
+        x = ((vectors / y - 1) * 16 - slack) / size; /* one vector for the skew */
     }
     return ipt__min(x, IPT__CHUNK_RUNS);
 }
@@ -5237,7 +5238,7 @@ static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
 {
     ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
     const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
     chunks->y = length;
@@ -5249,9 +5250,9 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     if (chunks->narrow) {
         const size_t panel = length * row;
         const size_t fits = chunks->tall
-                                ? (quanta - quanta / 9 - 2) * 16 / panel
+                                ? (vectors - vectors / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
-                                           quanta / ((length * size + slack + 15) / 16 * short_side + short_side));
+                                           vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
         chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
         chunks->x = short_side;
         chunks->across = 1;
@@ -5280,7 +5281,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
-    chunks->orders = chunks->packs + tail;
+    chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
@@ -5296,7 +5297,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->block_rows = length / chunks->blocks;
     }
     return (chunks->across * chunks->down <= half || !chunks->waits) &&
-           chunks->across * chunks->down * chunks->orders < 0x7fffffff / plan->desc.batch;
+           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / plan->desc.batch;
 }
 
 /* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
@@ -5354,7 +5355,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
     stage->row_stride = rows;
     chunks = &stage->chunks;
     chunks->tall = chunks->waits = 1;
-    chunks->pack = chunks->packs = chunks->orders = 1;
+    chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
          chunks->x += step)
         for (chunks->y = step; chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS; chunks->y += step) {
@@ -5364,7 +5365,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             if (chunks->across * chunks->down > plan->resident)
                 continue;
             chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
-            if (ipt__tile_quanta(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
+            if (ipt__tile_vectors(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
@@ -5676,7 +5677,7 @@ static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int 
 {
     ipt__stage *stage;
     if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
-        return; /* ipt__layout_dress adds the FLIP stage */
+        return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
     stage->straight = straight;
     ipt__pack_choose(plan, stage);
@@ -5790,15 +5791,15 @@ static size_t ipt__flip_pairs(const ipt__stage *stage)
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
  * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
  * skips. */
-static void ipt__layout_dress(const ipt_plan *plan, ipt__layout *layout)
+static void ipt__layout_add_epilogue(const ipt_plan *plan, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     ipt__stage *const first = &layout->stages[0];
     int i, by;
-    if (layout->dressed)
+    if (layout->has_epilogue)
         return;
-    layout->dressed = 1;
+    layout->has_epilogue = 1;
     if (layout->stage_count == 1 && first->kind == IPT__STAGE_TILE && first->instances == 1) {
         first->reversed_rows = move->reversed_rows;
         first->reversed_cols = move->reversed_cols;
@@ -6110,7 +6111,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(plan, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_quanta(&stage->tile, side);
+    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
     a.pitch = (cl_uint)stage->tile.pitch;
     a.skew = (cl_uint)stage->tile.skew;
     a.run_lanes = (cl_uint)stage->tile.run_lanes;
@@ -6342,10 +6343,10 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.alone_base = layout->alone_offset / 4;
     a.waits = chunks->waits;
     a.neighbours = chunks->neighbours;
-    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->orders * plan->desc.batch);
+    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->orders;
+    a.orders = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -6426,7 +6427,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_quanta * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_vectors * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
@@ -6441,7 +6442,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
 /* Running shuffles and lists of stages. */
 
 /* Enough persistent work-groups to keep the device busy. */
-static size_t ipt__seed_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
+static size_t ipt__persistent_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
 {
     return ipt__max(1, ipt__min(wanted, plan->context->limits.compute_units * ipt__max(1, 2048 / group_size)));
 }
@@ -6489,8 +6490,8 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
         return ipt__run_kernel(
             run, kernel, place->buffer, plan->workspace,
             stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->unit_bytes, &a,
-            ipt__seed_groups(plan, stage->lanes * stage->workers,
-                             ipt__ceil_divide((size_t)a.total_words, stage->workers)));
+            ipt__persistent_groups(plan, stage->lanes * stage->workers,
+                                   ipt__ceil_divide((size_t)a.total_words, stage->workers)));
     return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 2 * stage->piece_units * plan->unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
@@ -6516,7 +6517,7 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            4 * (words + (stage->variant->flag_layout == 1 ? words / 32 : 0)), &a,
-                           ipt__seed_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
+                           ipt__persistent_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
 }
 
 static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -6537,8 +6538,8 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     a.super_units = ipt__stage_units(plan, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
-        ipt__seed_groups(plan, params->group_size,
-                         ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
+        ipt__persistent_groups(plan, params->group_size,
+                               ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
 }
 
 static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -6843,7 +6844,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
         }
         if (stage->chains) {
-            params.piece_quanta = (cl_uint)stage->piece_quanta;
+            params.piece_quanta = (cl_uint)stage->piece_vectors;
             params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
@@ -6916,11 +6917,11 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (plan->lender && plan->lender->layout.workspace >= bytes) {
-        plan->workspace = plan->lender->workspace;
+    if (plan->owner && plan->owner->layout.workspace >= bytes) {
+        plan->workspace = plan->owner->workspace;
         return IPT_SUCCESS;
     }
-    plan->lender = NULL;
+    plan->owner = NULL;
     plan->workspace =
         ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
     if (result)
@@ -7158,7 +7159,7 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 }
 
 /* Checks the fields of a desc that reproduce the papers. */
-static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
+static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
     const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
                        desc->sequence != IPT_SEQUENCE_SQUARE;
@@ -7332,7 +7333,7 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
-    result = ipt__check_seeds(desc);
+    result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
     if (!result && (desc->from || desc->to))
@@ -7390,7 +7391,7 @@ static ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
-    ipt__layout_dress(plan, &plan->layout);
+    ipt__layout_add_epilogue(plan, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
         result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
@@ -7402,7 +7403,7 @@ static void ipt__plan_close(ipt_plan *plan)
     if (plan->last)
         ipt__cl.clReleaseEvent(plan->last);
     plan->last = NULL;
-    if (plan->workspace && !plan->lender)
+    if (plan->workspace && !plan->owner)
         ipt__cl.clReleaseMemObject(plan->workspace);
     plan->workspace = NULL;
     while (plan->kernel_count) {
@@ -7586,7 +7587,7 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
 /* The plan that owns the workspace. The owner's lock and last event serialize its borrowers. */
 static ipt_plan *ipt__plan_owner(ipt_plan *plan)
 {
-    return plan->lender ? plan->lender : plan;
+    return plan->owner ? plan->owner : plan;
 }
 
 /* Makes a run wait for the plan's previous execution, which may still use the workspace. Drops that execution's event
@@ -7598,9 +7599,9 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = plan->last;
-    if (plan->user != run->plan) { /* another plan's counters and flags lie at other offsets */
+    if (plan->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
-        plan->user = run->plan;
+        plan->borrower = run->plan;
     }
     if (run->wait_count && plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
@@ -7733,19 +7734,19 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
 static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
 {
     const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->desc.elem_size, quanta = params->local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = params->local_bytes / 16;
     const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
     if (plan->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
-        wanted = ipt__max(wanted, (quanta / plan->desc.rows > 2 ? quanta / plan->desc.rows - 2 : 0) * 16 / size);
+        wanted = ipt__max(wanted, (vectors / plan->desc.rows > 2 ? vectors / plan->desc.rows - 2 : 0) * 16 / size);
     *tile_cols = ipt__min(plan->desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
         layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
         *tile_rows = most_rows;
-        while (*tile_rows > 1 && ipt__tile_quanta(&layout, *tile_rows) > quanta)
+        while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
-        if (ipt__tile_quanta(&layout, *tile_rows) <= quanta || *tile_cols == 1)
+        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols == 1)
             return layout;
     }
 }
@@ -8211,7 +8212,7 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 
 /* Selects the two-pass layout. Wisdom has precedence over the cost model. With IPT_MEASURE and without
  * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
-static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
+static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;
@@ -8339,7 +8340,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
                            (unsigned long)desc->elem_size, (unsigned long)plan->enough);
     }
     if (!result)
-        result = ipt__plan_settle(plan, budget);
+        result = ipt__plan_select_layout(plan, budget);
     if (!result)
         result = ipt__plan_open(plan);
     if (result)
@@ -8379,12 +8380,12 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan
     plan->context = context;
     plan->desc = *desc;
     plan->out_of_place_kernel = -1;
-    plan->user = plan;
+    plan->borrower = plan;
 }
 
 /* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
  * owner. */
-static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -8399,7 +8400,7 @@ static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc,
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context, desc);
-    made->lender = lender;
+    made->owner = owner;
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
@@ -8436,9 +8437,9 @@ static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
 }
 
 /* Makes a plan for matrices on the device. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    const ipt_result result = ipt__plan_new(context, desc, owner, plan);
     return result ? result : ipt__plan_end(plan, ipt__plan_make_stages(*plan));
 }
 
@@ -8508,7 +8509,7 @@ static void ipt__host_close(ipt_plan *plan)
     }
     ipt__release(allocator, host->shares);
     ipt__release(allocator, host->parts);
-    ipt__release(allocator, host->hauls);
+    ipt__release(allocator, host->commands);
     ipt__release(allocator, host->scratch);
     memset(host, 0, sizeof *host);
 }
@@ -8567,16 +8568,16 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
 /* ---- threads ---- */
 
 /* One job of a thread. */
-typedef struct ipt__errand {
+typedef struct ipt__task {
     void (*work)(void *job);
     void *job;
-} ipt__errand;
+} ipt__task;
 
 #ifndef IPT_NO_THREADS
-static IPT__THREAD_RESULT ipt__errand_main(void *argument)
+static IPT__THREAD_RESULT ipt__task_main(void *argument)
 {
-    const ipt__errand *const errand = (const ipt__errand *)argument;
-    errand->work(errand->job);
+    const ipt__task *const task = (const ipt__task *)argument;
+    task->work(task->job);
     return IPT__THREAD_RETURN;
 }
 #endif
@@ -8586,24 +8587,24 @@ static IPT__THREAD_RESULT ipt__errand_main(void *argument)
 static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
 {
     enum { MOST = 32 };
-    ipt__errand errands[MOST];
+    ipt__task tasks[MOST];
     int i;
 #ifndef IPT_NO_THREADS
     ipt__thread threads[MOST];
     int started[MOST] = {0};
 #endif
     for (i = 0; i < count; ++i) {
-        errands[i].work = work;
-        errands[i].job = (char *)jobs + (size_t)i * job_bytes;
+        tasks[i].work = work;
+        tasks[i].job = (char *)jobs + (size_t)i * job_bytes;
 #ifndef IPT_NO_THREADS
-        started[i] = i && IPT__THREAD_START(&threads[i], ipt__errand_main, &errands[i]);
+        started[i] = i && IPT__THREAD_START(&threads[i], ipt__task_main, &tasks[i]);
 #endif
     }
     for (i = 0; i < count; ++i)
 #ifndef IPT_NO_THREADS
         if (!started[i])
 #endif
-            work(errands[i].job);
+            work(tasks[i].job);
 #ifndef IPT_NO_THREADS
     for (i = 1; i < count; ++i)
         if (started[i])
@@ -8878,7 +8879,7 @@ static void ipt__host_forget(cl_event *event)
 }
 
 /* Waits until all commands of a run have ended, even after a failure. */
-static void ipt__host_settle(const ipt__host *host)
+static void ipt__host_finish(const ipt__host *host)
 {
     size_t s, i;
     for (s = 0; s < host->share_count; ++s)
@@ -8889,8 +8890,8 @@ static void ipt__host_settle(const ipt__host *host)
         ipt__host_forget(&host->parts[i].transposed);
         ipt__host_forget(&host->parts[i].downloaded);
     }
-    for (i = 0; i < host->haul_count; ++i)
-        ipt__host_forget(&host->hauls[i].event);
+    for (i = 0; i < host->command_count; ++i)
+        ipt__host_forget(&host->commands[i].event);
 }
 
 /* Waits for a transfer of a part and reports progress. */
@@ -8917,14 +8918,14 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
 static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
 {
     ipt_result result = IPT_SUCCESS;
-    size_t i, told = 0, begun = 0;
+    size_t i, awaited = 0, begun = 0;
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
         result = ipt__host_begin(run, &host->parts[i]);
-        for (; !result && !run->cancelled && told + IPT__HOST_AHEAD <= i; ++told)
-            result = ipt__host_await(run, &host->parts[told], 0);
+        for (; !result && !run->cancelled && awaited + IPT__HOST_AHEAD <= i; ++awaited)
+            result = ipt__host_await(run, &host->parts[awaited], 0);
     }
-    for (; told < host->part_count && !result && !run->cancelled; ++told)
-        result = ipt__host_await(run, &host->parts[told], 0);
+    for (; awaited < host->part_count && !result && !run->cancelled; ++awaited)
+        result = ipt__host_await(run, &host->parts[awaited], 0);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i)
         result = ipt__wait_for(host->parts[i].transposed);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
@@ -8956,7 +8957,7 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
     const size_t ahead = 2;
     ipt_result result = IPT_SUCCESS;
-    size_t i, told = 0;
+    size_t i, awaited = 0;
     for (i = 0; i < host->part_count + ahead && !result && !run->cancelled; ++i) {
         if (i < host->part_count)
             result = ipt__host_begin(run, &host->parts[i]);
@@ -8969,10 +8970,10 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
             run->written = 1;
             result = ipt__host_move(run, &host->parts[i - 1], 1, i > 1 ? 2 : 1, wait, &host->parts[i - 1].downloaded);
         }
-        for (; !result && !run->cancelled && told + ahead <= i; ++told) {
-            result = ipt__host_await(run, &host->parts[told], 0);
+        for (; !result && !run->cancelled && awaited + ahead <= i; ++awaited) {
+            result = ipt__host_await(run, &host->parts[awaited], 0);
             if (!result)
-                result = ipt__host_await(run, &host->parts[told], 1);
+                result = ipt__host_await(run, &host->parts[awaited], 1);
             if (i >= host->part_count && run->done == run->total)
                 run->cancelled = 0; /* too late to cancel */
         }
@@ -9037,7 +9038,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     ipt_plan *const plan = run->plan;
     ipt__host_share *const share = &host->shares[0];
     const int stages = plan->layout.stage_count;
-    size_t before, after, ups, downs, i, told;
+    size_t before, after, ups, downs, i, awaited;
     int whole = 0;
     cl_event middle = NULL;
     ipt_result result = IPT_SUCCESS;
@@ -9067,11 +9068,11 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
                                       &part->transposed);
     }
-    for (told = 0; told < ups && !result && !run->cancelled; ++told)
-        result = ipt__host_await(run, &host->parts[told], 0);
+    for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
+        result = ipt__host_await(run, &host->parts[awaited], 0);
     /* The plan's own event orders both halves, but drops failures. */
-    for (told = 0; told < ups && whole && !result && !run->cancelled; ++told)
-        result = ipt__wait_for(host->parts[told].transposed);
+    for (awaited = 0; awaited < ups && whole && !result && !run->cancelled; ++awaited)
+        result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
     if (!result && !run->cancelled) /* until here the host's matrix is unchanged */
@@ -9090,11 +9091,11 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         run->written = 1;
         result = ipt__host_move(run, part, 1, 1, part->transposed ? &part->transposed : &middle, &part->downloaded);
     }
-    for (told = 0; told < downs && i == downs && !result; ++told) {
-        result = ipt__host_await(run, &host->parts[told], 1);
+    for (awaited = 0; awaited < downs && i == downs && !result; ++awaited) {
+        result = ipt__host_await(run, &host->parts[awaited], 1);
         run->cancelled = 0; /* too late to cancel */
     }
-    ipt__host_settle(host);
+    ipt__host_finish(host);
     ipt__host_forget(&middle);
     return result;
 }
@@ -9149,13 +9150,13 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
     ipt_plan_desc desc = plan->desc;
-    ipt_plan *const first = share->plans[0], *lender = plan->split_count ? NULL : plan;
+    ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
     const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
     const size_t left =
-        budget > plan->layout.workspace && (!first || first->lender) ? (budget - plan->layout.workspace) / devices : 0;
+        budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
     ipt_result result;
-    if (first && !first->lender && (!lender || lender->layout.workspace < first->layout.workspace))
-        lender = first;
+    if (first && !first->owner && (!owner || owner->layout.workspace < first->layout.workspace))
+        owner = first;
     if (desc.batch > 1)
         desc.batch = length;
     else
@@ -9164,11 +9165,11 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, si
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
     desc.host = IPT_HOST_SYNCHRONOUS;
-    desc.max_workspace = ipt__max(ipt__max(left, lender ? lender->layout.workspace : 0), 1);
-    result = ipt__plan_make(share->context, &desc, lender, made);
+    desc.max_workspace = ipt__max(ipt__max(left, owner ? owner->layout.workspace : 0), 1);
+    result = ipt__plan_make(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, lender, made);
+        result = ipt__plan_make(share->context, &desc, owner, made);
     }
     return result;
 }
@@ -9182,7 +9183,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < 2; ++i) {
             const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !part->lender ? part->layout.workspace : 0;
+            bytes += part && !part->owner ? part->layout.workspace : 0;
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
@@ -9782,56 +9783,56 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 /* Cut matrices: transfers by blocks. */
 
 /* Bytes of a transfer over the bus. */
-static size_t ipt__haul_bytes(const ipt__haul *haul)
+static size_t ipt__command_bytes(const ipt__command *command)
 {
-    return haul->rect.rows * haul->rect.row_bytes;
+    return command->rect.rows * command->rect.row_bytes;
 }
 
 /* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
-typedef struct ipt__haul_block {
-    int unit;    /* unit that holds the block; -1: none */
-    int shelter; /* spill slot: the block in whose final place this one waits; -1: none */
-    int guest;   /* spilled block that waits in this one's final place; -1: none */
-    size_t done; /* number of strips in their final places, from the first on */
-} ipt__haul_block;
+typedef struct ipt__block_state {
+    int unit;       /* unit that holds the block; -1: none */
+    int spill_slot; /* spill slot: the block in whose final place this one waits; -1: none */
+    int spilled;    /* spilled block that waits in this one's final place; -1: none */
+    size_t done;    /* number of strips in their final places, from the first on */
+} ipt__block_state;
 
 /* For each queue, the last command that uses a unit or a final place, plus 1. */
-typedef struct ipt__haul_uses {
+typedef struct ipt__block_uses {
     size_t last[IPT__BLOCK_QUEUES];
-} ipt__haul_uses;
+} ipt__block_uses;
 
 /* State of the planning. Blocks are numbered panel by panel. */
-typedef struct ipt__haul_list {
+typedef struct ipt__command_list {
     const ipt_plan_desc *desc;
     const ipt__blocks *sizes;
-    ipt__haul *hauls;
+    ipt__command *commands;
     size_t count, most; /* most: capacity of the list */
     int full;
-    ipt__haul_block *blocks;
+    ipt__block_state *blocks;
     int *held; /* for each unit its block; -1: none */
-    ipt__haul_uses *units, *places;
+    ipt__block_uses *units, *places;
     size_t free_units, next_unit;
     size_t newest;           /* block that was uploaded last */
     size_t uploaded, upload; /* complete panels; their last command, plus 1 */
-} ipt__haul_list;
+} ipt__command_list;
 
-static size_t ipt__block_rows(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_rows(const ipt__command_list *list, size_t block)
 {
     return ipt__min(list->sizes->length, list->desc->rows - block / list->sizes->per_panel * list->sizes->length);
 }
 
-static size_t ipt__block_cols(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_cols(const ipt__command_list *list, size_t block)
 {
     return ipt__min(list->sizes->columns, list->desc->cols - block % list->sizes->per_panel * list->sizes->columns);
 }
 
-static size_t ipt__block_strips(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_strips(const ipt__command_list *list, size_t block)
 {
     return ipt__ceil_divide(ipt__block_cols(list, block), list->sizes->strip_cols);
 }
 
 /* The rows that strips [first, end) of a block occupy in the final place of block `place`. */
-static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_t place, size_t first, size_t end)
+static ipt__rect ipt__block_rect(const ipt__command_list *list, size_t block, size_t place, size_t first, size_t end)
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
@@ -9846,7 +9847,7 @@ static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_
 }
 
 /* The number of panels to upload before the block's first strips may be written. */
-static size_t ipt__block_ready(const ipt__haul_list *list, size_t block, size_t strips)
+static size_t ipt__block_ready(const ipt__command_list *list, size_t block, size_t strips)
 {
     const ipt__rect rect = ipt__block_rect(list, block, block, 0, strips);
     const size_t end = rect.offset + (rect.rows - 1) * rect.pitch + rect.row_bytes;
@@ -9854,47 +9855,48 @@ static size_t ipt__block_ready(const ipt__haul_list *list, size_t block, size_t 
 }
 
 /* The number of further strips that may be downloaded to their final places. */
-static size_t ipt__block_may_go(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_may_go(const ipt__command_list *list, size_t block)
 {
-    const ipt__haul_block *const its = &list->blocks[block];
+    const ipt__block_state *const its = &list->blocks[block];
     size_t strips = its->done;
-    while (its->guest < 0 && strips < ipt__block_strips(list, block) &&
+    while (its->spilled < 0 && strips < ipt__block_strips(list, block) &&
            ipt__block_ready(list, block, strips + 1) <= list->uploaded)
         ++strips;
     return strips - its->done;
 }
 
 /* Appends a command on a unit. The command depends on all earlier commands on that unit. */
-static ipt__haul *ipt__haul_add(ipt__haul_list *list, ipt__haul_kind kind, int unit)
+static ipt__command *ipt__command_add(ipt__command_list *list, ipt__command_kind kind, int unit)
 {
-    ipt__haul *haul;
+    ipt__command *command;
     list->full |= list->count == list->most;
     list->count -= (size_t)list->full;
-    haul = &list->hauls[list->count++];
-    memset(haul, 0, sizeof *haul);
-    haul->kind = kind;
-    haul->device = (size_t)unit * list->sizes->unit_bytes;
-    memcpy(haul->after, list->units[unit].last, sizeof haul->after);
+    command = &list->commands[list->count++];
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    command->device = (size_t)unit * list->sizes->unit_bytes;
+    memcpy(command->after, list->units[unit].last, sizeof command->after);
     list->units[unit].last[kind] = list->count;
-    return haul;
+    return command;
 }
 
 /* Appends a transfer of strips between a block's unit and a place. */
-static void ipt__haul_strips(ipt__haul_list *list, ipt__haul_kind kind, size_t block, size_t place, size_t strips)
+static void ipt__command_add_strips(ipt__command_list *list, ipt__command_kind kind, size_t block, size_t place,
+                                    size_t strips)
 {
-    const ipt__haul_block *const its = &list->blocks[block];
-    ipt__haul *const haul = ipt__haul_add(list, kind, its->unit);
+    const ipt__block_state *const its = &list->blocks[block];
+    ipt__command *const command = ipt__command_add(list, kind, its->unit);
     int i;
-    haul->rect = ipt__block_rect(list, block, place, its->done, its->done + strips);
-    haul->device += its->done * list->sizes->strip_cols * haul->rect.row_bytes;
+    command->rect = ipt__block_rect(list, block, place, its->done, its->done + strips);
+    command->device += its->done * list->sizes->strip_cols * command->rect.row_bytes;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i)
-        haul->after[i] = ipt__max(haul->after[i], list->places[place].last[i]);
-    haul->after[IPT__HAUL_UP] = ipt__max(haul->after[IPT__HAUL_UP], list->upload);
+        command->after[i] = ipt__max(command->after[i], list->places[place].last[i]);
+    command->after[IPT__COMMAND_UPLOAD] = ipt__max(command->after[IPT__COMMAND_UPLOAD], list->upload);
     list->places[place].last[kind] = list->count;
 }
 
 /* Assigns the unit that was free longest to a block, if more than `kept` units are free. */
-static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
+static int ipt__unit_take(ipt__command_list *list, size_t block, size_t kept)
 {
     if (list->free_units <= kept)
         return 0;
@@ -9907,7 +9909,7 @@ static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
     return 1;
 }
 
-static void ipt__unit_free(ipt__haul_list *list, size_t block)
+static void ipt__unit_free(ipt__command_list *list, size_t block)
 {
     list->held[list->blocks[block].unit] = -1;
     list->blocks[block].unit = -1;
@@ -9915,11 +9917,11 @@ static void ipt__unit_free(ipt__haul_list *list, size_t block)
 }
 
 /* Downloads all strips of a block that may go to their final places. Returns their number. */
-static size_t ipt__block_finish(ipt__haul_list *list, size_t block)
+static size_t ipt__block_finish(ipt__command_list *list, size_t block)
 {
     const size_t strips = ipt__block_may_go(list, block);
     if (strips)
-        ipt__haul_strips(list, IPT__HAUL_DOWN, block, block, strips);
+        ipt__command_add_strips(list, IPT__COMMAND_DOWNLOAD, block, block, strips);
     list->blocks[block].done += strips;
     if (list->blocks[block].done == ipt__block_strips(list, block))
         ipt__unit_free(list, block);
@@ -9927,19 +9929,20 @@ static size_t ipt__block_finish(ipt__haul_list *list, size_t block)
 }
 
 /* Uploads a spilled block again and frees its spill slot. Returns 0 if no unit is free. */
-static int ipt__block_reload(ipt__haul_list *list, size_t block)
+static int ipt__block_reload(ipt__command_list *list, size_t block)
 {
-    ipt__haul_block *const its = &list->blocks[block];
+    ipt__block_state *const its = &list->blocks[block];
     if (!ipt__unit_take(list, block, 0))
         return 0;
-    ipt__haul_strips(list, IPT__HAUL_UP, block, (size_t)its->shelter, ipt__block_strips(list, block) - its->done);
-    list->blocks[its->shelter].guest = -1;
-    its->shelter = -1;
+    ipt__command_add_strips(list, IPT__COMMAND_UPLOAD, block, (size_t)its->spill_slot,
+                            ipt__block_strips(list, block) - its->done);
+    list->blocks[its->spill_slot].spilled = -1;
+    its->spill_slot = -1;
     return 1;
 }
 
 /* Frees a unit: spills the block that is needed last to the place that is needed last. Returns 0 if there is none. */
-static int ipt__block_shelter(ipt__haul_list *list)
+static int ipt__block_spill(ipt__command_list *list)
 {
     size_t unit, block = list->sizes->count, place, ready = 0, strips;
     for (unit = 0; unit < list->sizes->units; ++unit)
@@ -9954,49 +9957,50 @@ static int ipt__block_shelter(ipt__haul_list *list)
         return 0;
     strips = ipt__block_strips(list, block);
     for (place = list->sizes->count; --place > list->newest;)
-        if (list->blocks[place].guest < 0 && ipt__block_rows(list, place) >= ipt__block_rows(list, block) &&
+        if (list->blocks[place].spilled < 0 && ipt__block_rows(list, place) >= ipt__block_rows(list, block) &&
             ipt__block_cols(list, place) >= ipt__block_cols(list, block) &&
             ipt__block_ready(list, place, ipt__block_strips(list, place)) <= list->uploaded)
             break;
     if (place == list->newest)
         return 0;
-    ipt__haul_strips(list, IPT__HAUL_DOWN, block, place, strips - list->blocks[block].done);
-    list->blocks[block].shelter = (int)place;
-    list->blocks[place].guest = (int)block;
+    ipt__command_add_strips(list, IPT__COMMAND_DOWNLOAD, block, place, strips - list->blocks[block].done);
+    list->blocks[block].spill_slot = (int)place;
+    list->blocks[place].spilled = (int)block;
     ipt__unit_free(list, block);
     return 1;
 }
 
 /* Frees units until more than the kept ones are free. Returns 0 if that is impossible. */
-static int ipt__unit_make_room(ipt__haul_list *list)
+static int ipt__unit_make_room(ipt__command_list *list)
 {
     size_t unit;
     for (unit = 0; unit < list->sizes->units && list->free_units <= list->sizes->kept_units; ++unit)
         if (list->held[unit] >= 0)
             ipt__block_finish(list, (size_t)list->held[unit]);
     while (list->free_units <= list->sizes->kept_units)
-        if (!ipt__block_shelter(list))
+        if (!ipt__block_spill(list))
             return 0;
     return 1;
 }
 
 /* Appends the upload and transposition of the next block. Returns 0 if no unit can be freed. */
-static int ipt__block_upload(ipt__haul_list *list, size_t block)
+static int ipt__block_upload(ipt__command_list *list, size_t block)
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, rows = ipt__block_rows(list, block), cols = ipt__block_cols(list, block);
-    ipt__haul *haul;
+    ipt__command *command;
     if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
         return 0;
-    haul = ipt__haul_add(list, IPT__HAUL_UP, list->blocks[block].unit);
-    haul->rect.offset =
+    command = ipt__command_add(list, IPT__COMMAND_UPLOAD, list->blocks[block].unit);
+    command->rect.offset =
         (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
         size;
-    haul->rect.rows = rows;
-    haul->rect.row_bytes = cols * size;
-    haul->rect.pitch = list->desc->cols * size;
-    haul = ipt__haul_add(list, IPT__HAUL_TRANSPOSE, list->blocks[block].unit);
-    haul->plan = (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
+    command->rect.rows = rows;
+    command->rect.row_bytes = cols * size;
+    command->rect.pitch = list->desc->cols * size;
+    command = ipt__command_add(list, IPT__COMMAND_TRANSPOSE, list->blocks[block].unit);
+    command->plan =
+        (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
     list->newest = block;
     if ((block + 1) % sizes->per_panel == 0) {
         list->uploaded = block / sizes->per_panel + 1;
@@ -10007,7 +10011,7 @@ static int ipt__block_upload(ipt__haul_list *list, size_t block)
 
 /* Downloads 1 / parts of the strips that may be written. The newest block is left out, because its download would wait
  * for its transposition. So both directions of the bus stay busy. */
-static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
+static void ipt__blocks_download(ipt__command_list *list, size_t parts)
 {
     size_t b, count = 0, finished = 0;
     for (b = 0; b < list->newest; ++b)
@@ -10022,33 +10026,33 @@ static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
 
 /* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks are held.
  * Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
-static void ipt__haul_reload(ipt__haul_list *list)
+static void ipt__blocks_reload(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
     size_t b, next = list->sizes->count;
     for (b = 0; b < list->sizes->count; ++b)
-        if (list->blocks[b].shelter >= 0 && ipt__block_may_go(list, b))
+        if (list->blocks[b].spill_slot >= 0 && ipt__block_may_go(list, b))
             next = b;
     if (next == list->sizes->count && 3 * list->uploaded >= 2 * list->sizes->panels &&
         list->free_units >
             list->sizes->kept_units + 1 + blocks * (list->sizes->panels - list->uploaded) / list->sizes->panels)
         for (b = list->newest + 1; b < list->sizes->count && next == list->sizes->count; ++b)
-            if (list->blocks[b].guest >= 0)
-                next = (size_t)list->blocks[b].guest;
+            if (list->blocks[b].spilled >= 0)
+                next = (size_t)list->blocks[b].spilled;
     if (next < list->sizes->count && list->free_units > 1)
         ipt__block_reload(list, next);
 }
 
 /* Lists all commands for one matrix. Returns 0 if the units cannot hold enough. */
-static int ipt__haul_all(ipt__haul_list *list)
+static int ipt__blocks_list_all(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
     size_t b, count, reloaded;
     for (b = 0; b < list->sizes->count && !list->full; ++b) {
         if (!ipt__block_upload(list, b))
             return 0;
-        ipt__haul_finish(list, blocks - b % blocks);
-        ipt__haul_reload(list);
+        ipt__blocks_download(list, blocks - b % blocks);
+        ipt__blocks_reload(list);
     }
     /* All panels are uploaded. Upload the spilled blocks again until none is left. */
     do {
@@ -10056,7 +10060,7 @@ static int ipt__haul_all(ipt__haul_list *list)
             if (list->blocks[b].unit >= 0)
                 count += ipt__block_finish(list, b);
         for (b = 0, reloaded = 0; b < list->sizes->count; ++b)
-            if (list->blocks[b].shelter >= 0 && ipt__block_reload(list, b))
+            if (list->blocks[b].spill_slot >= 0 && ipt__block_reload(list, b))
                 ++reloaded;
     } while ((count || reloaded) && !list->full);
     for (b = 0, count = 0; b < list->sizes->count; ++b)
@@ -10092,7 +10096,7 @@ static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks
 static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
-    ipt__haul_list list;
+    ipt__command_list list;
     ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
     size_t i;
     memset(&list, 0, sizeof list);
@@ -10100,26 +10104,26 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
     list.sizes = sizes;
     list.free_units = sizes->units;
     list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* upload, transpose, spill, upload again, strips */
-    list.hauls = (ipt__haul *)ipt__allocate(allocator, list.most * sizeof *list.hauls);
-    list.blocks = (ipt__haul_block *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
+    list.commands = (ipt__command *)ipt__allocate(allocator, list.most * sizeof *list.commands);
+    list.blocks = (ipt__block_state *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
     list.held = (int *)ipt__allocate(allocator, sizes->units * sizeof *list.held);
-    list.units = (ipt__haul_uses *)ipt__allocate(allocator, sizes->units * sizeof *list.units);
-    list.places = (ipt__haul_uses *)ipt__allocate(allocator, sizes->count * sizeof *list.places);
-    if (list.hauls && list.blocks && list.held && list.units && list.places) {
+    list.units = (ipt__block_uses *)ipt__allocate(allocator, sizes->units * sizeof *list.units);
+    list.places = (ipt__block_uses *)ipt__allocate(allocator, sizes->count * sizeof *list.places);
+    if (list.commands && list.blocks && list.held && list.units && list.places) {
         result = IPT_SUCCESS;
         for (i = 0; i < sizes->count; ++i)
-            list.blocks[i].unit = list.blocks[i].shelter = list.blocks[i].guest = -1;
+            list.blocks[i].unit = list.blocks[i].spill_slot = list.blocks[i].spilled = -1;
         for (i = 0; i < sizes->units; ++i)
             list.held[i] = -1;
-        if (ipt__haul_all(&list)) {
-            plan->host.hauls = list.hauls;
-            plan->host.haul_count = list.count;
+        if (ipt__blocks_list_all(&list)) {
+            plan->host.commands = list.commands;
+            plan->host.command_count = list.count;
             for (i = 0; i < list.count; ++i)
-                sizes->bus_bytes += ipt__haul_bytes(&list.hauls[i]);
+                sizes->bus_bytes += ipt__command_bytes(&list.commands[i]);
         }
     }
-    if (!plan->host.haul_count)
-        ipt__release(allocator, list.hauls);
+    if (!plan->host.command_count)
+        ipt__release(allocator, list.commands);
     ipt__release(allocator, list.blocks);
     ipt__release(allocator, list.held);
     ipt__release(allocator, list.units);
@@ -10137,7 +10141,7 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 /* Makes a plan for `count` pieces of rows x cols elements, or of a group's super-elements. The plan has `workspace`
  * bytes of its own, or borrows from the owner. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
-                                      ipt_host host, ipt_plan *lender, ipt_plan **made)
+                                      ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
     ipt__host_share *const share = &plan->host.shares[0];
     ipt_plan_desc desc = plan->desc;
@@ -10155,11 +10159,11 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
         desc.elem_size = plan->cut.piece_bytes;
         desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
     }
-    desc.max_workspace = lender ? ipt__max(ipt__max(workspace, lender->layout.workspace), 1) : workspace;
-    result = plan->make_piece(share->context, &desc, lender, made);
+    desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
+    result = plan->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = plan->make_piece(share->context, &desc, lender, made);
+        result = plan->make_piece(share->context, &desc, owner, made);
     }
     return result;
 }
@@ -10196,8 +10200,8 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
     size_t bytes = 0;
     int i;
     for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !share->plans[i]->lender ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !share->block_plans[i]->lender ? share->block_plans[i]->layout.workspace : 0;
+        bytes += share->plans[i] && !share->plans[i]->owner ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !share->block_plans[i]->owner ? share->block_plans[i]->layout.workspace : 0;
     }
     return bytes;
 }
@@ -10256,7 +10260,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !first->lender ? first : share->plans[0], &share->block_plans[i]);
+                                         first && !first->owner ? first : share->plans[0], &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -10336,7 +10340,7 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 }
 
 /* Saves the remainder of the longer side: its transpose goes to `kept`. */
-static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
+static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
     ipt__host *const host = &run->plan->host;
     ipt__host_run below = *run;
@@ -10367,7 +10371,7 @@ static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
 }
 
 /* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
-static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t ended)
+static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
     ipt__host *const host = &run->plan->host;
     ipt__host_share *const share = &host->shares[0];
@@ -10377,49 +10381,50 @@ static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t en
     ipt_result result;
     int i;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
-        const size_t after = haul->after[i];
-        if (i == (int)haul->kind || after <= ended) /* in-order queues order their own commands */
+        const size_t after = command->after[i];
+        if (i == (int)command->kind || after <= ended) /* in-order queues order their own commands */
             continue;
-        result = ipt__host_unfailed(host->hauls[after - 1].event);
+        result = ipt__host_unfailed(host->commands[after - 1].event);
         if (result)
             return result;
-        wait[count++] = host->hauls[after - 1].event;
+        wait[count++] = host->commands[after - 1].event;
     }
     memset(&part, 0, sizeof part);
     part.share = share;
-    part.queue = share->queues[haul->kind];
-    part.device = haul->device;
-    part.up = part.down = ipt__area_of(haul->rect.offset, haul->rect.rows, haul->rect.row_bytes, haul->rect.pitch);
-    if (haul->kind != IPT__HAUL_TRANSPOSE) {
-        run->written |= haul->kind == IPT__HAUL_DOWN;
-        return ipt__host_transfer(&part, run->data, haul->kind == IPT__HAUL_DOWN, count, count ? wait : NULL,
-                                  &haul->event);
+    part.queue = share->queues[command->kind];
+    part.device = command->device;
+    part.up = part.down =
+        ipt__area_of(command->rect.offset, command->rect.rows, command->rect.row_bytes, command->rect.pitch);
+    if (command->kind != IPT__COMMAND_TRANSPOSE) {
+        run->written |= command->kind == IPT__COMMAND_DOWNLOAD;
+        return ipt__host_transfer(&part, run->data, command->kind == IPT__COMMAND_DOWNLOAD, count, count ? wait : NULL,
+                                  &command->event);
     }
-    result = ipt_plan_execute(share->block_plans[haul->plan], part.queue, share->buffer, haul->device, count,
-                              count ? wait : NULL, &haul->event);
+    result = ipt_plan_execute(share->block_plans[command->plan], part.queue, share->buffer, command->device, count,
+                              count ? wait : NULL, &command->event);
     /* The host's matrix is intact. An invalid argument of ipt's own call is a failed event. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
 /* Enqueues the commands for one matrix, some ahead of the last completed one. Before the first download the limit is
  * low, so that an early cancellation leaves the matrix unchanged. */
-static ipt_result ipt__host_run_hauls(ipt__host_run *run)
+static ipt_result ipt__host_run_commands(ipt__host_run *run)
 {
     ipt__host *const host = &run->plan->host;
     size_t i, ended = 0, ahead;
     ipt_result result = IPT_SUCCESS;
-    for (i = 0; ended < host->haul_count && !result && !run->cancelled; ++i) {
-        if (i < host->haul_count)
-            result = ipt__haul_begin(run, &host->hauls[i], ended);
+    for (i = 0; ended < host->command_count && !result && !run->cancelled; ++i) {
+        if (i < host->command_count)
+            result = ipt__command_enqueue(run, &host->commands[i], ended);
         ahead = run->written ? (size_t)IPT__BLOCK_AHEAD : (size_t)IPT__HOST_AHEAD;
-        for (; ended + ahead <= i && ended < host->haul_count && !result && !run->cancelled; ++ended) {
-            const ipt__haul *const haul = &host->hauls[ended];
-            result = ipt__wait_for(haul->event);
-            if (!result && haul->kind != IPT__HAUL_TRANSPOSE)
-                ipt__host_progress(run, ipt__haul_bytes(haul));
+        for (; ended + ahead <= i && ended < host->command_count && !result && !run->cancelled; ++ended) {
+            const ipt__command *const command = &host->commands[ended];
+            result = ipt__wait_for(command->event);
+            if (!result && command->kind != IPT__COMMAND_TRANSPOSE)
+                ipt__host_progress(run, ipt__command_bytes(command));
         }
     }
-    ipt__host_settle(host);
+    ipt__host_finish(host);
     return result;
 }
 
@@ -10442,18 +10447,18 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
         run->data = data + i * plan->desc.batch_stride;
         if (by_blocks) {
-            result = ipt__host_run_hauls(run);
+            result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
                 run->cancelled = 0; /* too late to cancel */
             continue;
         }
         if (cut->rest)
-            result = ipt__cut_lift_rest(run, kept);
+            result = ipt__cut_save_rest(run, kept);
         if (!result && !cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && !run->cancelled)
             result = ipt__host_run_batch(run, &plan->host);
-        ipt__host_settle(&plan->host);
+        ipt__host_finish(&plan->host);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
@@ -10604,10 +10609,10 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
-static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                          int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    ipt_result result = ipt__plan_new(context, desc, owner, plan);
     if (result)
         return result;
     (*plan)->in_pieces = in_pieces;
@@ -10621,10 +10626,9 @@ static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_de
     return ipt__plan_end(plan, result);
 }
 
-static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
-                                      ipt_plan **plan)
+static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    return ipt__host_plan_make_as(context, desc, lender, 0, plan);
+    return ipt__host_plan_make_as(context, desc, owner, 0, plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/execute                                                                                                     */
@@ -10757,7 +10761,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
                  : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
                  : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
                                              : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_settle(&plan->host);
+    ipt__host_finish(&plan->host);
     return result;
 }
 
@@ -10969,11 +10973,11 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 
 /* The phases of a matrix, in order for a tall one. */
 typedef enum ipt__phase {
-    IPT__PHASE_LIFT,   /* saves the remainder of the longer side */
-    IPT__PHASE_CHUNKS, /* one chunk per step */
-    IPT__PHASE_MOVES,  /* as many blocks per step as fill a chunk */
-    IPT__PHASE_GROUPS, /* one group per step, if a block has several super-elements */
-    IPT__PHASE_PUT,    /* restores the saved remainder */
+    IPT__PHASE_SAVE,    /* saves the remainder of the longer side */
+    IPT__PHASE_CHUNKS,  /* one chunk per step */
+    IPT__PHASE_MOVES,   /* as many blocks per step as fill a chunk */
+    IPT__PHASE_GROUPS,  /* one group per step, if a block has several super-elements */
+    IPT__PHASE_RESTORE, /* restores the saved remainder */
     IPT__PHASE_COUNT
 } ipt__phase;
 
@@ -10984,7 +10988,7 @@ static size_t ipt__batch_moves(const ipt__cut *cut)
 
 /* True if the remainder is read with each group's lines and transposed when it is restored. Reading the ends of all
  * lines alone would split a file's first pass into short accesses. */
-static int ipt__cut_lifts_late(const ipt__cut *cut)
+static int ipt__cut_saves_late(const ipt__cut *cut)
 {
     return !cut->tall && cut->group > 1 && cut->rest;
 }
@@ -10992,10 +10996,10 @@ static int ipt__cut_lifts_late(const ipt__cut *cut)
 /* The phase at `turn`. count: its turns of read, compute and write, see ipt__phase_reports. */
 static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 {
-    static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
-                                      IPT__PHASE_PUT},
-                            wide[] = {IPT__PHASE_LIFT, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
-                                      IPT__PHASE_PUT};
+    static const ipt__phase tall[] = {IPT__PHASE_SAVE, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
+                                      IPT__PHASE_RESTORE},
+                            wide[] = {IPT__PHASE_SAVE, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
+                                      IPT__PHASE_RESTORE};
     const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
     if (phase == IPT__PHASE_CHUNKS)
         *count = cut->chunks;
@@ -11004,8 +11008,8 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
     else if (phase == IPT__PHASE_GROUPS)
         *count = cut->group > 1 ? cut->groups : 0;
     else
-        *count = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
-                 (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
+        *count = (cut->rest && !(phase == IPT__PHASE_SAVE && ipt__cut_saves_late(cut))) ||
+                 (cut->spare && cut->tall == (phase == IPT__PHASE_RESTORE));
     return phase;
 }
 
@@ -11014,7 +11018,7 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
 {
     return (phase == IPT__PHASE_CHUNKS && cut->tall && cut->spare) ||
-                   (phase == IPT__PHASE_GROUPS && ipt__cut_lifts_late(cut))
+                   (phase == IPT__PHASE_GROUPS && ipt__cut_saves_late(cut))
                ? 2
                : 1;
 }
@@ -11023,7 +11027,7 @@ static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
 static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
 {
     const size_t reports = ipt__phase_reports(cut, phase);
-    return phase == IPT__PHASE_LIFT || step % reports + 1 < reports;
+    return phase == IPT__PHASE_SAVE || step % reports + 1 < reports;
 }
 
 /* Turns of all matrices; steps, if `reports`. */
@@ -11252,12 +11256,12 @@ static void ipt__storage_read_late(ipt__storage_job *job)
     const ipt__storage_run *const run = job->run;
     const ipt__cut *const cut = &run->plan->cut;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
-    const size_t first = job->phase == IPT__PHASE_LIFT ? cut->groups * cut->group : job->index * cut->group;
-    const size_t lines = job->phase == IPT__PHASE_LIFT ? cut->spare : cut->group;
+    const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
+    const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
     char *const kept = run->kept + first * rest;
-    char *const target = job->phase == IPT__PHASE_LIFT ? run->kept + cut->rest_bytes : job->slot;
+    char *const target = job->phase == IPT__PHASE_SAVE ? run->kept + cut->rest_bytes : job->slot;
     size_t i;
-    if (job->phase == IPT__PHASE_PUT) {
+    if (job->phase == IPT__PHASE_RESTORE) {
         if (!job->share)
             memcpy(job->slot, run->kept, cut->rest_bytes);
         return;
@@ -11282,9 +11286,9 @@ static void ipt__storage_compute(ipt__storage_job *job)
             ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->cut.rest && job->phase == (ipt__cut_lifts_late(&plan->cut) ? IPT__PHASE_PUT : IPT__PHASE_LIFT))
+    else if (plan->cut.rest && job->phase == (ipt__cut_saves_late(&plan->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_PUT && plan->cut.tall)
+    else if (job->phase == IPT__PHASE_RESTORE && plan->cut.tall)
         ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
 }
 
@@ -11308,16 +11312,16 @@ static void ipt__storage_work(void *argument)
         ipt__cut_rest_places(cut, &before, &after);
     if (job->role == IPT__ROLE_COMPUTE)
         ipt__storage_compute(job);
-    else if (job->role == IPT__ROLE_READ && ipt__cut_lifts_late(cut) && job->phase != IPT__PHASE_CHUNKS)
+    else if (job->role == IPT__ROLE_READ && ipt__cut_saves_late(cut) && job->phase != IPT__PHASE_CHUNKS)
         ipt__storage_read_late(job);
-    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
+    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_RESTORE) {
         ipt__storage_area(job, &before, job->slot);
-        if (job->phase == IPT__PHASE_LIFT && !cut->tall)
+        if (job->phase == IPT__PHASE_SAVE && !cut->tall)
             ipt__storage_spare(job, run->kept + cut->rest_bytes);
-    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_LIFT) {
-        const int kept = job->phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut);
+    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_SAVE) {
+        const int kept = job->phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut);
         ipt__storage_area(job, &after, kept ? run->kept : job->slot);
-        if (job->phase == IPT__PHASE_PUT && cut->tall)
+        if (job->phase == IPT__PHASE_RESTORE && cut->tall)
             ipt__storage_spare(job, job->slot);
     }
 }
@@ -11331,7 +11335,8 @@ static void ipt__storage_work(void *argument)
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const int kept = phase == IPT__PHASE_LIFT || (phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut) && !cut->spare);
+    const int kept =
+        phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
 }
 
@@ -11360,7 +11365,7 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const int late = ipt__cut_lifts_late(cut);
+    const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
     if (phase == IPT__PHASE_CHUNKS)
@@ -11370,7 +11375,7 @@ static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase
         piece.bytes = cut->panels * cut->block_bytes;
     else if (phase == IPT__PHASE_MOVES)
         piece.bytes = cut->chunk_bytes + cut->block_bytes;
-    else if (phase == IPT__PHASE_PUT)
+    else if (phase == IPT__PHASE_RESTORE)
         piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
     else {
         const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
@@ -11467,7 +11472,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
                   writes = written < computed;
         if (writes && ipt__storage_report(run, phase, written, ready))
             return IPT_ERROR_CANCELLED;
-        run->written |= writes && phase != IPT__PHASE_LIFT;
+        run->written |= writes && phase != IPT__PHASE_SAVE;
         if (computes) /* the first job is this thread's */
             jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, computed);
         if (reads) {

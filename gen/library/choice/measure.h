@@ -25,7 +25,7 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 
 /* Selects the two-pass layout. Wisdom has precedence over the cost model. With IPT_MEASURE and without
  * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
-static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
+static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;

@@ -126,7 +126,7 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
 /* The plan that owns the workspace. The owner's lock and last event serialize its borrowers. */
 static ipt_plan *ipt__plan_owner(ipt_plan *plan)
 {
-    return plan->lender ? plan->lender : plan;
+    return plan->owner ? plan->owner : plan;
 }
 
 /* Makes a run wait for the plan's previous execution, which may still use the workspace. Drops that execution's event
@@ -138,9 +138,9 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = plan->last;
-    if (plan->user != run->plan) { /* another plan's counters and flags lie at other offsets */
+    if (plan->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
-        plan->user = run->plan;
+        plan->borrower = run->plan;
     }
     if (run->wait_count && plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
@@ -273,19 +273,19 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
 static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
 {
     const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->desc.elem_size, quanta = params->local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = params->local_bytes / 16;
     const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
     if (plan->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
-        wanted = ipt__max(wanted, (quanta / plan->desc.rows > 2 ? quanta / plan->desc.rows - 2 : 0) * 16 / size);
+        wanted = ipt__max(wanted, (vectors / plan->desc.rows > 2 ? vectors / plan->desc.rows - 2 : 0) * 16 / size);
     *tile_cols = ipt__min(plan->desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
         layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
         *tile_rows = most_rows;
-        while (*tile_rows > 1 && ipt__tile_quanta(&layout, *tile_rows) > quanta)
+        while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
-        if (ipt__tile_quanta(&layout, *tile_rows) <= quanta || *tile_cols == 1)
+        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols == 1)
             return layout;
     }
 }

@@ -1,7 +1,7 @@
 /* Running shuffles and lists of stages. */
 
 /* Enough persistent work-groups to keep the device busy. */
-static size_t ipt__seed_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
+static size_t ipt__persistent_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
 {
     return ipt__max(1, ipt__min(wanted, plan->context->limits.compute_units * ipt__max(1, 2048 / group_size)));
 }
@@ -49,8 +49,8 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
         return ipt__run_kernel(
             run, kernel, place->buffer, plan->workspace,
             stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->unit_bytes, &a,
-            ipt__seed_groups(plan, stage->lanes * stage->workers,
-                             ipt__ceil_divide((size_t)a.total_words, stage->workers)));
+            ipt__persistent_groups(plan, stage->lanes * stage->workers,
+                                   ipt__ceil_divide((size_t)a.total_words, stage->workers)));
     return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 2 * stage->piece_units * plan->unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
@@ -76,7 +76,7 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            4 * (words + (stage->variant->flag_layout == 1 ? words / 32 : 0)), &a,
-                           ipt__seed_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
+                           ipt__persistent_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
 }
 
 static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -97,8 +97,8 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     a.super_units = ipt__stage_units(plan, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
-        ipt__seed_groups(plan, params->group_size,
-                         ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
+        ipt__persistent_groups(plan, params->group_size,
+                               ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
 }
 
 static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt__place *place)

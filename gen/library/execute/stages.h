@@ -154,7 +154,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(plan, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_quanta(&stage->tile, side);
+    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
     a.pitch = (cl_uint)stage->tile.pitch;
     a.skew = (cl_uint)stage->tile.skew;
     a.run_lanes = (cl_uint)stage->tile.run_lanes;
@@ -386,10 +386,10 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.alone_base = layout->alone_offset / 4;
     a.waits = chunks->waits;
     a.neighbours = chunks->neighbours;
-    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->orders * plan->desc.batch);
+    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->orders;
+    a.orders = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -470,7 +470,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_quanta * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_vectors * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)

@@ -3,7 +3,7 @@
 /* Makes a plan for `count` pieces of rows x cols elements, or of a group's super-elements. The plan has `workspace`
  * bytes of its own, or borrows from the owner. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
-                                      ipt_host host, ipt_plan *lender, ipt_plan **made)
+                                      ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
     ipt__host_share *const share = &plan->host.shares[0];
     ipt_plan_desc desc = plan->desc;
@@ -21,11 +21,11 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
         desc.elem_size = plan->cut.piece_bytes;
         desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
     }
-    desc.max_workspace = lender ? ipt__max(ipt__max(workspace, lender->layout.workspace), 1) : workspace;
-    result = plan->make_piece(share->context, &desc, lender, made);
+    desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
+    result = plan->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = plan->make_piece(share->context, &desc, lender, made);
+        result = plan->make_piece(share->context, &desc, owner, made);
     }
     return result;
 }
@@ -62,8 +62,8 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
     size_t bytes = 0;
     int i;
     for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !share->plans[i]->lender ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !share->block_plans[i]->lender ? share->block_plans[i]->layout.workspace : 0;
+        bytes += share->plans[i] && !share->plans[i]->owner ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !share->block_plans[i]->owner ? share->block_plans[i]->layout.workspace : 0;
     }
     return bytes;
 }
@@ -122,7 +122,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !first->lender ? first : share->plans[0], &share->block_plans[i]);
+                                         first && !first->owner ? first : share->plans[0], &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -202,7 +202,7 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 }
 
 /* Saves the remainder of the longer side: its transpose goes to `kept`. */
-static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
+static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
     ipt__host *const host = &run->plan->host;
     ipt__host_run below = *run;
@@ -233,7 +233,7 @@ static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
 }
 
 /* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
-static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t ended)
+static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
     ipt__host *const host = &run->plan->host;
     ipt__host_share *const share = &host->shares[0];
@@ -243,49 +243,50 @@ static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t en
     ipt_result result;
     int i;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
-        const size_t after = haul->after[i];
-        if (i == (int)haul->kind || after <= ended) /* in-order queues order their own commands */
+        const size_t after = command->after[i];
+        if (i == (int)command->kind || after <= ended) /* in-order queues order their own commands */
             continue;
-        result = ipt__host_unfailed(host->hauls[after - 1].event);
+        result = ipt__host_unfailed(host->commands[after - 1].event);
         if (result)
             return result;
-        wait[count++] = host->hauls[after - 1].event;
+        wait[count++] = host->commands[after - 1].event;
     }
     memset(&part, 0, sizeof part);
     part.share = share;
-    part.queue = share->queues[haul->kind];
-    part.device = haul->device;
-    part.up = part.down = ipt__area_of(haul->rect.offset, haul->rect.rows, haul->rect.row_bytes, haul->rect.pitch);
-    if (haul->kind != IPT__HAUL_TRANSPOSE) {
-        run->written |= haul->kind == IPT__HAUL_DOWN;
-        return ipt__host_transfer(&part, run->data, haul->kind == IPT__HAUL_DOWN, count, count ? wait : NULL,
-                                  &haul->event);
+    part.queue = share->queues[command->kind];
+    part.device = command->device;
+    part.up = part.down =
+        ipt__area_of(command->rect.offset, command->rect.rows, command->rect.row_bytes, command->rect.pitch);
+    if (command->kind != IPT__COMMAND_TRANSPOSE) {
+        run->written |= command->kind == IPT__COMMAND_DOWNLOAD;
+        return ipt__host_transfer(&part, run->data, command->kind == IPT__COMMAND_DOWNLOAD, count, count ? wait : NULL,
+                                  &command->event);
     }
-    result = ipt_plan_execute(share->block_plans[haul->plan], part.queue, share->buffer, haul->device, count,
-                              count ? wait : NULL, &haul->event);
+    result = ipt_plan_execute(share->block_plans[command->plan], part.queue, share->buffer, command->device, count,
+                              count ? wait : NULL, &command->event);
     /* The host's matrix is intact. An invalid argument of ipt's own call is a failed event. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
 /* Enqueues the commands for one matrix, some ahead of the last completed one. Before the first download the limit is
  * low, so that an early cancellation leaves the matrix unchanged. */
-static ipt_result ipt__host_run_hauls(ipt__host_run *run)
+static ipt_result ipt__host_run_commands(ipt__host_run *run)
 {
     ipt__host *const host = &run->plan->host;
     size_t i, ended = 0, ahead;
     ipt_result result = IPT_SUCCESS;
-    for (i = 0; ended < host->haul_count && !result && !run->cancelled; ++i) {
-        if (i < host->haul_count)
-            result = ipt__haul_begin(run, &host->hauls[i], ended);
+    for (i = 0; ended < host->command_count && !result && !run->cancelled; ++i) {
+        if (i < host->command_count)
+            result = ipt__command_enqueue(run, &host->commands[i], ended);
         ahead = run->written ? (size_t)IPT__BLOCK_AHEAD : (size_t)IPT__HOST_AHEAD;
-        for (; ended + ahead <= i && ended < host->haul_count && !result && !run->cancelled; ++ended) {
-            const ipt__haul *const haul = &host->hauls[ended];
-            result = ipt__wait_for(haul->event);
-            if (!result && haul->kind != IPT__HAUL_TRANSPOSE)
-                ipt__host_progress(run, ipt__haul_bytes(haul));
+        for (; ended + ahead <= i && ended < host->command_count && !result && !run->cancelled; ++ended) {
+            const ipt__command *const command = &host->commands[ended];
+            result = ipt__wait_for(command->event);
+            if (!result && command->kind != IPT__COMMAND_TRANSPOSE)
+                ipt__host_progress(run, ipt__command_bytes(command));
         }
     }
-    ipt__host_settle(host);
+    ipt__host_finish(host);
     return result;
 }
 
@@ -308,18 +309,18 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
         run->data = data + i * plan->desc.batch_stride;
         if (by_blocks) {
-            result = ipt__host_run_hauls(run);
+            result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
                 run->cancelled = 0; /* too late to cancel */
             continue;
         }
         if (cut->rest)
-            result = ipt__cut_lift_rest(run, kept);
+            result = ipt__cut_save_rest(run, kept);
         if (!result && !cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && !run->cancelled)
             result = ipt__host_run_batch(run, &plan->host);
-        ipt__host_settle(&plan->host);
+        ipt__host_finish(&plan->host);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {

@@ -125,7 +125,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
                  : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
                  : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
                                              : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_settle(&plan->host);
+    ipt__host_finish(&plan->host);
     return result;
 }
 

@@ -128,10 +128,10 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
-static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                          int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    ipt_result result = ipt__plan_new(context, desc, owner, plan);
     if (result)
         return result;
     (*plan)->in_pieces = in_pieces;
@@ -145,8 +145,7 @@ static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_de
     return ipt__plan_end(plan, result);
 }
 
-static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
-                                      ipt_plan **plan)
+static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    return ipt__host_plan_make_as(context, desc, lender, 0, plan);
+    return ipt__host_plan_make_as(context, desc, owner, 0, plan);
 }

@@ -43,13 +43,13 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
     ipt_plan_desc desc = plan->desc;
-    ipt_plan *const first = share->plans[0], *lender = plan->split_count ? NULL : plan;
+    ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
     const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
     const size_t left =
-        budget > plan->layout.workspace && (!first || first->lender) ? (budget - plan->layout.workspace) / devices : 0;
+        budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
     ipt_result result;
-    if (first && !first->lender && (!lender || lender->layout.workspace < first->layout.workspace))
-        lender = first;
+    if (first && !first->owner && (!owner || owner->layout.workspace < first->layout.workspace))
+        owner = first;
     if (desc.batch > 1)
         desc.batch = length;
     else
@@ -58,11 +58,11 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, si
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
     desc.host = IPT_HOST_SYNCHRONOUS;
-    desc.max_workspace = ipt__max(ipt__max(left, lender ? lender->layout.workspace : 0), 1);
-    result = ipt__plan_make(share->context, &desc, lender, made);
+    desc.max_workspace = ipt__max(ipt__max(left, owner ? owner->layout.workspace : 0), 1);
+    result = ipt__plan_make(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, lender, made);
+        result = ipt__plan_make(share->context, &desc, owner, made);
     }
     return result;
 }
@@ -76,7 +76,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < 2; ++i) {
             const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !part->lender ? part->layout.workspace : 0;
+            bytes += part && !part->owner ? part->layout.workspace : 0;
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;

@@ -8,7 +8,7 @@ static void ipt__host_forget(cl_event *event)
 }
 
 /* Waits until all commands of a run have ended, even after a failure. */
-static void ipt__host_settle(const ipt__host *host)
+static void ipt__host_finish(const ipt__host *host)
 {
     size_t s, i;
     for (s = 0; s < host->share_count; ++s)
@@ -19,8 +19,8 @@ static void ipt__host_settle(const ipt__host *host)
         ipt__host_forget(&host->parts[i].transposed);
         ipt__host_forget(&host->parts[i].downloaded);
     }
-    for (i = 0; i < host->haul_count; ++i)
-        ipt__host_forget(&host->hauls[i].event);
+    for (i = 0; i < host->command_count; ++i)
+        ipt__host_forget(&host->commands[i].event);
 }
 
 /* Waits for a transfer of a part and reports progress. */
@@ -47,14 +47,14 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
 static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
 {
     ipt_result result = IPT_SUCCESS;
-    size_t i, told = 0, begun = 0;
+    size_t i, awaited = 0, begun = 0;
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
         result = ipt__host_begin(run, &host->parts[i]);
-        for (; !result && !run->cancelled && told + IPT__HOST_AHEAD <= i; ++told)
-            result = ipt__host_await(run, &host->parts[told], 0);
+        for (; !result && !run->cancelled && awaited + IPT__HOST_AHEAD <= i; ++awaited)
+            result = ipt__host_await(run, &host->parts[awaited], 0);
     }
-    for (; told < host->part_count && !result && !run->cancelled; ++told)
-        result = ipt__host_await(run, &host->parts[told], 0);
+    for (; awaited < host->part_count && !result && !run->cancelled; ++awaited)
+        result = ipt__host_await(run, &host->parts[awaited], 0);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i)
         result = ipt__wait_for(host->parts[i].transposed);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
@@ -86,7 +86,7 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
     const size_t ahead = 2;
     ipt_result result = IPT_SUCCESS;
-    size_t i, told = 0;
+    size_t i, awaited = 0;
     for (i = 0; i < host->part_count + ahead && !result && !run->cancelled; ++i) {
         if (i < host->part_count)
             result = ipt__host_begin(run, &host->parts[i]);
@@ -99,10 +99,10 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
             run->written = 1;
             result = ipt__host_move(run, &host->parts[i - 1], 1, i > 1 ? 2 : 1, wait, &host->parts[i - 1].downloaded);
         }
-        for (; !result && !run->cancelled && told + ahead <= i; ++told) {
-            result = ipt__host_await(run, &host->parts[told], 0);
+        for (; !result && !run->cancelled && awaited + ahead <= i; ++awaited) {
+            result = ipt__host_await(run, &host->parts[awaited], 0);
             if (!result)
-                result = ipt__host_await(run, &host->parts[told], 1);
+                result = ipt__host_await(run, &host->parts[awaited], 1);
             if (i >= host->part_count && run->done == run->total)
                 run->cancelled = 0; /* too late to cancel */
         }
@@ -167,7 +167,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     ipt_plan *const plan = run->plan;
     ipt__host_share *const share = &host->shares[0];
     const int stages = plan->layout.stage_count;
-    size_t before, after, ups, downs, i, told;
+    size_t before, after, ups, downs, i, awaited;
     int whole = 0;
     cl_event middle = NULL;
     ipt_result result = IPT_SUCCESS;
@@ -197,11 +197,11 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
                                       &part->transposed);
     }
-    for (told = 0; told < ups && !result && !run->cancelled; ++told)
-        result = ipt__host_await(run, &host->parts[told], 0);
+    for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
+        result = ipt__host_await(run, &host->parts[awaited], 0);
     /* The plan's own event orders both halves, but drops failures. */
-    for (told = 0; told < ups && whole && !result && !run->cancelled; ++told)
-        result = ipt__wait_for(host->parts[told].transposed);
+    for (awaited = 0; awaited < ups && whole && !result && !run->cancelled; ++awaited)
+        result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
     if (!result && !run->cancelled) /* until here the host's matrix is unchanged */
@@ -220,11 +220,11 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         run->written = 1;
         result = ipt__host_move(run, part, 1, 1, part->transposed ? &part->transposed : &middle, &part->downloaded);
     }
-    for (told = 0; told < downs && i == downs && !result; ++told) {
-        result = ipt__host_await(run, &host->parts[told], 1);
+    for (awaited = 0; awaited < downs && i == downs && !result; ++awaited) {
+        result = ipt__host_await(run, &host->parts[awaited], 1);
         run->cancelled = 0; /* too late to cancel */
     }
-    ipt__host_settle(host);
+    ipt__host_finish(host);
     ipt__host_forget(&middle);
     return result;
 }

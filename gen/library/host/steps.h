@@ -2,11 +2,11 @@
 
 /* The phases of a matrix, in order for a tall one. */
 typedef enum ipt__phase {
-    IPT__PHASE_LIFT,   /* saves the remainder of the longer side */
-    IPT__PHASE_CHUNKS, /* one chunk per step */
-    IPT__PHASE_MOVES,  /* as many blocks per step as fill a chunk */
-    IPT__PHASE_GROUPS, /* one group per step, if a block has several super-elements */
-    IPT__PHASE_PUT,    /* restores the saved remainder */
+    IPT__PHASE_SAVE,    /* saves the remainder of the longer side */
+    IPT__PHASE_CHUNKS,  /* one chunk per step */
+    IPT__PHASE_MOVES,   /* as many blocks per step as fill a chunk */
+    IPT__PHASE_GROUPS,  /* one group per step, if a block has several super-elements */
+    IPT__PHASE_RESTORE, /* restores the saved remainder */
     IPT__PHASE_COUNT
 } ipt__phase;
 
@@ -17,7 +17,7 @@ static size_t ipt__batch_moves(const ipt__cut *cut)
 
 /* True if the remainder is read with each group's lines and transposed when it is restored. Reading the ends of all
  * lines alone would split a file's first pass into short accesses. */
-static int ipt__cut_lifts_late(const ipt__cut *cut)
+static int ipt__cut_saves_late(const ipt__cut *cut)
 {
     return !cut->tall && cut->group > 1 && cut->rest;
 }
@@ -25,10 +25,10 @@ static int ipt__cut_lifts_late(const ipt__cut *cut)
 /* The phase at `turn`. count: its turns of read, compute and write, see ipt__phase_reports. */
 static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 {
-    static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
-                                      IPT__PHASE_PUT},
-                            wide[] = {IPT__PHASE_LIFT, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
-                                      IPT__PHASE_PUT};
+    static const ipt__phase tall[] = {IPT__PHASE_SAVE, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
+                                      IPT__PHASE_RESTORE},
+                            wide[] = {IPT__PHASE_SAVE, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
+                                      IPT__PHASE_RESTORE};
     const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
     if (phase == IPT__PHASE_CHUNKS)
         *count = cut->chunks;
@@ -37,8 +37,8 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
     else if (phase == IPT__PHASE_GROUPS)
         *count = cut->group > 1 ? cut->groups : 0;
     else
-        *count = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
-                 (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
+        *count = (cut->rest && !(phase == IPT__PHASE_SAVE && ipt__cut_saves_late(cut))) ||
+                 (cut->spare && cut->tall == (phase == IPT__PHASE_RESTORE));
     return phase;
 }
 
@@ -47,7 +47,7 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
 {
     return (phase == IPT__PHASE_CHUNKS && cut->tall && cut->spare) ||
-                   (phase == IPT__PHASE_GROUPS && ipt__cut_lifts_late(cut))
+                   (phase == IPT__PHASE_GROUPS && ipt__cut_saves_late(cut))
                ? 2
                : 1;
 }
@@ -56,7 +56,7 @@ static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
 static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
 {
     const size_t reports = ipt__phase_reports(cut, phase);
-    return phase == IPT__PHASE_LIFT || step % reports + 1 < reports;
+    return phase == IPT__PHASE_SAVE || step % reports + 1 < reports;
 }
 
 /* Turns of all matrices; steps, if `reports`. */
@@ -285,12 +285,12 @@ static void ipt__storage_read_late(ipt__storage_job *job)
     const ipt__storage_run *const run = job->run;
     const ipt__cut *const cut = &run->plan->cut;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
-    const size_t first = job->phase == IPT__PHASE_LIFT ? cut->groups * cut->group : job->index * cut->group;
-    const size_t lines = job->phase == IPT__PHASE_LIFT ? cut->spare : cut->group;
+    const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
+    const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
     char *const kept = run->kept + first * rest;
-    char *const target = job->phase == IPT__PHASE_LIFT ? run->kept + cut->rest_bytes : job->slot;
+    char *const target = job->phase == IPT__PHASE_SAVE ? run->kept + cut->rest_bytes : job->slot;
     size_t i;
-    if (job->phase == IPT__PHASE_PUT) {
+    if (job->phase == IPT__PHASE_RESTORE) {
         if (!job->share)
             memcpy(job->slot, run->kept, cut->rest_bytes);
         return;
@@ -315,9 +315,9 @@ static void ipt__storage_compute(ipt__storage_job *job)
             ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->cut.rest && job->phase == (ipt__cut_lifts_late(&plan->cut) ? IPT__PHASE_PUT : IPT__PHASE_LIFT))
+    else if (plan->cut.rest && job->phase == (ipt__cut_saves_late(&plan->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_PUT && plan->cut.tall)
+    else if (job->phase == IPT__PHASE_RESTORE && plan->cut.tall)
         ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
 }
 
@@ -341,16 +341,16 @@ static void ipt__storage_work(void *argument)
         ipt__cut_rest_places(cut, &before, &after);
     if (job->role == IPT__ROLE_COMPUTE)
         ipt__storage_compute(job);
-    else if (job->role == IPT__ROLE_READ && ipt__cut_lifts_late(cut) && job->phase != IPT__PHASE_CHUNKS)
+    else if (job->role == IPT__ROLE_READ && ipt__cut_saves_late(cut) && job->phase != IPT__PHASE_CHUNKS)
         ipt__storage_read_late(job);
-    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
+    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_RESTORE) {
         ipt__storage_area(job, &before, job->slot);
-        if (job->phase == IPT__PHASE_LIFT && !cut->tall)
+        if (job->phase == IPT__PHASE_SAVE && !cut->tall)
             ipt__storage_spare(job, run->kept + cut->rest_bytes);
-    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_LIFT) {
-        const int kept = job->phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut);
+    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_SAVE) {
+        const int kept = job->phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut);
         ipt__storage_area(job, &after, kept ? run->kept : job->slot);
-        if (job->phase == IPT__PHASE_PUT && cut->tall)
+        if (job->phase == IPT__PHASE_RESTORE && cut->tall)
             ipt__storage_spare(job, job->slot);
     }
 }

@@ -4,7 +4,8 @@
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const int kept = phase == IPT__PHASE_LIFT || (phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut) && !cut->spare);
+    const int kept =
+        phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
 }
 
@@ -33,7 +34,7 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const int late = ipt__cut_lifts_late(cut);
+    const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
     if (phase == IPT__PHASE_CHUNKS)
@@ -43,7 +44,7 @@ static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase
         piece.bytes = cut->panels * cut->block_bytes;
     else if (phase == IPT__PHASE_MOVES)
         piece.bytes = cut->chunk_bytes + cut->block_bytes;
-    else if (phase == IPT__PHASE_PUT)
+    else if (phase == IPT__PHASE_RESTORE)
         piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
     else {
         const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
@@ -140,7 +141,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
                   writes = written < computed;
         if (writes && ipt__storage_report(run, phase, written, ready))
             return IPT_ERROR_CANCELLED;
-        run->written |= writes && phase != IPT__PHASE_LIFT;
+        run->written |= writes && phase != IPT__PHASE_SAVE;
         if (computes) /* the first job is this thread's */
             jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, computed);
         if (reads) {

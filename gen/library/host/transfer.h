@@ -27,16 +27,16 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
 /* ---- threads ---- */
 
 /* One job of a thread. */
-typedef struct ipt__errand {
+typedef struct ipt__task {
     void (*work)(void *job);
     void *job;
-} ipt__errand;
+} ipt__task;
 
 #ifndef IPT_NO_THREADS
-static IPT__THREAD_RESULT ipt__errand_main(void *argument)
+static IPT__THREAD_RESULT ipt__task_main(void *argument)
 {
-    const ipt__errand *const errand = (const ipt__errand *)argument;
-    errand->work(errand->job);
+    const ipt__task *const task = (const ipt__task *)argument;
+    task->work(task->job);
     return IPT__THREAD_RETURN;
 }
 #endif
@@ -46,24 +46,24 @@ static IPT__THREAD_RESULT ipt__errand_main(void *argument)
 static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
 {
     enum { MOST = 32 };
-    ipt__errand errands[MOST];
+    ipt__task tasks[MOST];
     int i;
 #ifndef IPT_NO_THREADS
     ipt__thread threads[MOST];
     int started[MOST] = {0};
 #endif
     for (i = 0; i < count; ++i) {
-        errands[i].work = work;
-        errands[i].job = (char *)jobs + (size_t)i * job_bytes;
+        tasks[i].work = work;
+        tasks[i].job = (char *)jobs + (size_t)i * job_bytes;
 #ifndef IPT_NO_THREADS
-        started[i] = i && IPT__THREAD_START(&threads[i], ipt__errand_main, &errands[i]);
+        started[i] = i && IPT__THREAD_START(&threads[i], ipt__task_main, &tasks[i]);
 #endif
     }
     for (i = 0; i < count; ++i)
 #ifndef IPT_NO_THREADS
         if (!started[i])
 #endif
-            work(errands[i].job);
+            work(tasks[i].job);
 #ifndef IPT_NO_THREADS
     for (i = 1; i < count; ++i)
         if (started[i])

@@ -69,7 +69,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
                            (unsigned long)desc->elem_size, (unsigned long)plan->enough);
     }
     if (!result)
-        result = ipt__plan_settle(plan, budget);
+        result = ipt__plan_select_layout(plan, budget);
     if (!result)
         result = ipt__plan_open(plan);
     if (result)
@@ -109,12 +109,12 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan
     plan->context = context;
     plan->desc = *desc;
     plan->out_of_place_kernel = -1;
-    plan->user = plan;
+    plan->borrower = plan;
 }
 
 /* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
  * owner. */
-static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -129,7 +129,7 @@ static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc,
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context, desc);
-    made->lender = lender;
+    made->owner = owner;
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
@@ -166,9 +166,9 @@ static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
 }
 
 /* Makes a plan for matrices on the device. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    const ipt_result result = ipt__plan_new(context, desc, owner, plan);
     return result ? result : ipt__plan_end(plan, ipt__plan_make_stages(*plan));
 }
 
@@ -238,7 +238,7 @@ static void ipt__host_close(ipt_plan *plan)
     }
     ipt__release(allocator, host->shares);
     ipt__release(allocator, host->parts);
-    ipt__release(allocator, host->hauls);
+    ipt__release(allocator, host->commands);
     ipt__release(allocator, host->scratch);
     memset(host, 0, sizeof *host);
 }

@@ -44,7 +44,7 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 }
 
 /* Checks the fields of a desc that reproduce the papers. */
-static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
+static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
     const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
                        desc->sequence != IPT_SEQUENCE_SQUARE;
@@ -218,7 +218,7 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
-    result = ipt__check_seeds(desc);
+    result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
     if (!result && (desc->from || desc->to))

@@ -34,7 +34,7 @@ static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int 
 {
     ipt__stage *stage;
     if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
-        return; /* ipt__layout_dress adds the FLIP stage */
+        return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
     stage->straight = straight;
     ipt__pack_choose(plan, stage);
@@ -148,15 +148,15 @@ static size_t ipt__flip_pairs(const ipt__stage *stage)
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
  * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
  * skips. */
-static void ipt__layout_dress(const ipt_plan *plan, ipt__layout *layout)
+static void ipt__layout_add_epilogue(const ipt_plan *plan, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     ipt__stage *const first = &layout->stages[0];
     int i, by;
-    if (layout->dressed)
+    if (layout->has_epilogue)
         return;
-    layout->dressed = 1;
+    layout->has_epilogue = 1;
     if (layout->stage_count == 1 && first->kind == IPT__STAGE_TILE && first->instances == 1) {
         first->reversed_rows = move->reversed_rows;
         first->reversed_cols = move->reversed_cols;

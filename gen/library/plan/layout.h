@@ -62,12 +62,12 @@ static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, c
 /* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
-    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_QUANTA - 2) / plan->unit_bytes;
+    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / plan->unit_bytes;
     stage->chains = 1;
     stage->pieces = ipt__ceil_divide(units, most);
     stage->piece_units = ipt__min(units, most);
     /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->piece_quanta = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
+    stage->piece_vectors = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
 }
 
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
@@ -85,7 +85,7 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
-        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_QUANTA / 2 + 256 <= limits->local_memory) {
+        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
         ipt__chains_pieces(plan, stage);
         return 1;
     }
@@ -112,8 +112,8 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
 /* True if kernel pack can hold `units` units in local_bytes of local memory. */
 static int ipt__pack_fits(const ipt_plan *plan, size_t units, size_t local_bytes)
 {
-    const size_t quanta = units * plan->unit_bytes / 16 + 2;
-    return quanta + quanta / 8 + quanta / 64 + 1 <= local_bytes / 16;
+    const size_t vectors = units * plan->unit_bytes / 16 + 2;
+    return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
 }
 
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
@@ -217,7 +217,7 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, si
 }
 
 /* Vectors of local memory for `rows` rows. */
-static size_t ipt__tile_quanta(const ipt__tile_layout *layout, size_t rows)
+static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
 {
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
@@ -231,7 +231,8 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         const ipt__stage *const stage = &layout->stages[i];
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
-            layout->control_words = IPT__CONTROL_WORDS + stage->chunks.orders * stage->chunks.blocks * plan->desc.batch;
+            layout->control_words =
+                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * plan->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
         } else if (stage->chains) {
             flags = ipt__flag_bytes(plan, stage) / 4 * plan->desc.batch;
@@ -266,7 +267,7 @@ static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
     const size_t size = plan->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->piece_quanta);
+    const double idle = 1 - bytes / (16.0 * (double)stage->piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }

@@ -5,7 +5,7 @@ static ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
-    ipt__layout_dress(plan, &plan->layout);
+    ipt__layout_add_epilogue(plan, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
         result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
@@ -17,7 +17,7 @@ static void ipt__plan_close(ipt_plan *plan)
     if (plan->last)
         ipt__cl.clReleaseEvent(plan->last);
     plan->last = NULL;
-    if (plan->workspace && !plan->lender)
+    if (plan->workspace && !plan->owner)
         ipt__cl.clReleaseMemObject(plan->workspace);
     plan->workspace = NULL;
     while (plan->kernel_count) {

@@ -46,9 +46,9 @@ typedef struct ipt__tile_layout {
 
 /* The chunks of a PANEL stage: see panel.cl. Lengths in elements. */
 typedef struct ipt__chunks {
-    size_t pack, packs; /* panels per ticket group; ticket groups without the tail */
-    size_t orders;      /* ticket groups with the tail */
-    size_t x, y;        /* a chunk along the short and the long side */
+    size_t pack, packs;   /* panels per ticket group; ticket groups without the tail */
+    size_t ticket_groups; /* ticket groups with the tail */
+    size_t x, y;          /* a chunk along the short and the long side */
     size_t across, down;
     size_t blocks, block_rows; /* parts of a chunk along the long side, each with a wait of its own */
     ipt__tile_layout tile;
@@ -75,7 +75,7 @@ typedef struct ipt__stage {
     ipt__chunks chunks;                         /* PANEL */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     int chains;                                 /* SHUFFLE by sub-groups */
-    size_t piece_quanta;                        /* chains: vectors that a piece touches, rounded up to classes */
+    size_t piece_vectors;                       /* chains: vectors that a piece touches, rounded up to classes */
     int gap_restore;                            /* SHUFFLE: fills the gaps from the save area, else saves them there */
     int straight;                               /* TILE: does not transpose */
     int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
@@ -93,7 +93,7 @@ typedef struct ipt__layout {
     size_t saved_elements;    /* per matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
     size_t length;            /* elements of a super-element of two passes; 0: no two passes */
-    int dressed;              /* epilogue stages were added */
+    int has_epilogue;         /* epilogue stages were added */
     int cooperative;          /* has a PANEL stage; it and the shuffle share the next workspace parts: */
     size_t control_words;     /* per control block; two alternate, the first at saved_bytes */
     size_t flags_offset;      /* bytes */
@@ -193,24 +193,24 @@ typedef struct ipt__host_part {
 } ipt__host_part;
 
 /* A command for a matrix that is transferred by blocks. Each kind has its own queue. */
-typedef enum ipt__haul_kind { IPT__HAUL_UP, IPT__HAUL_TRANSPOSE, IPT__HAUL_DOWN } ipt__haul_kind;
+typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IPT__COMMAND_DOWNLOAD } ipt__command_kind;
 
-typedef struct ipt__haul {
-    ipt__haul_kind kind;
+typedef struct ipt__command {
+    ipt__command_kind kind;
     int plan;                        /* TRANSPOSE: index into the share's block_plans */
     ipt__rect rect;                  /* UP and DOWN */
     size_t device;                   /* bytes into the share's buffer */
     size_t after[IPT__BLOCK_QUEUES]; /* per queue, the last command to wait for, plus 1; 0: none */
     cl_event event;
-} ipt__haul;
+} ipt__command;
 
 typedef struct ipt__host {
     ipt__host_share *shares;
     size_t share_count;
     ipt__host_part *parts;
     size_t part_count;
-    ipt__haul *hauls; /* for one matrix */
-    size_t haul_count;
+    ipt__command *commands; /* for one matrix */
+    size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
     size_t scratch_bytes;
 } ipt__host;
@@ -231,7 +231,7 @@ typedef struct ipt__cut {
     int tall, backward;            /* backward: panels run from the last to the first */
 } ipt__cut;
 
-typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                       ipt_plan **plan);
 
 /* How a cut matrix is transferred by blocks. This needs host memory that the device accesses, and enough device
@@ -254,9 +254,9 @@ struct ipt_plan {
     size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
     char *expression;          /* copies that desc points to */
     ipt__layout layout;
-    ipt_plan *lender;   /* of the shared workspace, lock and last event; NULL: the plan itself */
+    ipt_plan *owner;    /* of the shared workspace, lock and last event; NULL: the plan itself */
     IPT_LOCK_TYPE lock; /* guards the following fields */
-    ipt_plan *user;     /* last user of the workspace; NULL: its state is unknown */
+    ipt_plan *borrower; /* plan that used the workspace last; NULL: unknown */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
@@ -297,7 +297,7 @@ enum {
     IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs in the last cache cost no memory traffic */
     IPT__SLAB_BYTES_CPU = 4 << 20,
     IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
-    IPT__PIECE_QUANTA = 128,
+    IPT__PIECE_VECTORS = 128,
     IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */

@@ -57,13 +57,13 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
 static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 {
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
     const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
-    size_t x = quanta / ((y * size + slack + 15) / 16 + 1);
+    size_t x = vectors / ((y * size + slack + 15) / 16 + 1);
     if (tall) {
-        if (y > IPT__CHUNK_RUNS || quanta / y < 3 || (quanta / y - 1) * 16 < slack + size)
+        if (y > IPT__CHUNK_RUNS || vectors / y < 3 || (vectors / y - 1) * 16 < slack + size)
             return 0;
-        x = ((quanta / y - 1) * 16 - slack) / size; /* one vector for the skew */
+        x = ((vectors / y - 1) * 16 - slack) / size; /* one vector for the skew */
     }
     return ipt__min(x, IPT__CHUNK_RUNS);
 }
@@ -73,7 +73,7 @@ static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
 {
     ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
     const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
     chunks->y = length;
@@ -85,9 +85,9 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     if (chunks->narrow) {
         const size_t panel = length * row;
         const size_t fits = chunks->tall
-                                ? (quanta - quanta / 9 - 2) * 16 / panel
+                                ? (vectors - vectors / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
-                                           quanta / ((length * size + slack + 15) / 16 * short_side + short_side));
+                                           vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
         chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
         chunks->x = short_side;
         chunks->across = 1;
@@ -116,7 +116,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
     if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
-    chunks->orders = chunks->packs + tail;
+    chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
@@ -132,7 +132,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->block_rows = length / chunks->blocks;
     }
     return (chunks->across * chunks->down <= half || !chunks->waits) &&
-           chunks->across * chunks->down * chunks->orders < 0x7fffffff / plan->desc.batch;
+           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / plan->desc.batch;
 }
 
 /* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
@@ -190,7 +190,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
     stage->row_stride = rows;
     chunks = &stage->chunks;
     chunks->tall = chunks->waits = 1;
-    chunks->pack = chunks->packs = chunks->orders = 1;
+    chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
          chunks->x += step)
         for (chunks->y = step; chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS; chunks->y += step) {
@@ -200,7 +200,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             if (chunks->across * chunks->down > plan->resident)
                 continue;
             chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
-            if (ipt__tile_quanta(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
+            if (ipt__tile_vectors(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *

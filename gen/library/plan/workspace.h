@@ -47,11 +47,11 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (plan->lender && plan->lender->layout.workspace >= bytes) {
-        plan->workspace = plan->lender->workspace;
+    if (plan->owner && plan->owner->layout.workspace >= bytes) {
+        plan->workspace = plan->owner->workspace;
         return IPT_SUCCESS;
     }
-    plan->lender = NULL;
+    plan->owner = NULL;
     plan->workspace =
         ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
     if (result)
