@@ -4658,7 +4658,7 @@ typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IP
 typedef struct ipt__command {
     ipt__command_kind kind;
     int plan;                        /* TRANSPOSE: index into the share's block_plans */
-    ipt__rect rect;                  /* UP and DOWN */
+    ipt__rect rect;                  /* UPLOAD and DOWNLOAD */
     size_t device;                   /* bytes into the share's buffer */
     size_t after[IPT__BLOCK_QUEUES]; /* per queue, the last command to wait for, plus 1; 0: none */
     cl_event event;
@@ -4835,7 +4835,6 @@ static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
            (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
-/* Flags per word. */
 static size_t ipt__word_flags(const ipt_plan *plan, const ipt__stage *stage)
 {
     return stage->variant && plan->desc.flag_spread ? 32 / plan->desc.flag_spread : 32;
@@ -6255,7 +6254,6 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
 }
 
-/* Clears a part of the workspace. */
 static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
@@ -6870,7 +6868,6 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
 
 /* Allocating device memory. */
 
-/* Waits for a command and returns its result. */
 static ipt_result ipt__wait_for(cl_event event)
 {
     cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
@@ -8547,7 +8544,6 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
  * so the host's matrix is unchanged until then. Batches are cut between matrices: downloads overlap with the uploads
  * of later parts. */
 
-/* One execution. */
 typedef struct ipt__host_run {
     ipt_plan *plan;
     char *data;
@@ -8623,7 +8619,6 @@ static size_t ipt__area_bytes(const ipt__area *area)
     return bytes;
 }
 
-/* Adds rows to an area. */
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
     ipt__rect *const rect = &area->rects[area->count];
@@ -9782,7 +9777,6 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* Cut matrices: transfers by blocks. */
 
-/* Bytes of a transfer over the bus. */
 static size_t ipt__command_bytes(const ipt__command *command)
 {
     return command->rect.rows * command->rect.row_bytes;
@@ -10526,7 +10520,6 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->span_bytes);
 }
 
-/* Opens a cut plan for matrices in host memory. */
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
     plan->make_piece = ipt__plan_make;
@@ -11148,7 +11141,6 @@ typedef struct ipt__storage_job {
     size_t failed_at, failed_bytes;
 } ipt__storage_job;
 
-/* One call of the storage's read or write function. */
 static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory, size_t bytes)
 {
     const ipt_storage *const storage = job->run->storage;
@@ -11601,7 +11593,6 @@ static ipt_result ipt__storage_open(ipt_plan *plan)
     return ipt__cut_open_storage(plan);
 }
 
-/* Makes a plan for matrices in a storage. */
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
     const ipt_result result = ipt__plan_new(context, desc, NULL, plan);

@@ -298,7 +298,6 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
 }
 
-/* Clears a part of the workspace. */
 static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;

@@ -1,6 +1,5 @@
 /* Cut matrices: transfers by blocks. */
 
-/* Bytes of a transfer over the bus. */
 static size_t ipt__command_bytes(const ipt__command *command)
 {
     return command->rect.rows * command->rect.row_bytes;

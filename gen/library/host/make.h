@@ -45,7 +45,6 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->span_bytes);
 }
 
-/* Opens a cut plan for matrices in host memory. */
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
     plan->make_piece = ipt__plan_make;

@@ -177,7 +177,6 @@ typedef struct ipt__storage_job {
     size_t failed_at, failed_bytes;
 } ipt__storage_job;
 
-/* One call of the storage's read or write function. */
 static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory, size_t bytes)
 {
     const ipt_storage *const storage = job->run->storage;

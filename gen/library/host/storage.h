@@ -270,7 +270,6 @@ static ipt_result ipt__storage_open(ipt_plan *plan)
     return ipt__cut_open_storage(plan);
 }
 
-/* Makes a plan for matrices in a storage. */
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
     const ipt_result result = ipt__plan_new(context, desc, NULL, plan);

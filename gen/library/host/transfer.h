@@ -6,7 +6,6 @@
  * so the host's matrix is unchanged until then. Batches are cut between matrices: downloads overlap with the uploads
  * of later parts. */
 
-/* One execution. */
 typedef struct ipt__host_run {
     ipt_plan *plan;
     char *data;
@@ -82,7 +81,6 @@ static size_t ipt__area_bytes(const ipt__area *area)
     return bytes;
 }
 
-/* Adds rows to an area. */
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
     ipt__rect *const rect = &area->rects[area->count];

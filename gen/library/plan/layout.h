@@ -37,7 +37,6 @@ static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
            (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
-/* Flags per word. */
 static size_t ipt__word_flags(const ipt_plan *plan, const ipt__stage *stage)
 {
     return stage->variant && plan->desc.flag_spread ? 32 / plan->desc.flag_spread : 32;

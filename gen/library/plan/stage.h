@@ -198,7 +198,7 @@ typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IP
 typedef struct ipt__command {
     ipt__command_kind kind;
     int plan;                        /* TRANSPOSE: index into the share's block_plans */
-    ipt__rect rect;                  /* UP and DOWN */
+    ipt__rect rect;                  /* UPLOAD and DOWNLOAD */
     size_t device;                   /* bytes into the share's buffer */
     size_t after[IPT__BLOCK_QUEUES]; /* per queue, the last command to wait for, plus 1; 0: none */
     cl_event event;

@@ -1,6 +1,5 @@
 /* Allocating device memory. */
 
-/* Waits for a command and returns its result. */
 static ipt_result ipt__wait_for(cl_event event)
 {
     cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
