@@ -4511,21 +4511,21 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
 /* Stages, layouts and the plan. */
 
 typedef enum ipt__stage_kind {
-    IPT__STAGE_SAVE,    /* rows x cols elements at origin are copied to the save area, transposed */
-    IPT__STAGE_RESTORE, /* the save area is copied to rows of `length` elements at origin, row_stride apart */
-    /* Each of the others transposes the instances of its grid: */
-    IPT__STAGE_TILE,    /* instances held whole in local memory */
+    IPT__STAGE_SAVE,    /* copies rows x cols elements at origin to the save area, transposed */
+    IPT__STAGE_RESTORE, /* copies the save area to rows of `length` elements at origin, row_stride apart */
+    /* The next kinds transpose the instances of their grid: */
+    IPT__STAGE_TILE,    /* whole instances in local memory */
     IPT__STAGE_SWAP,    /* square instances, by tile pairs */
-    IPT__STAGE_WAVE,    /* instances through slabs of global memory, as many at once as there are slabs */
-    IPT__STAGE_PANEL,   /* instances by work-groups that hold a chunk each and wait for one another */
+    IPT__STAGE_WAVE,    /* instances through slabs of global memory, one slab each */
+    IPT__STAGE_PANEL,   /* instances by cooperative work-groups that hold a chunk each */
     IPT__STAGE_SHUFFLE, /* instances by cycle following with one flag bit per slot */
-    /* What a plan does beside: */
-    IPT__STAGE_FLIP, /* rows x cols elements: the sequence of rows, or each row, or both, reversed */
-    IPT__STAGE_MAP,  /* the plan's expression, applied to every element */
-    /* Only for the seeds' sake: */
-    IPT__STAGE_PTTWAC_010, /* instances where they lie, by work-groups with flags in local memory */
+    /* Epilogue stages: */
+    IPT__STAGE_FLIP, /* reverses the order of rows, or each row, or both, of rows x cols elements */
+    IPT__STAGE_MAP,  /* applies the plan's expression to every element */
+    /* Kernels of the papers alone: */
+    IPT__STAGE_PTTWAC_010, /* instances in global memory, by work-groups with flags in local memory */
     IPT__STAGE_P_IPT,      /* instances by cycle following without flags */
-    IPT__STAGE_PAD         /* rows of `length` elements come to lie row_stride apart instead of origin */
+    IPT__STAGE_PAD         /* changes the stride of rows of `length` elements from origin to row_stride */
 } ipt__stage_kind;
 
 typedef enum ipt__family {
@@ -4549,18 +4549,18 @@ static const ipt__variant ipt__variants[] = {
     {name, IPT__FAMILY_##family, lanes, padding, registers, layout, interleaved},
     IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
 
-/* How the rows of a tile lie in local memory: see ipt_fetch_rows in common.cl. */
+/* The rows of a tile in local memory: see ipt_fetch_rows in common.cl. */
 typedef struct ipt__tile_layout {
     size_t pitch, skew, run_lanes;
 } ipt__tile_layout;
 
-/* How the cooperative panel kernel cuts a stage: see panel.cl. Lengths in elements. */
+/* The chunks of a PANEL stage: see panel.cl. Lengths in elements. */
 typedef struct ipt__chunks {
-    size_t pack, packs; /* panels of an order, and orders without the tail */
-    size_t orders;      /* with the tail */
-    size_t x, y;        /* a chunk along the short and the long side */
+    size_t pack, packs;   /* panels per ticket group; ticket groups without the tail */
+    size_t ticket_groups; /* ticket groups with the tail */
+    size_t x, y;          /* a chunk along the short and the long side */
     size_t across, down;
-    size_t blocks, block_rows; /* what is read and waited for on its own, along the long side */
+    size_t blocks, block_rows; /* parts of a chunk along the long side, each with a wait of its own */
     ipt__tile_layout tile;
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
@@ -4570,48 +4570,48 @@ enum { IPT__MAX_STAGES = 8, IPT__MAX_KERNELS = 16 };
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
-    size_t instances; /* in each matrix */
+    size_t instances; /* per matrix */
     size_t rows, cols, length;
-    size_t inner_rows, inner_cols; /* each super-element is such a matrix and transposed on the way; 0: it is not */
-    size_t origin;                 /* elements before the first instance, SAVE and RESTORE; see PAD */
-    size_t row_slots, row_stride;  /* the slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
+    size_t origin;                 /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
+    size_t row_slots, row_stride;  /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
     int gapped_source;             /* WAVE on such a grid: the source lies on it, else the target */
-    size_t matrices_at_once, instances_at_once; /* in one launch, as the workspace allows */
-    size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element that are moved on their own */
-    int kernels[2];                             /* in the plan; WAVE has two: transpose and copy */
-    size_t tile_side, tile_bytes, tile_group;   /* SWAP: side of a tile, elements; local memory, work-items of two */
-    ipt__tile_layout tile;                      /* of it, if larger than 32 */
+    size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
+    size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element, moved independently */
+    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
+    size_t tile_side, tile_bytes, tile_group;   /* SWAP: elements per side; local memory and work-items of a pair */
+    ipt__tile_layout tile;                      /* SWAP: rows in local memory, if tile_side > 32 */
     size_t pack_bytes, pack_group;              /* TILE: local memory and work-items of kernel pack; 0: kernel tile */
     ipt__chunks chunks;                         /* PANEL */
-    size_t tail_length;                         /* PANEL, and SHUFFLE that moves the gaps: rows or columns left over */
+    size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     int chains;                                 /* SHUFFLE by sub-groups */
-    size_t piece_quanta;              /* of it: quanta of 16 bytes that a piece touches, rounded up to classes */
-    int gap_restore;                  /* SHUFFLE: the gaps are filled from the save area, else saved there */
-    int straight;                     /* TILE: not transposed */
-    int reversed_rows, reversed_cols; /* FLIP; TILE: of the result */
-    int apply;                        /* the plan's expression is applied on the way */
-    int by_words;                     /* runs may be moved by IPT__WORD_BYTES, if byte_offset allows it */
-    int word_kernel;                  /* copy or shuffle that does */
-    const ipt__variant *variant;      /* a seed's kernel that is forced; NULL: none */
-    size_t lanes, workers; /* of it: work-items that work together, and how many times so many a work-group has */
+    size_t piece_vectors;                       /* chains: vectors that a piece touches, rounded up to classes */
+    int gap_restore;                            /* SHUFFLE: fills the gaps from the save area, else saves them there */
+    int straight;                               /* TILE: does not transpose */
+    int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
+    int apply;                                  /* applies the plan's expression */
+    int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
+    int word_kernel;                            /* copy or shuffle kernel for words */
+    const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
+    size_t lanes, workers;                      /* variant: cooperating work-items; such teams per work-group */
 } ipt__stage;
 
-/* A plan before it holds anything of OpenCL: what the planner compares. */
+/* A plan's choice without OpenCL objects: the planner compares layouts. */
 typedef struct ipt__layout {
     ipt__stage stages[IPT__MAX_STAGES];
     int stage_count;
-    size_t saved_elements;    /* of each matrix, at the start of the workspace */
+    size_t saved_elements;    /* per matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
-    size_t length;            /* of the super-elements of two passes, elements; 0: there are none */
-    int dressed;              /* FLIP and MAP are there if they must be */
-    int cooperative;          /* a PANEL stage and what it shares with the shuffle follow in the workspace: */
-    size_t control_words;     /* of a control block; there are two, the first at saved_bytes, taken in turns */
+    size_t length;            /* elements of a super-element of two passes; 0: no two passes */
+    int has_epilogue;         /* epilogue stages were added */
+    int cooperative;          /* has a PANEL stage; it and the shuffle share the next workspace parts: */
+    size_t control_words;     /* per control block; two alternate, the first at saved_bytes */
     size_t flags_offset;      /* bytes */
-    size_t alone_offset;      /* bytes; flags with which one work-group can transpose a panel alone */
-    size_t scratch_offset;    /* bytes; what stages take in turns */
+    size_t alone_offset;      /* bytes; flags for a single work-group that transposes a panel alone */
+    size_t scratch_offset;    /* bytes; scratch memory that the stages share */
     size_t workspace;         /* bytes: scratch_offset and the largest need of a stage */
-    size_t minimum_workspace; /* bytes with which these stages would still work */
-    double cost;              /* bytes moved at the speed of a copy that would take as long */
+    size_t minimum_workspace; /* bytes that these stages need at least */
+    double cost;              /* bytes that a copy would move in the same time */
 } ipt__layout;
 
 typedef struct ipt__plan_kernel {
@@ -4621,77 +4621,75 @@ typedef struct ipt__plan_kernel {
 
 /* Host matrices: see >>host matrices. */
 enum {
-    IPT__HOST_AHEAD = 4,              /* transfers that are enqueued before the first of them has ended */
-    IPT__HOST_STAGED_BYTES = 1 << 23, /* pageable matrices from this size on go through pinned memory */
-    /* By default, for each device. Where the bus is so much slower than the transposition, more only make transfers
-     * slower: on an H200 0.98 of them with 2, 0.95 with 4, 0.72 with 8. */
+    IPT__HOST_AHEAD = 4,              /* transfers in flight */
+    IPT__HOST_STAGED_BYTES = 1 << 23, /* larger pageable matrices use pinned memory */
+    /* Parts per device. On a slow bus more parts only slow the transfers. An H200 reaches 0.98 of their speed with 2
+     * parts, 0.95 with 4, 0.72 with 8. */
     IPT__HOST_PARTS = 2,
-    IPT__HOST_PARTS_MOST = 64,      /* also of command queues */
-    IPT__HOST_PART_BYTES = 1 << 20, /* at least: below that, transfers take no less time (seed 000, section 7.6) */
-    IPT__HOST_RUN_BYTES = 2048, /* of a part's rows that lie apart: shorter ones are no faster than single elements */
-    IPT__HOST_SLOT_BYTES = 1 << 22, /* of pinned memory that a thread fills while another one of its is on the bus */
+    IPT__HOST_PARTS_MOST = 64,      /* limits the command queues, too */
+    IPT__HOST_PART_BYTES = 1 << 20, /* minimum: smaller transfers take as long (Sung et al., PPoPP 2014, section 7.6) */
+    IPT__HOST_RUN_BYTES = 2048,     /* minimum of a strided part's rows: shorter rows are as slow as elements */
+    IPT__HOST_SLOT_BYTES = 1 << 22, /* pinned bytes that a thread fills while its other slot is on the bus */
     IPT__HOST_SLOTS = 2,
     IPT__HOST_THREADS = 8
 };
 
-/* Matrices that are cut: see >>cut matrices. */
+/* Cut matrices: see >>cut matrices. */
 enum {
-    IPT__CUT_PLAN_REST = 2, /* of a share's plans */
+    IPT__CUT_PLAN_REST = 2, /* index into a share's plans */
     IPT__CUT_PLAN_GROUP = 3,
-    IPT__CUT_SLOTS = 3,               /* of chunks: one comes, one is worked on, one goes */
-    IPT__CUT_CHUNK_BYTES = 1 << 26,   /* chunks of this size keep the bus busy; larger ones only for longer blocks */
-    IPT__CUT_RUN_BYTES = 64,          /* shortest super-element that is worth moving */
-    IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element that memory moves as fast as any */
-    IPT__CUT_STORED_WANTED = 1 << 16, /* and a storage, if it can */
-    IPT__CUT_BLOCK_BYTES = 1 << 18,   /* the longest */
-    IPT__CUT_GROUP_BYTES = 1 << 20,   /* of a group's super-elements together */
-    IPT__CUT_THREADS = 16,            /* that shuffle in memory */
-    IPT__CUT_STORED_THREADS = 2,      /* that read from a storage, and as many that write to it */
-    IPT__CUT_BATCH = 1 << 16,         /* moves that are listed ahead */
+    IPT__CUT_SLOTS = 3,               /* chunks in flight: one upload, one transposition, one download */
+    IPT__CUT_CHUNK_BYTES = 1 << 26,   /* enough to keep the bus busy; larger chunks only for longer blocks */
+    IPT__CUT_RUN_BYTES = 64,          /* shortest useful super-element */
+    IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element for full memory speed */
+    IPT__CUT_STORED_WANTED = 1 << 16, /* bytes of a super-element for full storage speed */
+    IPT__CUT_BLOCK_BYTES = 1 << 18,   /* longest super-element */
+    IPT__CUT_GROUP_BYTES = 1 << 20,   /* all super-elements of a group */
+    IPT__CUT_THREADS = 16,            /* for shuffles in memory */
+    IPT__CUT_STORED_THREADS = 2,      /* readers of a storage; as many writers */
+    IPT__CUT_BATCH = 1 << 16,         /* moves per list */
     IPT__CUT_PAGE_BYTES = 4096
 };
 
-/* Bytes of a whole block that are worth its commands. On an H200 blocks of 992 KB move at 0.58 of the speed of whole
- * copies and panels at 0.54; of 256 KB at 0.16, and panels at 0.52. Tests take fewer, so that small matrices have
- * blocks. */
+/* Least bytes of a whole block. On an H200 blocks of 992 KB move at 0.58 of the speed of whole copies, panels at 0.54.
+ * Blocks of 256 KB move at 0.16, panels at 0.52. Tests define a smaller value, so that small matrices have blocks. */
 #ifndef IPT__BLOCK_BYTES_LEAST
 #define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
 #endif
 
-/* Blocks of a matrix that is cut: see there. An H200's bus, both ways at once, moves rows of so many bytes at a part of
- * its speed: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
+/* Blocks of a cut matrix: see >>cut matrices. An H200's bus, both ways at once, reaches a share of its speed by row
+ * bytes. Shares: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
 enum {
     IPT__BLOCK_ROW_MOST = 8192,
-    IPT__BLOCK_ROW_LEAST = 1280, /* below that, super-elements that the host shuffles may take no longer */
-    IPT__BLOCK_PARTS = 10,       /* that each side has at least */
-    IPT__BLOCK_STRIPS = 3,       /* that go down one by one, as their places become free */
-    IPT__BLOCK_SPARE = 8,        /* of so many units, one is kept free */
+    IPT__BLOCK_ROW_LEAST = 1280, /* below that, the host's shuffle may be as fast */
+    IPT__BLOCK_PARTS = 10,       /* minimum per side */
+    IPT__BLOCK_STRIPS = 3,       /* per block, downloaded as their places become free */
+    IPT__BLOCK_SPARE = 8,        /* one of so many units stays free */
     IPT__BLOCK_PLANS = 4,        /* for whole blocks, and for those at the lower, the right and both edges */
     IPT__BLOCK_QUEUES = 3,       /* for uploads, kernels and downloads */
-    IPT__BLOCK_AHEAD = 48        /* commands that are enqueued before the first of them has ended */
+    IPT__BLOCK_AHEAD = 48        /* commands in flight */
 };
 
-/* Rows in host memory that lie one after the other on the device. */
+/* Rows in host memory that are contiguous on the device. */
 typedef struct ipt__rect {
-    size_t offset, rows, row_bytes, pitch; /* bytes; offset: of the first one */
+    size_t offset, rows, row_bytes, pitch; /* bytes; offset: of the first row */
 } ipt__rect;
 
-/* Up to three of them, one after the other on the device, too. */
+/* Up to three rectangles, contiguous on the device. */
 typedef struct ipt__area {
     ipt__rect rects[3];
     int count;
 } ipt__area;
 
-/* What one device has of a host matrix. */
+/* One device's share of a host matrix. */
 typedef struct ipt__host_share {
     ipt_context *context;
-    ipt_plan *plans[4]; /* of a whole part, of the last one if that is smaller; of what is left of a cut matrix, and of
-                           a group */
+    ipt_plan *plans[4]; /* whole part; smaller last part; remainder of a cut matrix; group */
     ipt_plan *block_plans[IPT__BLOCK_PLANS];
     cl_mem buffer;
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
-    cl_mem pinned; /* IPT__HOST_SLOTS for each thread; NULL: not needed yet */
+    cl_mem pinned; /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
     char *slots;
 } ipt__host_share;
 
@@ -4704,127 +4702,128 @@ typedef struct ipt__host_part {
     cl_event uploaded, transposed, downloaded;
 } ipt__host_part;
 
-/* A command for a matrix that goes through the device by blocks. Each kind has a queue of its own. */
-typedef enum ipt__haul_kind { IPT__HAUL_UP, IPT__HAUL_TRANSPOSE, IPT__HAUL_DOWN } ipt__haul_kind;
+/* A command for a matrix that is transferred by blocks. Each kind has its own queue. */
+typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IPT__COMMAND_DOWNLOAD } ipt__command_kind;
 
-typedef struct ipt__haul {
-    ipt__haul_kind kind;
-    int plan;                        /* TRANSPOSE: of the share's block_plans */
-    ipt__rect rect;                  /* UP and DOWN */
+typedef struct ipt__command {
+    ipt__command_kind kind;
+    int plan;                        /* TRANSPOSE: index into the share's block_plans */
+    ipt__rect rect;                  /* UPLOAD and DOWNLOAD */
     size_t device;                   /* bytes into the share's buffer */
-    size_t after[IPT__BLOCK_QUEUES]; /* of each queue, the last command that must have ended, plus 1; 0: none must */
+    size_t after[IPT__BLOCK_QUEUES]; /* per queue, the last command to wait for, plus 1; 0: none */
     cl_event event;
-} ipt__haul;
+} ipt__command;
 
 typedef struct ipt__host {
     ipt__host_share *shares;
     size_t share_count;
     ipt__host_part *parts;
     size_t part_count;
-    ipt__haul *hauls; /* for one matrix */
-    size_t haul_count;
-    char *scratch; /* of a matrix that is cut: see ipt__shuffle_bytes; behind that what is left of its longer side */
+    ipt__command *commands; /* for one matrix */
+    size_t command_count;
+    char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
     size_t scratch_bytes;
 } ipt__host;
 
-/* How matrices that do not fit go through the device: by panels, or as whole ones. */
+/* How matrices beyond the device's memory are cut: into panels, or between whole matrices. */
 typedef struct ipt__cut {
-    size_t chunk_bytes;            /* that go at a time; 0: the plan's matrices are not cut */
-    size_t chunks;                 /* to a matrix that is cut, else to the batch */
-    size_t matrices;               /* whole ones to a chunk; 0: matrices are cut, and all below counts */
-    size_t shorter, length;        /* sides of a panel, in elements; length: of a super-element, too */
-    size_t panels, rest;           /* that the longer side has, and what is left of it, in elements */
-    size_t chunk_panels;           /* at most, to a chunk */
-    size_t group, groups, spare;   /* lines of the longer side that are shuffled together, and how many are left over */
+    size_t chunk_bytes;            /* per transfer; 0: the plan cuts nothing */
+    size_t chunks;                 /* per cut matrix, else per batch */
+    size_t matrices;               /* whole matrices per chunk; 0: matrices are cut, the next fields are valid */
+    size_t shorter, length;        /* sides of a panel, in elements; length: also of a super-element */
+    size_t panels, rest;           /* panels of the longer side; remaining elements */
+    size_t chunk_panels;           /* maximum per chunk */
+    size_t group, groups, spare;   /* lines of the longer side that are shuffled together; remaining lines */
     size_t piece_bytes;            /* of a super-element */
-    size_t block_bytes;            /* of as many as a group has: what the shuffle moves */
-    size_t line_bytes, rest_bytes; /* of the longer side, and of what is left of all its lines */
-    size_t spare_bytes;            /* of the spare lines, without what is left */
-    int tall, backward;            /* backward: panels are taken from the last to the first */
+    size_t block_bytes;            /* of a group's super-elements: the shuffle's block */
+    size_t line_bytes, rest_bytes; /* of the longer side; of the remainder of all lines */
+    size_t spare_bytes;            /* of the spare lines, without the remainder */
+    int tall, backward;            /* backward: panels run from the last to the first */
 } ipt__cut;
 
-typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                       ipt_plan **plan);
 
-/* How a matrix that is cut goes through the device if that reaches it by itself, and has room enough: by blocks. */
+/* How a cut matrix is transferred by blocks. This needs host memory that the device accesses, and enough device
+ * memory. */
 typedef struct ipt__blocks {
-    size_t length, panels;     /* rows of a panel; the last one may have less */
-    size_t columns, per_panel; /* of a block, and blocks that a panel has; the last one may be narrower */
-    size_t strip_cols;         /* columns of a block that go down together */
-    size_t count;              /* of blocks */
-    size_t unit_bytes, units;  /* of device memory, each for a block */
-    size_t kept_units;         /* that are kept free for what comes up a second time */
-    size_t bus_bytes;          /* that cross the bus for one matrix, up and down together; 0: not by blocks */
+    size_t length, panels;     /* rows of a panel; the last panel may be shorter */
+    size_t columns, per_panel; /* columns of a block, blocks per panel; the last block may be narrower */
+    size_t strip_cols;         /* columns of a strip: the unit of a download */
+    size_t count;              /* number of blocks */
+    size_t unit_bytes, units;  /* device memory: units of one block each */
+    size_t kept_units;         /* units that stay free for spilled blocks */
+    size_t bus_bytes;          /* bus traffic per matrix, both directions; 0: blocks are not used */
 } ipt__blocks;
 
 struct ipt_plan {
     ipt_context *context;
-    ipt_plan_desc desc;              /* batch and batch_stride filled in */
+    ipt_plan_desc desc;              /* batch and batch_stride completed */
     size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
     size_t unit_bytes, element_units;
-    size_t pad_rows, pad_cols; /* in desc.rows and desc.cols */
-    char *expression;          /* what desc points to */
+    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
+    char *expression;          /* copies that desc points to */
     ipt__layout layout;
-    ipt_plan *lender;   /* whose workspace, lock and last event it shares, if that has enough of it; NULL: its own */
-    IPT_LOCK_TYPE lock; /* guards all below */
-    ipt_plan *user;     /* the last to use the workspace; NULL: it is not known how that has left it */
+    ipt_plan *owner;    /* of the shared workspace, lock and last event; NULL: the plan itself */
+    IPT_LOCK_TYPE lock; /* guards the following fields */
+    ipt_plan *borrower; /* plan that used the workspace last; NULL: unknown */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
-    ipt__program *panel;     /* NULL: panels are not transposed by work-groups that wait */
-    size_t resident;         /* its work-groups that run at the same time, as it was when it was asked for */
+    ipt__program *panel;     /* NULL: no cooperative panels */
+    size_t resident;         /* its concurrent work-groups, as queried when the plan was made */
     int turn;                /* which of the two control blocks is clear */
     int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
-    cl_event last;           /* of the execution before, which may still use the workspace; NULL: none */
-    IPT_LOCK_TYPE host_lock; /* held while a host matrix is moved; guards host and parts_refused */
+    cl_event last;           /* of the previous execution, which may still use the workspace; NULL: none */
+    IPT_LOCK_TYPE host_lock; /* held during transfers of a host matrix; guards host and parts_refused */
     ipt__host host;
-    int parts_refused; /* host is AUTO, and parts would take too much workspace */
-    size_t enough;     /* max_workspace that the last error about it has proposed; 0: there was none */
+    int parts_refused; /* host is AUTO, and parts exceed the workspace limit */
+    size_t enough;     /* max_workspace that the last error has proposed; 0: none */
     ipt__cut cut;
     ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
     ipt__blocks blocks;
-    size_t host_workspace; /* bytes that its parts' plans have; guarded by lock */
-    size_t refused;        /* bytes of the buffer that the device has refused last; 0: none */
-    size_t most;           /* bytes of a buffer for matrices that are cut; 0: no limit */
-    int in_pieces;         /* made because the device refuses the whole of a host matrix */
+    size_t host_workspace; /* bytes that the parts' plans own; guarded by lock */
+    size_t refused;        /* bytes of the last buffer that could not be allocated; 0: none */
+    size_t most;           /* largest buffer in bytes for cut matrices; 0: no limit */
+    int in_pieces;         /* made because the device refused the whole host matrix */
     ipt_plan *pieces;      /* such a plan, which executes for this one; NULL: none. Guarded by host_lock */
-    ipt_context **split;   /* the contexts of a plan for several; NULL: it is for one */
+    ipt_context **split;   /* contexts of a plan for several devices; NULL: one device */
     size_t split_count;
     char description[2048];
 };
 
 /* The planner's constants. */
 enum {
-    IPT__RUN_CPU = 8192, /* elements or pairs of them that a work-group takes; IPT__RUN_GPU: each work-item */
+    IPT__RUN_CPU = 8192, /* elements, or pairs of them, per work-group; IPT__RUN_GPU: per work-item */
     IPT__RUN_GPU = 16,
-    IPT__WORD_BYTES = 4,         /* shorter units are moved by words where everything is aligned to them */
-    IPT__VECTOR_BYTES = 16,      /* what kernels for GPUs access at once */
-    IPT__PIECE_BYTES_GPU = 1024, /* of a super-element that a work-group carries: short, for many chains */
+    IPT__WORD_BYTES = 4,         /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,      /* access width of GPU kernels */
+    IPT__PIECE_BYTES_GPU = 1024, /* part of a super-element per work-group: short, for many chains */
     IPT__PIECE_BYTES_CPU = 16384,
-    IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: what its nearest cache holds */
-    IPT__TILE_BYTES_MANY = 1 << 18, /* and what the next one does, for many instances */
+    IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: size of the nearest cache */
+    IPT__TILE_BYTES_MANY = 1 << 18, /* size of the second cache, for many instances */
     IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
-    IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs that the last cache holds cost no memory traffic */
+    IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs in the last cache cost no memory traffic */
     IPT__SLAB_BYTES_CPU = 4 << 20,
     IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
-    IPT__PIECE_QUANTA = 128,
-    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's unit, which chains fill */
+    IPT__PIECE_VECTORS = 128,
+    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
     IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
     IPT__BLOCKS_WIDE = 4,
-    IPT__BLOCK_ROWS = 60,         /* in each of those at least */
-    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of a device */
-    IPT__NARROW_BYTES = 256,      /* rows up to this length are read or written many at a time */
-    IPT__DIVISOR_WANTED = 64      /* tile side of a forced sequence, in the middle of what seed 000 recommends */
+    IPT__BLOCK_ROWS = 60,         /* minimum per block */
+    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
+    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
+    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
 };
 
-/* Cost model, in the spirit of seed 002's equation (2): the time of a stage, in bytes that a copy would move in that
- * time, is factor * bytes of all matrices + launches * launch. A shuffle's factor grows as super-elements get shorter:
- * 1 + overhead / bytes. Slots that begin anywhere touch one sector more than they fill: `gapped`. Units below a word
- * that cannot be moved by words: 1 + narrow * (units in a word - 1). */
+/* The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
+ * moves in the same time. Cost = factor * bytes of all matrices + launches * launch. A shuffle's factor is 1 +
+ * overhead / bytes of a super-element. `gapped`: unaligned slots touch one more sector. Units below a word that
+ * cannot move by words: 1 + narrow * (units in a word - 1). */
 typedef struct ipt__cost_model {
     double tile, swap, wave, shuffle_overhead, gapped, narrow, launch;
 } ipt__cost_model;
@@ -4833,12 +4832,12 @@ static const ipt__cost_model ipt__cost_models[2] = {
     {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
 };
 
-/* The same for the kernels that only GPUs have, lengths in bytes. A panel: panel + tall_cut or wide_cut * (1 / x +
- * 1 / y) for the sectors that the edges of an x by y chunk cut + panel_wait * length of the panel, because more
- * work-groups wait for one another, less so the further its slots reach into the panel before, which has been read. A
- * narrow one: panel + narrow_step / length of a super-element, less no_wait if no work-group waits. Chains: chains +
- * chains_step / length of a super-element + cut + cut_step / length, if slots do not begin at lines of 128 bytes, +
- * idle * share of its class of lengths that a super-element leaves empty. */
+/* The cost model of the GPU-only kernels, lengths in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y)
+ * + panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The
+ * third counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel
+ * + narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length
+ * of a super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step /
+ * length. */
 typedef struct ipt__gpu_model {
     double panel, tall_cut, wide_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
 } ipt__gpu_model;
@@ -4847,9 +4846,9 @@ static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.0
 /* >>plan/layout                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What stages need, and how a layout is put together. */
+/* Needs of stages and assembly of a layout. */
 
-/* The local memory that a group of these kernels may take. */
+/* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
     return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
@@ -4873,7 +4872,7 @@ static size_t ipt__slot_length(const ipt__stage *stage)
     return stage->gapped_source ? stage->cols : stage->rows;
 }
 
-/* Whether the runs of a stage begin and end at words whenever the batch begins at one. */
+/* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
 static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
 {
     const size_t size = plan->desc.elem_size;
@@ -4886,19 +4885,18 @@ static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
            (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
-/* Flags that lie in a word. */
 static size_t ipt__word_flags(const ipt_plan *plan, const ipt__stage *stage)
 {
     return stage->variant && plan->desc.flag_spread ? 32 / plan->desc.flag_spread : 32;
 }
 
-/* Bytes of the flags of one instance of a shuffle. */
+/* Flag bytes of one instance of a shuffle. */
 static size_t ipt__flag_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
     return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(plan, stage)) * 4 * stage->pieces;
 }
 
-/* Workspace bytes that one instance of a stage needs at a time. */
+/* Workspace bytes of one running instance of a stage. */
 static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
 {
     if (stage->kind == IPT__STAGE_WAVE)
@@ -4908,34 +4906,33 @@ static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, c
     return 0;
 }
 
-/* Cuts super-elements into pieces that a sub-group holds whole, one quantum short of that because a piece may begin and
- * end inside one. */
+/* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
-    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_QUANTA - 2) / plan->unit_bytes;
+    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / plan->unit_bytes;
     stage->chains = 1;
     stage->pieces = ipt__ceil_divide(units, most);
     stage->piece_units = ipt__min(units, most);
-    /* A run of b bytes in units of u touches (b + 31 - u) / 16 of them at most. */
-    stage->piece_quanta = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
+    /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
+    stage->piece_vectors = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
 }
 
-/* Chains that a sub-group follows at once: more of short pieces, but few enough for many sub-groups. */
+/* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt_plan *plan, const ipt__stage *stage)
 {
     return stage->piece_units * plan->unit_bytes <= 640 ? 4 : 2;
 }
 
-/* Cuts super-elements into pieces of which a work-group can hold two. 0 if an inner transposition forbids that. */
+/* Cuts super-elements into pieces; a work-group can hold two. Returns 0 if an inner transposition forbids cutting. */
 static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
     const ipt__limits *const limits = &plan->context->limits;
     const size_t units = ipt__stage_units(plan, stage);
     const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
-    const size_t holds = (limits->local_memory - 16) / 2; /* 16: the word that a work-group shares */
+    const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
-        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_QUANTA / 2 + 256 <= limits->local_memory) {
+        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
         ipt__chains_pieces(plan, stage);
         return 1;
     }
@@ -4959,16 +4956,16 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     return stage;
 }
 
-/* Whether so many bytes of local memory hold so many units of kernel pack. */
+/* True if kernel pack can hold `units` units in local_bytes of local memory. */
 static int ipt__pack_fits(const ipt_plan *plan, size_t units, size_t local_bytes)
 {
-    const size_t quanta = units * plan->unit_bytes / 16 + 2;
-    return quanta + quanta / 8 + quanta / 64 + 1 <= local_bytes / 16;
+    const size_t vectors = units * plan->unit_bytes / 16 + 2;
+    return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
 }
 
-/* The local memory and the work-items with which kernel pack serves a TILE stage on a GPU, as little as possible.
- * NVIDIA has more than it reports: eight, four, two or one of these work-groups fill a large GPU's unit. pack_bytes is
- * 0 where kernel tile has to serve, which takes short runs far apart as well. */
+/* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
+ * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
+ * tile, also for short runs that lie far apart. */
 static void ipt__pack_choose(const ipt_plan *plan, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
@@ -5004,8 +5001,8 @@ static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stag
     return params;
 }
 
-/* Whether a CPU had better hold larger instances than its nearest cache: if there are some for each of its cores
- * (200 x 170 floats on PoCL: 0.73 of a copy, in waves 0.47). Squares are swapped as fast. */
+/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some (200 x 170 floats
+ * on PoCL: 0.73 of a copy, in waves 0.47). For squares, SWAP is as fast. */
 static int ipt__tile_serves_many(const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__limits *const limits = &plan->context->limits;
@@ -5015,8 +5012,8 @@ static int ipt__tile_serves_many(const ipt_plan *plan, const ipt__stage *stage)
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
-/* Appends a stage on a dense grid with the kernel that serves it best within `budget` bytes of workspace; with none
- * that fits, the one that needs the least. A grid with one row or one column is in order already and needs no stage. */
+/* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
+ * the least workspace serves. A grid with one row or one column needs no stage. */
 static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size_t budget, size_t instances,
                                  size_t rows, size_t cols, size_t length)
 {
@@ -5040,20 +5037,20 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
     stage->kind = IPT__STAGE_SHUFFLE;
     ipt__shuffle_pieces(plan, stage);
     shuffle = ipt__stage_need(plan, layout, stage);
-    /* Short super-elements make poor shuffles. */
+    /* Short super-elements make shuffles slow. */
     if (length * plan->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
 }
 
-/* Rows of `run` bytes, `stride` bytes apart in memory. The transposed reading should find its work-items' units in
- * different banks; the rows that a work-item of a group of `group` fetches one after the other must begin at the same
- * place of a quantum. */
+/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
+ * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
+ * work-items of the group. */
 static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, size_t run, size_t stride)
 {
     ipt__tile_layout layout;
     layout.pitch = (run + 31 - plan->unit_bytes) / 16;
     layout.skew = 31;
-    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at all places of a quantum in turn */
+    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
         layout.skew = 0;
         while ((stride << layout.skew) % 16 != 0)
             ++layout.skew;
@@ -5066,13 +5063,13 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, si
     return layout;
 }
 
-/* Quanta of local memory that `rows` of them take. */
-static size_t ipt__tile_quanta(const ipt__tile_layout *layout, size_t rows)
+/* Vectors of local memory for `rows` rows. */
+static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
 {
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
 
-/* Where the parts of the workspace begin. */
+/* Sets the offsets of the workspace's parts. */
 static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
 {
     size_t offset = layout->saved_bytes, flags = 0, alone = 0;
@@ -5081,7 +5078,8 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         const ipt__stage *const stage = &layout->stages[i];
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
-            layout->control_words = IPT__CONTROL_WORDS + stage->chunks.orders * stage->chunks.blocks * plan->desc.batch;
+            layout->control_words =
+                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * plan->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
         } else if (stage->chains) {
             flags = ipt__flag_bytes(plan, stage) / 4 * plan->desc.batch;
@@ -5095,7 +5093,7 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
     layout->scratch_offset = offset;
 }
 
-/* The factors of the cost model for the kernels that GPUs have: constants in ipt__gpu_model, bytes in the formulas. */
+/* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
 static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__gpu_model *const model = &ipt__gpu_models;
@@ -5116,12 +5114,12 @@ static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
     const size_t size = plan->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->piece_quanta);
+    const double idle = 1 - bytes / (16.0 * (double)stage->piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
-/* Chunks of a matrix that the pad kernel moves, and what it needs of the workspace for all matrices. */
+/* Chunks that the pad kernel moves per matrix, and its workspace for all matrices. */
 static size_t ipt__pad_chunks(const ipt_plan *plan, const ipt__stage *stage)
 {
     return ipt__ceil_divide(stage->rows * ipt__stage_units(plan, stage),
@@ -5132,8 +5130,8 @@ static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
     return 4 * (1 + ipt__pad_chunks(plan, stage) * plan->desc.batch);
 }
 
-/* Decides how much of each stage runs at once within `budget` bytes of workspace (0: as little as possible), and with
- * it the workspace and the cost. */
+/* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
+ * workspace and cost. */
 static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt__limits *const limits = &plan->context->limits;
@@ -5176,14 +5174,14 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
         case IPT__STAGE_TILE:
             factor = model->tile;
             break;
-        case IPT__STAGE_FLIP: /* come when all else is chosen */
+        case IPT__STAGE_FLIP: /* added after the choice */
         case IPT__STAGE_MAP:
             break;
         case IPT__STAGE_PAD:
             largest = ipt__max(largest, ipt__pad_bytes(plan, stage));
             smallest = ipt__max(smallest, ipt__pad_bytes(plan, stage));
             break;
-        case IPT__STAGE_PTTWAC_010: /* forced: not compared with anything */
+        case IPT__STAGE_PTTWAC_010: /* forced: never compared */
         case IPT__STAGE_P_IPT:
             break;
         case IPT__STAGE_SWAP:
@@ -5214,11 +5212,11 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
 /* >>plan/two_pass                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Layouts: two passes, together, on chip. */
+/* Layouts: two passes, cooperative, on chip. */
 
-/* The two-pass method with super-elements of `length` elements. Tall: panels of `length` rows are transposed, then the
- * super-elements are shuffled. Wide: the mirror of it. What is left over of the long side is saved first and restored
- * last, and then the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+/* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
+ * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
+ * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
 static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
 {
     const size_t rows = plan->desc.rows, cols = plan->desc.cols;
@@ -5270,46 +5268,46 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     ipt__layout_finish(plan, layout, budget);
 }
 
-/* The most elements along the short side that a chunk with `y` along the long side can have; 0: none. */
+/* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
 static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 {
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
-    size_t x = quanta / ((y * size + slack + 15) / 16 + 1);
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
+    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
+    size_t x = vectors / ((y * size + slack + 15) / 16 + 1);
     if (tall) {
-        if (y > IPT__CHUNK_RUNS || quanta / y < 3 || (quanta / y - 1) * 16 < slack + size)
+        if (y > IPT__CHUNK_RUNS || vectors / y < 3 || (vectors / y - 1) * 16 < slack + size)
             return 0;
-        x = ((quanta / y - 1) * 16 - slack) / size; /* one quantum for the skew */
+        x = ((vectors / y - 1) * 16 - slack) / size; /* one vector for the skew */
     }
     return ipt__min(x, IPT__CHUNK_RUNS);
 }
 
-/* Cuts a PANEL stage's panels of `length` along the long side into chunks, as long as local memory allows. 0 if that is
- * not possible. */
+/* Cuts a PANEL stage's panels of `length` along the long side into chunks within local memory. Returns 0 if that is
+ * impossible. */
 static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
 {
     ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
+    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
     chunks->y = length;
     chunks->down = 1;
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
     chunks->narrow = (int)plan->panel->params.narrow;
-    /* Whole panels, several to an order if they are small: every work-group should have some. */
+    /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
         const size_t fits = chunks->tall
-                                ? (quanta - quanta / 9 - 2) * 16 / panel
+                                ? (vectors - vectors / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
-                                           quanta / ((length * size + slack + 15) / 16 * short_side + short_side));
+                                           vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
         chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
         chunks->x = short_side;
         chunks->across = 1;
     } else {
-        /* Short edges cut many sectors: a tall chunk is made as near a square as rows of x and slots of y elements go.
-         * More chunks that share slots have to gain a fifth. */
+        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain a
+         * fifth, because its chunks share slots. */
         double best = 0;
         size_t down;
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
@@ -5328,11 +5326,11 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->across = ipt__ceil_divide(short_side, chunks->x);
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
-    /* Should a panel be left to the last work-group, it moves whole slots. */
+    /* The last work-group may have to move a panel alone: then it moves whole slots. */
     if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
-    chunks->orders = chunks->packs + tail;
+    chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
@@ -5348,11 +5346,11 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->block_rows = length / chunks->blocks;
     }
     return (chunks->across * chunks->down <= half || !chunks->waits) &&
-           chunks->across * chunks->down * chunks->orders < 0x7fffffff / plan->desc.batch;
+           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / plan->desc.batch;
 }
 
-/* The two-pass method with a PANEL stage, which saves (tall) or restores (wide) what is left over, and a shuffle that
- * does the other half of that. 0 if the panels cannot be held. */
+/* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
+ * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
 static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, size_t length)
 {
     const size_t rows = plan->desc.rows, cols = plan->desc.cols;
@@ -5387,8 +5385,8 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
     return 1;
 }
 
-/* The whole matrix in the local memory of all work-groups that run at the same time, in one PANEL stage: a tall matrix
- * of one panel, in chunks along both sides. 0 if it does not fit. */
+/* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
+ * panel with chunks along both sides. Returns 0 if it does not fit. */
 static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
 {
     const size_t rows = plan->desc.rows, cols = plan->desc.cols, size = plan->desc.elem_size;
@@ -5406,7 +5404,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
     stage->row_stride = rows;
     chunks = &stage->chunks;
     chunks->tall = chunks->waits = 1;
-    chunks->pack = chunks->packs = chunks->orders = 1;
+    chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
          chunks->x += step)
         for (chunks->y = step; chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS; chunks->y += step) {
@@ -5416,9 +5414,9 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             if (chunks->across * chunks->down > plan->resident)
                 continue;
             chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
-            if (ipt__tile_quanta(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
+            if (ipt__tile_vectors(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
                 continue;
-            /* The busiest compute unit's elements, and the sectors of runs that are read or written in part. */
+            /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
                    (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size));
             if (best_cost == 0 || cost < best_cost) {
@@ -5439,9 +5437,9 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
 
 /* Layouts: forced sequences and formats. */
 
-/* The sequences of seed 002, section 5.1, each stage as the two neighbouring factors that it exchanges: M, m, N, n
- * stand for M', m, N', n; the matrix goes from (M', m, N', n) to (N', n, M', m). A stage with a "*" also transposes the
- * super-element, which is the factors behind it. */
+/* The sequences of Gomez-Luna et al., TPDS 2016, section 5.1. Each stage exchanges two neighbouring factors: M, m, N, n
+ * stand for M', m, N', n. A sequence turns (M', m, N', n) into (N', n, M', m). A stage with a "*" also transposes its
+ * super-elements, the factors after the exchanged ones. */
 typedef struct ipt__sequence_text {
     ipt_sequence sequence;
     const char *stages[5];
@@ -5464,7 +5462,7 @@ static size_t ipt__factor(const size_t factors[4], char name)
     return factors[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
 }
 
-/* Gives a stage to the seed's kernel that the desc names for it, or says why it cannot have it. */
+/* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
 static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
 {
     const ipt__limits *const limits = &plan->context->limits;
@@ -5515,7 +5513,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         stage->kind = IPT__STAGE_SHUFFLE;
         if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
             stage->workers = 128 / stage->lanes;
-        for (;; stage->workers /= 2) { /* fewer of them where each must hold more */
+        for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
             holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
             if (!stage->inner_rows || holds >= units || stage->workers == 1)
                 break;
@@ -5540,8 +5538,8 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
     return IPT_SUCCESS;
 }
 
-/* Appends the stage that exchanges `left` factors from `begin` on with the `right` ones behind them, of those that
- * stand in `order`, and updates the order. inner: the super-element, two factors, is transposed, too. */
+/* Appends the stage that exchanges `left` factors from `begin` on with the next `right` factors, and updates `order`.
+ * inner: also transposes the super-element, two factors. */
 static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
                                        const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
                                        int inner)
@@ -5554,7 +5552,7 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
     for (i = 0; i < 4; ++i)
         part[i < begin ? 0 : i < begin + left ? 1 : i < end ? 2 : 3] *= ipt__factor(factors, order[i]);
     if (inner) {
-        /* The super-element is transposed even where the grid stays as it is. */
+        /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
         stage->inner_rows = ipt__factor(factors, order[end]);
         stage->inner_cols = ipt__factor(factors, order[end + 1]);
@@ -5581,7 +5579,7 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
     return layout->stage_count > before ? ipt__stage_force(plan, &layout->stages[before]) : IPT_SUCCESS;
 }
 
-/* The same for a stage by its text in ipt__sequence_texts. */
+/* Appends the stage of a text in ipt__sequence_texts. */
 static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, size_t budget, const size_t factors[4],
                                    char order[5], const char *text)
 {
@@ -5591,7 +5589,7 @@ static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, si
                                 right, text[left + 1 + right] == '*');
 }
 
-/* The tile of a forced sequence along one side: the caller's, which must divide, or a divisor. */
+/* The tile along one side for a forced sequence: the caller's, which must divide the side, or a divisor. */
 static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side_name, size_t side, size_t *chosen)
 {
     *chosen = tile;
@@ -5634,7 +5632,7 @@ static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout
     return result;
 }
 
-/* Whether a layout is the better one: one that fits the budget (0: the least workspace), then the cheaper one. */
+/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
 static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
 {
     const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
@@ -5643,7 +5641,7 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
     return a_fits != b_fits ? a_fits : a->cost < b->cost;
 }
 
-/* Tries all ways from `order` to the factors' order `to` that take at most `most` more stages, and keeps the best. */
+/* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
 static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *found, const ipt__layout *so_far,
                                size_t budget, const size_t factors[4], const char *order, const char *to, int most)
 {
@@ -5667,7 +5665,7 @@ static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *fou
             }
 }
 
-/* From one block format to another, in the best way. Any order of four factors is three exchanges from any other. */
+/* Converts between block formats in the cheapest way. Three exchanges reach any order of four factors. */
 static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     static const char *const orders[] = {
@@ -5686,13 +5684,13 @@ static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout,
     factors[3] = desc->tile_n;
     ipt__layout_search(plan, layout, &found, &empty, budget, factors, from, to, 3);
     return found ? IPT_SUCCESS
-                 : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused each way: the text is the last one's */
+                 : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/choose                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The choice of a layout. */
+/* Choosing a layout. */
 
 /* The better of the two-pass layouts with super-elements of `length` elements. */
 static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
@@ -5707,7 +5705,7 @@ static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, siz
     layout->length = length;
 }
 
-/* The best two-pass layout among super-elements of more than `above` and at most `most` bytes. */
+/* The best two-pass layout with super-elements above `above` and up to `most` bytes. */
 static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, size_t budget, size_t above, size_t most)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -5723,18 +5721,18 @@ static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, s
     }
 }
 
-/* Appends a stage that has whole matrices in local memory, if they fit. straight: they are not transposed. */
+/* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
 static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int straight)
 {
     ipt__stage *stage;
     if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
-        return; /* ipt__layout_dress adds another */
+        return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
     stage->straight = straight;
     ipt__pack_choose(plan, stage);
 }
 
-/* Chooses the stages that transpose. budget: bytes of workspace, 0 for as little as possible. */
+/* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -5798,7 +5796,7 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     return IPT_SUCCESS;
 }
 
-/* Appends a stage that brings `rows` rows of `length` elements from one distance to another. */
+/* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
 {
     ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
@@ -5806,7 +5804,7 @@ static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, 
     stage->row_stride = to;
 }
 
-/* Chooses all stages, those before and after the transposition included that IPT_PAD needs. */
+/* Chooses all stages, including the padding stages of IPT_PAD. */
 static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -5831,7 +5829,7 @@ static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, 
     return IPT_SUCCESS;
 }
 
-/* Pairs of elements of a matrix that a FLIP stage exchanges. */
+/* Pairs of elements that a FLIP stage exchanges per matrix. */
 static size_t ipt__flip_pairs(const ipt__stage *stage)
 {
     if (!stage->reversed_cols)
@@ -5839,18 +5837,18 @@ static size_t ipt__flip_pairs(const ipt__stage *stage)
     return stage->reversed_rows ? stage->rows * stage->cols / 2 : stage->rows * (stage->cols / 2);
 }
 
-/* Adds to the stages that transpose what the plan's move and expression need beside. An expression is applied by the
- * first stage that has every element in hand just once, by one of its own where there is none. What waves leave out is
- * saved. */
-static void ipt__layout_dress(const ipt_plan *plan, ipt__layout *layout)
+/* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
+ * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
+ * skips. */
+static void ipt__layout_add_epilogue(const ipt_plan *plan, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     ipt__stage *const first = &layout->stages[0];
     int i, by;
-    if (layout->dressed)
+    if (layout->has_epilogue)
         return;
-    layout->dressed = 1;
+    layout->has_epilogue = 1;
     if (layout->stage_count == 1 && first->kind == IPT__STAGE_TILE && first->instances == 1) {
         first->reversed_rows = move->reversed_rows;
         first->reversed_cols = move->reversed_cols;
@@ -5879,22 +5877,22 @@ static void ipt__layout_dress(const ipt_plan *plan, ipt__layout *layout)
 /* >>execute/launch                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Commands. */
+/* Enqueueing commands. */
 
-/* One execution under way: every command waits for the one before it, the first one for `wait`. Intel's runtime for
- * CPUs (seen: 2026.22.10) lets a failed event end only the commands that wait for that event itself; what waits for
- * those begins. So there each command of an in-order queue `holds`: waits for all of the caller's events. In its
- * out-of-order queues failures are passed on, and lists of two with a failed event end the process. */
+/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs (seen:
+ * 2026.22.10) passes a failure only to direct dependents of the failed event. So on that runtime each command of an
+ * in-order queue `holds`: it waits for all of the caller's events. Its out-of-order queues pass failures on, but crash
+ * on a wait list of two with a failed event. */
 typedef struct ipt__run {
     ipt_plan *plan;
     cl_command_queue queue;
     cl_uint wait_count;
     const cl_event *wait;
-    cl_event previous; /* of the last command; NULL before the first. Owned */
-    int commands;      /* commands that were enqueued */
-    int holds;         /* each command waits for `wait`: the queue has them in sequence by itself */
-    size_t skipped;    /* units of a matrix before the place that stages work at; 0 but for ipt__host_stages */
-    int unaligned;     /* the buffer lies over host memory that is not aligned to words: units are moved as they are */
+    cl_event previous; /* event of the last command, owned; NULL before the first */
+    int commands;      /* number of enqueued commands */
+    int holds;         /* each command waits for `wait`: the in-order queue passes no failures on */
+    size_t skipped;    /* units of a matrix before the first instance; set by ipt__host_stages alone */
+    int unaligned;     /* the buffer's host memory is not aligned to words: kernels move units */
 } ipt__run;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
@@ -5908,7 +5906,7 @@ static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint w
     return run;
 }
 
-/* Takes over the event of a command that was just enqueued. */
+/* Takes ownership of the event of a command that was just enqueued. */
 static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, cl_event event)
 {
     if (error)
@@ -5924,8 +5922,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
     return IPT_SUCCESS;
 }
 
-/* Enqueues a kernel with all its arguments set. The plan is locked. `second` and local_bytes are for kernels that take
- * them. */
+/* Enqueues a kernel with all its arguments. The plan is locked. Only some kernels use `second` and local_bytes. */
 static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
                                   const void *arguments, cl_ulong groups)
 {
@@ -5934,7 +5931,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)groups * local_size;
     cl_event event = NULL;
     cl_int error;
-    if (groups > 0x7fffffff) /* what NVIDIA launches at most; kernels count work-groups in 32 bits */
+    if (groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)groups);
     error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
@@ -5945,7 +5942,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
-/* A tile of a tiled transposition: local memory holds `tiles` of them. */
+/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
 static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size_t tiles, size_t *side, size_t *chunk)
 {
     const size_t limit = ipt__min(plan->context->limits.local_memory, IPT__TRANSPOSE_BYTES);
@@ -5959,7 +5956,7 @@ static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size
     }
 }
 
-/* Fills in what follows from the rest, and enqueues a tiled transposition of `matrices` matrices. */
+/* Completes the arguments and enqueues a tiled transposition of `matrices` matrices. */
 static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
                                      ipt__transpose_arguments *a, size_t matrices)
 {
@@ -5968,15 +5965,15 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
     ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
     groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
              ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
-    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fit if the number of groups does */
+    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
     a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
     return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a, groups);
 }
 
-/* The same for a copy of rows. Row counts, slots and strides are set; a grid of 1 slot a row is a plain one. `kernel`
- * moves units; words are moved instead where both places begin at one. */
+/* Enqueues a copy of rows. The caller sets row counts, slots and strides; 1 slot a row is a plain copy. `kernel` moves
+ * units; the word kernel replaces it if both buffers are aligned to words. */
 static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
                                 ipt__copy_arguments *a, size_t matrices)
 {
@@ -6009,7 +6006,7 @@ static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kern
 
 /* Running stages. */
 
-/* Where a stage works: a buffer, and the units before the matrix in question and from one matrix to the next. */
+/* The buffer of a stage, with the units before its first matrix and between matrices. */
 typedef struct ipt__place {
     cl_mem buffer;
     cl_ulong base, matrix_stride;
@@ -6047,7 +6044,7 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
 }
 
-/* Where the elements of a TILE stage's result come from: see pack.cl. Lengths in units. */
+/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
 typedef struct ipt__tile_steps {
     size_t rows, run; /* of the result: elements */
     cl_int origin, along, next;
@@ -6081,7 +6078,7 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
         plan->desc.batch == 1 || plan->desc.batch_stride == stage->instances * instance * plan->unit_bytes;
     const size_t instances = stage->instances * (back_to_back ? plan->desc.batch : 1);
     const size_t matrices = back_to_back ? 1 : plan->desc.batch;
-    /* A few work-groups for each compute unit, and whole lines of memory for each work-group, if possible. */
+    /* A few work-groups per compute unit, and whole memory lines per work-group if possible. */
     const size_t enough =
         ipt__max(1, ipt__ceil_divide(instances * matrices, 8 * ipt__max(1, plan->context->limits.compute_units)));
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
@@ -6116,12 +6113,12 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
 {
     const ipt_plan *const plan = run->plan;
     const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* a unit for every 32 */
+    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
     const size_t local_units =
         (stage->variant ? plan->context->limits.local_memory : ipt__local_budget(&plan->context->limits)) /
         plan->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
-    /* Enough units for every work-item to have a few, but no more: small matrices need work-groups, too. */
+    /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     ipt__tile_arguments a;
@@ -6158,12 +6155,12 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     const size_t units = ipt__stage_units(plan, stage);
     const size_t side = stage->tile_side;
     size_t small, chunk = 1;
-    cl_ulong parts, groups; /* of a matrix; of all */
+    cl_ulong parts, groups; /* per matrix; in total */
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(plan, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_quanta(&stage->tile, side);
+    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
     a.pitch = (cl_uint)stage->tile.pitch;
     a.skew = (cl_uint)stage->tile.skew;
     a.run_lanes = (cl_uint)stage->tile.run_lanes;
@@ -6193,7 +6190,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, groups);
 }
 
-/* Elements, or pairs of them, that a work-group takes where they need not be held. */
+/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
     return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
@@ -6210,7 +6207,7 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
     a.pairs = ipt__flip_pairs(stage);
     a.element_units = (cl_uint)units;
     a.line_units = (cl_ulong)row;
-    if (stage->reversed_rows && stage->reversed_cols) { /* one long row */
+    if (stage->reversed_rows && stage->reversed_cols) { /* the whole matrix is one long row */
         a.line_pairs = a.pairs;
         a.partner = (cl_long)stage->rows * row - units;
         a.partner_step = -units;
@@ -6236,7 +6233,7 @@ static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt
 {
     const ipt_plan *const plan = run->plan;
     const size_t units = ipt__instance_units(plan, stage);
-    const int back_to_back = plan->desc.batch_stride == units * plan->unit_bytes; /* then they are one */
+    const int back_to_back = plan->desc.batch_stride == units * plan->unit_bytes; /* the batch is one sequence */
     ipt__map_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -6248,8 +6245,8 @@ static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt
                            (cl_ulong)a.groups * (back_to_back ? 1 : plan->desc.batch));
 }
 
-/* Instances `first` to first + count - 1 of `matrices` matrices through slabs: transposed on the way in if the target
- * is the side that lies on the grid, else on the way out. The end of the first launch is the barrier. */
+/* Transposes `count` instances from `first` on, of `matrices` matrices, through slabs. The first launch transposes if
+ * the target lies on the grid, else the second does. The end of the first launch is the barrier. */
 static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
                                 size_t count, size_t matrices)
 {
@@ -6307,7 +6304,6 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
 }
 
-/* Clears a part of the workspace. */
 static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
@@ -6317,7 +6313,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Whether commands of a queue that are enqueued after `event` begin after it by themselves. */
+/* True if the queue itself orders later commands after `event`. */
 static int ipt__queue_follows(cl_command_queue queue, cl_event event)
 {
     cl_command_queue of_event = NULL;
@@ -6328,8 +6324,8 @@ static int ipt__queue_follows(cl_command_queue queue, cl_event event)
            !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* Enqueues a kernel whose work-groups wait for one another behind the last such launch of the context: two that share
- * the device might each hold what the other waits for, and would have to give up. */
+/* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
+ * might hold compute units that the other needs. */
 static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, const void *arguments, cl_ulong groups)
 {
     ipt_context *const context = run->plan->context;
@@ -6362,7 +6358,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer,
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
         context->cooperative_last = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* no hold of it: then nothing may have to wait for it */
+        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for this event: wait here */
             ipt__cl.clWaitForEvents(1, &run->previous);
             context->cooperative_last = NULL;
         }
@@ -6395,10 +6391,10 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.alone_base = layout->alone_offset / 4;
     a.waits = chunks->waits;
     a.neighbours = chunks->neighbours;
-    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->orders * plan->desc.batch);
+    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->orders;
+    a.orders = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -6437,7 +6433,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     const ipt__layout *const layout = &plan->layout;
     const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
-    const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
+    const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const ipt__params *const params = &plan->kernels[kernel].program->params;
     const size_t element_units = plan->element_units, units = stage->length * element_units;
@@ -6477,9 +6473,9 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
         if (result)
             return result;
     }
-    /* As many sub-groups as the device runs, as far as there are slots for them to start at. */
+    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_quanta * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_vectors * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
@@ -6493,8 +6489,8 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
 
 /* Running shuffles and lists of stages. */
 
-/* As many work-groups as keep a device busy, that take turns at what there is to do. */
-static size_t ipt__seed_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
+/* Enough persistent work-groups to keep the device busy. */
+static size_t ipt__persistent_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
 {
     return ipt__max(1, ipt__min(wanted, plan->context->limits.compute_units * ipt__max(1, 2048 / group_size)));
 }
@@ -6508,7 +6504,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
-    const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
+    const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
     ipt__shuffle_arguments a;
     ipt_result result;
@@ -6536,14 +6532,14 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
     if (result)
         return result;
-    /* Each work-group strides over the flag words, starting chains where it finds a clear bit: a few groups to a
-     * compute unit keep its memory busy, and more would only wait for their turn. */
+    /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
+     * saturate its memory. */
     if (stage->variant)
         return ipt__run_kernel(
             run, kernel, place->buffer, plan->workspace,
             stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->unit_bytes, &a,
-            ipt__seed_groups(plan, stage->lanes * stage->workers,
-                             ipt__ceil_divide((size_t)a.total_words, stage->workers)));
+            ipt__persistent_groups(plan, stage->lanes * stage->workers,
+                                   ipt__ceil_divide((size_t)a.total_words, stage->workers)));
     return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 2 * stage->piece_units * plan->unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
@@ -6569,7 +6565,7 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            4 * (words + (stage->variant->flag_layout == 1 ? words / 32 : 0)), &a,
-                           ipt__seed_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
+                           ipt__persistent_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
 }
 
 static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -6590,8 +6586,8 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     a.super_units = ipt__stage_units(plan, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
-        ipt__seed_groups(plan, params->group_size,
-                         ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
+        ipt__persistent_groups(plan, params->group_size,
+                               ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
 }
 
 static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -6616,8 +6612,8 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
 }
 #endif
 
-/* A stage whose instances share workspace, in turns. Gapped targets are written from the last instance to the first,
- * gapped sources are read from the first to the last: what a panel overwrites has been read by then. */
+/* Runs a stage whose instances share workspace, some at a time. Gapped targets run from the last instance to the first,
+ * gapped sources from the first to the last. Either order reads a panel before overwriting it. */
 static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const size_t turns = ipt__ceil_divide(stage->instances, stage->instances_at_once);
@@ -6675,7 +6671,7 @@ static ipt_result ipt__run_stage(ipt__run *run, const ipt__stage *stage, const i
         result = ipt__run_pad(run, stage, place);
         break;
 #else
-    case IPT__STAGE_PTTWAC_010: /* no plan has them */
+    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
     case IPT__STAGE_P_IPT:
     case IPT__STAGE_PAD:
         break;
@@ -6707,7 +6703,7 @@ static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
 
 /* The kernels of a plan. */
 
-/* A kernel of the plan for the given parameters: the one it has, or a new one. */
+/* Finds the plan's kernel for these parameters, or builds it. */
 static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
     ipt__plan_kernel *const kernel = &plan->kernels[plan->kernel_count];
@@ -6736,10 +6732,10 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     return IPT_SUCCESS;
 }
 
-/* The side of the tiles that a SWAP stage exchanges, their local memory, and the work-items that move two. A GPU
- * fetches large ones by quanta, the larger the more sectors their rows cut: so large that a compute unit holds only
- * two, if there are enough for each (an H200: 0.78 to 0.81 of a copy for 14000 x 14000 floats). CPUs have small ones,
- * as have elements of several units. refused: the large ones are. */
+/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
+ * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
+ * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs and elements of
+ * several units get small tiles. refused: large tiles failed to build. */
 static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int refused)
 {
     static const size_t sides[3][2] = {
@@ -6767,7 +6763,7 @@ static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int refused)
     stage->tile_bytes = ipt__round_up(2 * stage->tile_side * (stage->tile_side * chunk + 1) * unit, 1024);
 }
 
-/* Parameters for elements of element_units units; `tiles` of them in local memory at once. */
+/* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
 static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, size_t tiles)
 {
     size_t side, chunk;
@@ -6776,8 +6772,7 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
     ipt__transpose_tile(plan, element_units, tiles, &side, &chunk);
     params.unit_bytes = (cl_uint)plan->unit_bytes;
     params.element_units = element_units == 1;
-    /* A CPU's vectors come from a work-item's loops: one to a work-group moves tiles up to 1.6 times as fast on PoCL.
-     */
+    /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */
     params.group_size = plan->context->limits.cpu ? 1 : (cl_uint)plan->context->limits.group_size;
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
@@ -6814,7 +6809,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             ipt__pack_choose(plan, stage);
             if (!stage->pack_bytes &&
                 ipt__instance_units(plan, stage) * plan->unit_bytes > ipt__local_budget(&plan->context->limits))
-                return result; /* kernel tile cannot hold it: another layout has to be found */
+                return result; /* kernel tile cannot hold it either: choose another layout */
             result = IPT_SUCCESS;
         }
         id = IPT__KERNEL_tile;
@@ -6842,7 +6837,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         params.chained = plan->desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
         break;
 #else
-    case IPT__STAGE_PTTWAC_010: /* no plan has them */
+    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
     case IPT__STAGE_P_IPT:
     case IPT__STAGE_PAD:
         break;
@@ -6884,11 +6879,11 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__STAGE_SHUFFLE:
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
-        if (stage->inner_rows) /* long super-elements, and much to compute for each unit */
+        if (stage->inner_rows) /* long super-elements, much computation per unit */
             while (!plan->context->limits.cpu && params.lanes < plan->context->limits.group_size &&
                    params.lanes * 8 <= stage->piece_units)
                 params.lanes *= 2;
-        params.group_size = params.lanes; /* a work-group to a chain */
+        params.group_size = params.lanes; /* one work-group per chain */
         params.flag_spread = 1;
         if (stage->variant) {
             params.lanes = (cl_uint)stage->lanes;
@@ -6897,7 +6892,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
         }
         if (stage->chains) {
-            params.piece_quanta = (cl_uint)stage->piece_quanta;
+            params.piece_quanta = (cl_uint)stage->piece_vectors;
             params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
@@ -6921,9 +6916,8 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
 /* >>plan/workspace                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Taking device memory. */
+/* Allocating device memory. */
 
-/* Waits for a command and tells whether it went well. */
 static ipt_result ipt__wait_for(cl_event event)
 {
     cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
@@ -6935,7 +6929,7 @@ static ipt_result ipt__wait_for(cl_event event)
     return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
 }
 
-/* A buffer, or NULL and the failure. name: what it holds, for the message. refused: see ipt_plan. */
+/* Allocates a buffer; NULL and the error on failure. name: content, for the message. refused: see ipt_plan. */
 static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, size_t bytes, void *host,
                                const char *name, size_t *refused, ipt_result *result)
 {
@@ -6954,13 +6948,13 @@ static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, s
     return NULL;
 }
 
-/* Bytes that the next attempt should take, after the device has refused some: first the limit that it tells. */
+/* Bytes for the next attempt after a refused allocation. The first attempt uses the device's reported limit. */
 static size_t ipt__less_than(const ipt_context *context, size_t refused)
 {
     return context->allocation && refused > context->allocation ? context->allocation : refused / 2;
 }
 
-/* Takes the workspace and writes to all of it, so that the device really has it. */
+/* Allocates the workspace and writes to all of it: some devices allocate memory at first use. */
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     const unsigned char zero = 0;
@@ -6970,11 +6964,11 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (plan->lender && plan->lender->layout.workspace >= bytes) {
-        plan->workspace = plan->lender->workspace;
+    if (plan->owner && plan->owner->layout.workspace >= bytes) {
+        plan->workspace = plan->owner->workspace;
         return IPT_SUCCESS;
     }
-    plan->lender = NULL;
+    plan->owner = NULL;
     plan->workspace =
         ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
     if (result)
@@ -6982,7 +6976,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
-                   : ipt__wait_for(event); /* the device may only now find that it has no memory for it */
+                   : ipt__wait_for(event); /* a late allocation failure shows here */
     if (result == IPT_ERROR_OUT_OF_MEMORY)
         plan->refused = bytes;
     if (event)
@@ -7086,14 +7080,14 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
     ipt__text_add(out, "\n");
 }
 
-/* Whether a matrix reads the same before and after. */
+/* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
     return !plan->desc.move && !plan->desc.expression && !plan->desc.from && !plan->desc.to &&
            (plan->desc.rows == 1 || plan->desc.cols == 1);
 }
 
-/* How many moves there are. Of a grid's slots gcd(rows - 1, cols - 1) + 1 stay where they are. */
+/* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
 static size_t ipt__moves_count(const ipt__cut *cut)
 {
     size_t a, b;
@@ -7168,7 +7162,7 @@ static void ipt__plan_write_description(ipt_plan *plan)
 
 /* Checking descs. */
 
-/* Checks a forced kernel: that it exists, is of a family that can serve there, and is compiled in. */
+/* Checks a forced kernel: it must exist, be compiled in, and belong to one of `families`. */
 static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsigned families)
 {
     if ((int)variant < 0 || variant >= IPT__VARIANT_COUNT)
@@ -7184,7 +7178,7 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     return IPT_SUCCESS;
 }
 
-/* Row-major and column-major only, and no tiles given. */
+/* True if both formats are row-major or column-major, without tiles. */
 static int ipt__formats_without_blocks(const ipt_plan_desc *desc)
 {
     static const unsigned without = 1u << IPT_FORMAT_DEFAULT | 1u << IPT_FORMAT_RM | 1u << IPT_FORMAT_CM |
@@ -7192,14 +7186,14 @@ static int ipt__formats_without_blocks(const ipt_plan_desc *desc)
     return (without >> desc->from & 1) && (without >> desc->to & 1) && !desc->tile_m && !desc->tile_n;
 }
 
-/* Between row-major and column-major there is a transposition, of what lies in memory. */
+/* A change between row-major and column-major is a transposition in memory. */
 static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 {
     const int from_columns = desc->from == IPT_FORMAT_CM || desc->from == IPT_FORMAT_SOA;
     const int to_rows = desc->to == IPT_FORMAT_RM || desc->to == IPT_FORMAT_AOS;
     if (!ipt__formats_without_blocks(desc))
         return;
-    if (from_columns != to_rows || desc->variant_010 || desc->variant_100) { /* as it is, or by kernels for formats */
+    if (from_columns != to_rows || desc->variant_010 || desc->variant_100) { /* nothing moves, or forced kernels */
         desc->tile_m = desc->tile_n = 1;
         return;
     }
@@ -7211,8 +7205,8 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
     }
 }
 
-/* Checks the fields of a desc that reproduce the seeds. */
-static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
+/* Checks the fields of a desc that reproduce the papers. */
+static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
     const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
                        desc->sequence != IPT_SEQUENCE_SQUARE;
@@ -7238,7 +7232,7 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
     if (!forced && !formats && !(desc->flags & IPT_PAD) && !desc->variant_100 &&
         ((desc->sequence == IPT_SEQUENCE_AUTO && ipt__variants[desc->variant_010].family == IPT__FAMILY_BS) ||
          (desc->sequence == IPT_SEQUENCE_SQUARE && ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)))
-        return IPT_SUCCESS; /* the other fields of the seeds have no meaning there */
+        return IPT_SUCCESS; /* the papers' other fields have no meaning here */
     if (ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "variant_010 is %s, but sequence is %s: it serves sequence square",
                          ipt_variant_string(desc->variant_010), ipt_sequence_string(desc->sequence));
@@ -7282,13 +7276,13 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
 }
 
 #ifndef IPT_NO_PAPERS
-/* Fills in tiles, padding and sequence for IPT_PAD: what the desc leaves open, by seed 002's algorithms 5 and 3. */
+/* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
 static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
 {
     ipt_plan_desc *const desc = &plan->desc;
     const ipt__limits *const limits = &plan->context->limits;
     ipt_heuristic_device device;
-    /* The sides whose factors the sequence uses: the others stay as they are. */
+    /* The sides whose factors the sequence uses; the other sides get no padding. */
     const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
     const int uses_n = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1;
     size_t side, ignored, more;
@@ -7297,7 +7291,7 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
     device.local_bytes = limits->local_memory;
     device.max_group = limits->largest_group;
     device.simd_width = limits->cpu ? 1 : 32;
-    side = desc->rows; /* the heuristic treats both sides alike, each for itself */
+    side = desc->rows; /* the heuristic treats each side alone */
     if (uses_m && desc->tile_m)
         plan->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
     else if (uses_m)
@@ -7324,7 +7318,7 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
 }
 #endif
 
-/* Checks the fields of a desc that say what else than a transposition is wanted. */
+/* Checks the fields for moves and expressions. */
 static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 {
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
@@ -7351,7 +7345,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     for (at = desc->expression_type; *at; ++at)
         if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9' && at != desc->expression_type)))
             break;
-    if (*at || at == desc->expression_type || at[-1] == '3') /* vectors of three have a fourth, undefined part */
+    if (*at || at == desc->expression_type || at[-1] == '3') /* vectors of 3 have an undefined component */
         return ipt__fail(
             IPT_ERROR_INVALID_ARGUMENT,
             "expression_type is '%s': the name of one of OpenCL C's types is needed, such as float or uchar4",
@@ -7362,7 +7356,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks the desc and fills in what follows from it: padding, batch, stride, sizes, unit. */
+/* Checks the desc and completes it: padding, batch, stride, sizes, unit. */
 static ipt_result ipt__plan_check(ipt_plan *plan)
 {
     ipt_plan_desc *const desc = &plan->desc;
@@ -7386,7 +7380,7 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
-    result = ipt__check_seeds(desc);
+    result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
     if (!result && (desc->from || desc->to))
@@ -7439,24 +7433,24 @@ static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 
 /* Opening plans: kernels and workspace of a layout. */
 
-/* Builds a plan's kernels and takes its workspace, for the layout that it has. */
+/* Builds the kernels and allocates the workspace of the plan's layout. */
 static ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
-    ipt__layout_dress(plan, &plan->layout);
+    ipt__layout_add_epilogue(plan, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
         result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
 }
 
-/* Gives back what ipt__plan_open took. Executions that are under way keep what they need. */
+/* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static void ipt__plan_close(ipt_plan *plan)
 {
     if (plan->last)
         ipt__cl.clReleaseEvent(plan->last);
     plan->last = NULL;
-    if (plan->workspace && !plan->lender)
+    if (plan->workspace && !plan->owner)
         ipt__cl.clReleaseMemObject(plan->workspace);
     plan->workspace = NULL;
     while (plan->kernel_count) {
@@ -7468,7 +7462,7 @@ static void ipt__plan_close(ipt_plan *plan)
     plan->out_of_place_kernel = -1;
 }
 
-/* Bytes of workspace that the desc allows; 0: as little as possible. */
+/* The workspace limit in bytes; 0: the minimum. */
 static size_t ipt__plan_budget(const ipt_plan *plan)
 {
     if (plan->desc.max_workspace)
@@ -7476,7 +7470,7 @@ static size_t ipt__plan_budget(const ipt_plan *plan)
     return ipt__max((size_t)1 << 20, plan->matrix_bytes * plan->desc.batch / 100);
 }
 
-/* Finds out whether and how the device runs the cooperative panel kernel, if the plan may have a use for it. */
+/* Finds the cooperative panel kernel and its resident groups, if the plan may use it. */
 static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -7494,7 +7488,7 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     params = ipt__plan_params(plan, plan->element_units, 1);
     params.apply = desc->expression != NULL;
     params.index_bits = 32;
-    /* One pass, if the matrix fits on the chip; it takes the tall kernel. */
+    /* A matrix that fits on the chip takes one pass, with the tall kernel. */
     if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && plan->matrix_bytes <= IPT__ON_CHIP_BYTES) {
         ipt__layout layout;
         params.tall = 1;
@@ -7505,16 +7499,16 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     }
     params.tall = desc->rows >= desc->cols;
     params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
-                    ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn takes whole rows */
+                    ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn handles whole rows */
     return ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/execute                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Executions on the device: in place, out of place, host. */
+/* Executions on the device: in place, out of place, and from host memory. */
 
-/* Whether there is a plan that can be executed. */
+/* Fails if the plan is NULL or cannot be executed. */
 static ipt_result ipt__check_plan(const ipt_plan *plan)
 {
     if (!plan)
@@ -7525,7 +7519,7 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
-/* What a matrix that is cut does not fit. */
+/* Names the limit that forces the plan to cut its matrices. */
 static const char *ipt__limit_name(const ipt_plan *plan)
 {
     return plan->desc.max_host_memory     ? "max_host_memory"
@@ -7544,15 +7538,15 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     return result;
 }
 
-/* What a host address must be a multiple of where a device works in the host's memory. Kernels for GPUs access it by
- * vectors, those for CPUs by units, and by words where those are aligned. */
+/* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
+ * units, or words if those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
     return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
-/* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have; unaligned:
- * see ipt__run, may be NULL. */
+/* Checks a buffer that holds the batch from byte `offset`. refused: access flags that the buffer must not have.
+ * unaligned: see ipt__run, may be NULL. */
 static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
                                     size_t offset, cl_mem_flags refused, int *unaligned)
 {
@@ -7630,31 +7624,31 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
         if (context != plan->context->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                              "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
-        if (status < 0) /* some implementations would wait for it for ever */
+        if (status < 0) /* some implementations wait forever for a failed event */
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] has failed with %s (%d)", (unsigned)i,
                              ipt__cl_error(status), (int)status);
     }
     return IPT_SUCCESS;
 }
 
-/* Whose workspace a plan uses: with that go the lock and the last event. */
+/* The plan that owns the workspace. The owner's lock and last event serialize its borrowers. */
 static ipt_plan *ipt__plan_owner(ipt_plan *plan)
 {
-    return plan->lender ? plan->lender : plan;
+    return plan->owner ? plan->owner : plan;
 }
 
-/* Says whether a run holds, and makes it wait for the plan's execution before it, which may still use the workspace;
- * one that has completed or failed is dropped. The plan is locked. events is what the run may wait for; events[0] is
- * the caller's to release. */
+/* Makes a run wait for the plan's previous execution, which may still use the workspace. Drops that execution's event
+ * if it has completed or failed. Also sets run->holds. The plan is locked. The run may wait for `events`; the caller
+ * releases events[0]. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
     ipt_plan *const plan = ipt__plan_owner(run->plan);
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = plan->last;
-    if (plan->user != run->plan) { /* counters and flags are elsewhere in another plan's workspace */
+    if (plan->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
-        plan->user = run->plan;
+        plan->borrower = run->plan;
     }
     if (run->wait_count && plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
@@ -7688,8 +7682,7 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     return IPT_SUCCESS;
 }
 
-/* What ends every execution: a run of no command gets a marker, the plan remembers the last event, the caller gets it.
- */
+/* Ends every execution: enqueues a marker if the run has no command, and stores and returns the last event. */
 static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
 {
     ipt_plan *const plan = run->plan, *const owner = ipt__plan_owner(plan);
@@ -7709,12 +7702,12 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     owner->last = run->previous;
     if (event) {
         *event = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* one of two can have it: the other must not need it any more */
+        if (ipt__cl.clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
             ipt__cl.clWaitForEvents(1, &run->previous);
             owner->last = NULL;
         }
     }
-    /* Another queue may wait for these commands. They are enqueued, so a failure here shows in the event. */
+    /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
     ipt__cl.clFlush(run->queue);
     return result;
 }
@@ -7752,7 +7745,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     return result;
 }
 
-/* The bytes that a buffer or sub-buffer's batch takes of the memory that it lies in. */
+/* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
 static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory, size_t *begin)
 {
     size_t origin = 0;
@@ -7783,30 +7776,30 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
     return IPT_SUCCESS;
 }
 
-/* The tile of the GPUs' kernel out of place, in elements: rows of some 384 bytes, so that few sectors are cut, and as
- * many of them as local memory holds; more of few rows. */
+/* The out-of-place tile for GPUs, in elements. Rows of about 384 bytes cut few memory sectors. Local memory limits the
+ * number of rows. Matrices with few rows get longer ones. */
 static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
 {
     const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->desc.elem_size, quanta = params->local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = params->local_bytes / 16;
     const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
-    if (plan->desc.rows < 256) /* a row takes up to 2 quanta more than its bytes */
-        wanted = ipt__max(wanted, (quanta / plan->desc.rows > 2 ? quanta / plan->desc.rows - 2 : 0) * 16 / size);
+    if (plan->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
+        wanted = ipt__max(wanted, (vectors / plan->desc.rows > 2 ? vectors / plan->desc.rows - 2 : 0) * 16 / size);
     *tile_cols = ipt__min(plan->desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
         layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
         *tile_rows = most_rows;
-        while (*tile_rows > 1 && ipt__tile_quanta(&layout, *tile_rows) > quanta)
+        while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
-        if (ipt__tile_quanta(&layout, *tile_rows) <= quanta || *tile_cols == 1)
+        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols == 1)
             return layout;
     }
 }
 
-/* The kernel for executions out of place: on GPUs one that fetches large tiles by quanta, with as much local memory as
- * builds; elsewhere, and for elements that do not fit it, the plain tiled one. */
+/* Builds the out-of-place kernel. GPUs fetch large tiles by vectors, with as much local memory as builds. CPUs, and
+ * elements that do not fit, use the plain tiled kernel. */
 static ipt_result ipt__out_of_place_get(ipt_plan *plan)
 {
     const ipt__limits *const limits = &plan->context->limits;
@@ -7873,7 +7866,7 @@ static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, c
     a.cols = desc->cols;
     a.tile_rows = (cl_uint)tile_rows;
     a.tile_cols = (cl_uint)tile_cols;
-    a.tiles = (cl_uint)tiles; /* fit if the number of groups does */
+    a.tiles = (cl_uint)tiles; /* fits if the number of groups does */
     a.tiles_down = (cl_uint)tiles_down;
     a.pitch = (cl_uint)layout.pitch;
     a.skew = (cl_uint)layout.skew;
@@ -7922,7 +7915,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         plan->out_of_place_kernel = -1;
     else {
         result = ipt__run_out_of_place(&run, &from, &to);
-        /* It uses no workspace, so the execution before it need not be waited for, and stays the one to wait for. */
+        /* This kernel uses no workspace: the plan's last event stays as it is. */
         if (!result)
             ipt__cl.clFlush(queue);
     }
@@ -7934,8 +7927,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     return result;
 }
 
-/* Moves the batch between host memory and a buffer of its own, and waits. Bytes between the matrices are not touched.
- */
+/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices stay untouched. */
 static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
@@ -7962,7 +7954,7 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
 /* >>choice/wisdom                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Wisdom: what measuring has found, as text. */
+/* Wisdom: measured choices as text. */
 
 #ifndef IPT_NO_WISDOM
 
@@ -7980,7 +7972,7 @@ static void ipt__text_add_size(ipt__text *out, size_t value)
 
 #define IPT__WISDOM_TITLE "ipt wisdom 1"
 
-/* Whether two lines are about the same plan: all but the result. */
+/* True if both lines describe the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
@@ -7989,7 +7981,7 @@ static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
     return !memcmp(a, &other, sizeof other);
 }
 
-/* What the choice of a plan depends on. */
+/* The key of a plan's wisdom: every input that its choice depends on. */
 static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
 {
     ipt__wisdom wisdom;
@@ -8005,8 +7997,8 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     return wisdom;
 }
 
-/* Adds copies of a list to the context's, in the place of those about the same plans. The caller holds the lock. 0 if
- * there is no memory; the context's list is as it was then. */
+/* Adds copies of a list to the context's list and replaces entries for the same plans. The caller holds the lock.
+ * Returns 0 if out of memory; the context's list is then unchanged. */
 static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
 {
     ipt__wisdom *fresh = NULL, **end = &fresh;
@@ -8036,7 +8028,7 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
     return 1;
 }
 
-/* Takes the layout that is known to be best, if any is and it keeps to the workspace. */
+/* Applies the wisdom for this plan, if there is any and its layout fits the workspace. */
 static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
 {
     ipt_context *const context = plan->context;
@@ -8058,7 +8050,8 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     return 1;
 }
 
-/* The two lines of the device's that wisdom is bound to: a new driver makes it no worse than a guess. */
+/* Writes the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is still as good
+ * as the cost model. */
 static size_t ipt__wisdom_device(const ipt_context *context)
 {
     const char *at = strchr(context->device_text, '\n');
@@ -8097,7 +8090,7 @@ IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t ca
                      (unsigned long)out.length + 1);
 }
 
-/* Reads a line of wisdom. 0 if it is none. */
+/* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
     int left = 0, good = !strncmp(line, "transpose ", 10);
@@ -8184,12 +8177,12 @@ IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
     ipt_wisdom_export(context, NULL, 0, &bytes);
-    bytes += 4096; /* another thread may add to it meanwhile */
+    bytes += 4096; /* another thread may add entries before the next attempt */
     text = (char *)ipt__allocate(&context->allocator, bytes);
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     good = !ipt_wisdom_export(context, text, bytes, NULL);
-    file = good ? fopen(path, "wb") : NULL; /* a file that is cut short is no text of wisdom */
+    file = good ? fopen(path, "wb") : NULL; /* never write a truncated file */
     good = file && fputs(text, file) >= 0;
     if (file && fclose(file))
         good = 0;
@@ -8197,9 +8190,9 @@ IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path
     return good ? IPT_SUCCESS : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be written", path);
 }
 
-enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file; some 100,000 shapes */ };
+enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
-/* Whether a path leads to a file, or to nothing: to open a pipe may wait for ever, and a device may have no end. */
+/* True if the path names a regular file or does not exist. Opening a pipe may block, and a device may have no end. */
 static int ipt__is_plain_file(const char *path)
 {
 #if defined(_WIN32)
@@ -8255,9 +8248,9 @@ IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path
 /* >>choice/measure                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Measuring. */
+/* Measuring candidate layouts. */
 
-/* Nanoseconds that the device takes for one execution, by its own clock; 0 if it has none. */
+/* The execution time in nanoseconds, from the device's profiling clock; 0 if the device has no such clock. */
 static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanoseconds)
 {
     const cl_command_queue queue = plan->context->queue;
@@ -8288,9 +8281,9 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
 }
 
-/* Replaces the two-pass layout that the model prefers by the one that wisdom knows, or if the desc asks for it by the
- * fastest of the best ones of each length class. The other layouts have nothing to choose. */
-static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
+/* Selects the two-pass layout. Wisdom has precedence over the cost model. With IPT_MEASURE and without
+ * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
+static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;
@@ -8325,7 +8318,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
         if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
             continue;
         result = ipt__plan_open(plan);
-        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may still compile */
+        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
             result = ipt__plan_time(plan, buffer, &once);
             time = repeat == 0 || once < time ? once : time;
         }
@@ -8343,7 +8336,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
         IPT_LOCK_ACQUIRE(&plan->context->lock);
-        ipt__wisdom_add(plan->context, &learnt); /* without memory for it there is none */
+        ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
         IPT_LOCK_RELEASE(&plan->context->lock);
     }
 #endif
@@ -8355,7 +8348,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
 
 /* Making and destroying plans. */
 
-/* The extension that a word of OpenCL C needs; NULL: none. `half` alone may point to memory without one. */
+/* The extension that a word of OpenCL C requires; NULL: none. A pointer to `half` requires none. */
 static const char *ipt__word_needs(const char *word, size_t length, int is_type)
 {
     const size_t all = length;
@@ -8366,7 +8359,7 @@ static const char *ipt__word_needs(const char *word, size_t length, int is_type)
     return length == 4 && !strncmp(word, "half", 4) && (is_type || all > length) ? "cl_khr_fp16" : NULL;
 }
 
-/* Fails for types that the device lacks: what its compiler says to them differs, and may be nothing. */
+/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. */
 static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text, int is_type)
 {
     while (*text) {
@@ -8379,7 +8372,7 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
     return IPT_SUCCESS;
 }
 
-/* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
+/* Copies the desc's expression and compiles it alone. So a later build failure has another cause. */
 static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES];
@@ -8409,7 +8402,7 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     return result;
 }
 
-/* Makes the choice once, within `budget` bytes of workspace. */
+/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -8424,7 +8417,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
                            (unsigned long)desc->elem_size, (unsigned long)plan->enough);
     }
     if (!result)
-        result = ipt__plan_settle(plan, budget);
+        result = ipt__plan_select_layout(plan, budget);
     if (!result)
         result = ipt__plan_open(plan);
     if (result)
@@ -8432,9 +8425,9 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     return result;
 }
 
-/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports,
- * and how much workspace the device takes, only trying can tell: the choice is made again where one does not build, and
- * with less workspace where some was refused. */
+/* Chooses a layout and builds its kernels. Some limits show only at the attempt: local memory beyond the reported
+ * size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a smaller
+ * budget. */
 static ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
@@ -8446,7 +8439,7 @@ static ipt_result ipt__plan_build(ipt_plan *plan)
         result = ipt__plan_build_once(plan, budget);
         if (result == IPT_ERROR_BUILD && ipt__least_refused(plan->context) != least)
             continue;
-        if (result == IPT_ERROR_UNSUPPORTED && *cause) /* no layout does with so little */
+        if (result == IPT_ERROR_UNSUPPORTED && *cause) /* no layout fits the smaller budget */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
         less = result == IPT_ERROR_OUT_OF_MEMORY ? ipt__less_than(plan->context, plan->refused) : 0;
         if (!less || less >= budget)
@@ -8464,11 +8457,12 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan
     plan->context = context;
     plan->desc = *desc;
     plan->out_of_place_kernel = -1;
-    plan->user = plan;
+    plan->borrower = plan;
 }
 
-/* Takes a plan and checks its desc. It borrows the workspace of the lender, which outlives it; NULL: of none. */
-static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+/* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
+ * owner. */
+static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -8483,7 +8477,7 @@ static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc,
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context, desc);
-    made->lender = lender;
+    made->owner = owner;
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
@@ -8507,7 +8501,7 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     return result;
 }
 
-/* Ends the making of a plan: describes it, or destroys it after a failure. */
+/* Completes a plan: writes its description, or destroys the plan after a failure. */
 static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
 {
     if (!result) {
@@ -8520,9 +8514,9 @@ static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
 }
 
 /* Makes a plan for matrices on the device. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    const ipt_result result = ipt__plan_new(context, desc, owner, plan);
     return result ? result : ipt__plan_end(plan, ipt__plan_make_stages(*plan));
 }
 
@@ -8535,7 +8529,7 @@ IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
     IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->layout.workspace + plan->host_workspace;
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
-    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the pieces' plans have no pieces of their own */
+    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
         const ipt_plan *const piece = plan->host.shares[0].plans[i];
         bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
     }
@@ -8560,14 +8554,14 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
     const char *source = NULL;
     if (!plan)
         return NULL;
-    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution out of place adds a kernel */
+    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first out-of-place execution adds a kernel */
     if (index < (size_t)plan->kernel_count)
         source = plan->kernels[index].program->source;
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
     return source;
 }
 
-/* Releases what a plan keeps for host matrices: the plans of its parts, buffers, queues. */
+/* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
 static void ipt__host_close(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host;
@@ -8578,7 +8572,7 @@ static void ipt__host_close(ipt_plan *plan)
         ipt__host_share *const share = &host->shares[s];
         for (i = 0; i < IPT__BLOCK_PLANS; ++i)
             ipt_plan_destroy(share->block_plans[i]);
-        for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
+        for (i = 3; i >= 0; --i) /* later plans may borrow from the first */
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
@@ -8592,7 +8586,7 @@ static void ipt__host_close(ipt_plan *plan)
     }
     ipt__release(allocator, host->shares);
     ipt__release(allocator, host->parts);
-    ipt__release(allocator, host->hauls);
+    ipt__release(allocator, host->commands);
     ipt__release(allocator, host->scratch);
     memset(host, 0, sizeof *host);
 }
@@ -8624,23 +8618,22 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
 
 /* Host matrices: areas and transfers. */
 
-/* A host matrix is moved in parts. One matrix is cut along its longer side: a part is transposed for itself as soon as
- * it is on the device, while the next ones are on their way, and what the two-pass method would shuffle is left to the
- * transfer: rows of a tall matrix's part come to lie apart in the result, columns of a wide one's in the source.
- * Nothing is downloaded before all has been uploaded, so that until then the host's matrix is as it was. Batches are
- * cut between matrices, and the download of one part overlaps with the upload of those behind. */
+/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is
+ * on the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A
+ * tall matrix's part has a stride in the result, a wide one's in the source. Downloads begin after the last upload,
+ * so the host's matrix is unchanged until then. Batches are cut between matrices: downloads overlap with the uploads
+ * of later parts. */
 
-/* One execution. */
 typedef struct ipt__host_run {
     ipt_plan *plan;
     char *data;
     const ipt_host_options *options;
     size_t done, total;     /* bytes over the bus */
-    int cancelled, written; /* written: part of data may hold the result */
+    int cancelled, written; /* written: data may already hold parts of the result */
     int pinned;
 } ipt__host_run;
 
-/* Tells how far it is, and hears whether to go on. */
+/* Reports progress. The callback may cancel. */
 static void ipt__host_progress(ipt__host_run *run, size_t bytes)
 {
     run->done += bytes;
@@ -8650,44 +8643,44 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
 
 /* ---- threads ---- */
 
-/* Work that one of them does. */
-typedef struct ipt__errand {
+/* One job of a thread. */
+typedef struct ipt__task {
     void (*work)(void *job);
     void *job;
-} ipt__errand;
+} ipt__task;
 
 #ifndef IPT_NO_THREADS
-static IPT__THREAD_RESULT ipt__errand_main(void *argument)
+static IPT__THREAD_RESULT ipt__task_main(void *argument)
 {
-    const ipt__errand *const errand = (const ipt__errand *)argument;
-    errand->work(errand->job);
+    const ipt__task *const task = (const ipt__task *)argument;
+    task->work(task->job);
     return IPT__THREAD_RETURN;
 }
 #endif
 
-/* Has each of `count` jobs done, 32 at most, the first one by this thread, and returns when all are done. Where a
- * thread does not start, this one does its job. */
+/* Runs `count` jobs, 32 at most, on threads, the first one on this thread. Returns when all are done. If a thread
+ * cannot start, this thread runs its job. */
 static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
 {
     enum { MOST = 32 };
-    ipt__errand errands[MOST];
+    ipt__task tasks[MOST];
     int i;
 #ifndef IPT_NO_THREADS
     ipt__thread threads[MOST];
     int started[MOST] = {0};
 #endif
     for (i = 0; i < count; ++i) {
-        errands[i].work = work;
-        errands[i].job = (char *)jobs + (size_t)i * job_bytes;
+        tasks[i].work = work;
+        tasks[i].job = (char *)jobs + (size_t)i * job_bytes;
 #ifndef IPT_NO_THREADS
-        started[i] = i && IPT__THREAD_START(&threads[i], ipt__errand_main, &errands[i]);
+        started[i] = i && IPT__THREAD_START(&threads[i], ipt__task_main, &tasks[i]);
 #endif
     }
     for (i = 0; i < count; ++i)
 #ifndef IPT_NO_THREADS
         if (!started[i])
 #endif
-            work(errands[i].job);
+            work(tasks[i].job);
 #ifndef IPT_NO_THREADS
     for (i = 1; i < count; ++i)
         if (started[i])
@@ -8695,7 +8688,7 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 #endif
 }
 
-/* ---- where parts lie, and how they are moved ---- */
+/* ---- areas of parts and their transfers ---- */
 
 static size_t ipt__area_bytes(const ipt__area *area)
 {
@@ -8706,7 +8699,6 @@ static size_t ipt__area_bytes(const ipt__area *area)
     return bytes;
 }
 
-/* Adds rows to an area. */
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
     ipt__rect *const rect = &area->rects[area->count];
@@ -8727,14 +8719,14 @@ static ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size
     return area;
 }
 
-/* Enqueues the transfer of rows from or to memory that the device reaches by itself. */
+/* Enqueues a transfer of rows between the device and memory that the device accesses directly. */
 static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect *rect, size_t device, char *data,
                                      int download, cl_uint wait_count, const cl_event *wait, cl_event *event)
 {
     const cl_mem buffer = part->share->buffer;
     char *const host = data + rect->offset;
     const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
-    /* Drivers limit the pitch of a rectangle, some to 2 GiB: row by row, which the queue keeps in order. */
+    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
     const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
     const size_t bytes = rect->rows * rect->row_bytes / pieces;
     cl_event last = NULL;
@@ -8752,7 +8744,7 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
-    for (i = 0; i < pieces && !error; ++i) { /* each behind the one before: the last event tells of all */
+    for (i = 0; i < pieces && !error; ++i) { /* each waits for the previous one, so the last event covers all */
         const cl_uint waits = last ? 1 : wait_count;
         const cl_event *const list = last ? &last : wait;
         cl_event next = NULL;
@@ -8768,7 +8760,7 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 
-/* The same for a part. Each transfer waits for the one before, so that the event tells how all of them have ended. */
+/* Enqueues a part's transfer. Each piece waits for the previous one, so the last event reports a failure of any. */
 static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
                                      const cl_event *wait, cl_event *event)
 {
@@ -8793,7 +8785,7 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     return IPT_SUCCESS;
 }
 
-/* Copies bytes [begin, end) of an area's dense form between it and the host's matrix. */
+/* Copies bytes [begin, end) of an area's dense form to or from the host's matrix. */
 static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_t begin, size_t end, int download)
 {
     int i;
@@ -8818,7 +8810,7 @@ static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_
 
 #ifndef IPT_NO_THREADS
 
-/* Some threads that do the same for shares of their own. */
+/* One of several threads that each transfer every count-th piece. */
 typedef struct ipt__host_lane {
     const ipt__host_part *part;
     char *data;
@@ -8828,7 +8820,7 @@ typedef struct ipt__host_lane {
     char error[256];
 } ipt__host_lane;
 
-/* Moves every count-th piece of a part through pinned memory: one slot is copied while the other is on the bus. */
+/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
 static void ipt__host_lane_run(ipt__host_lane *lane)
 {
     const ipt__host_part *const part = lane->part;
@@ -8860,7 +8852,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
                 ipt__cl.clFlush(queue);
             continue;
         }
-        /* The piece behind this one is under way while this one is copied. */
+        /* Keep the piece after this one in flight during the copy. */
         for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
              ahead += (size_t)lane->count) {
             const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);
@@ -8883,7 +8875,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
         if (!lane->result)
             ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 1);
     }
-    /* Nothing may use the slots when others get them. */
+    /* Wait, so that no command uses the slots after this. */
     for (turn = 0; turn < IPT__HOST_SLOTS; ++turn)
         if (lane->busy[turn]) {
             const ipt_result waited = ipt__wait_for(lane->busy[turn]);
@@ -8891,7 +8883,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
             ipt__cl.clReleaseEvent(lane->busy[turn]);
             lane->busy[turn] = NULL;
         }
-    if (lane->result) { /* the text is this thread's own */
+    if (lane->result) { /* the error text is local to its thread */
         memcpy(lane->error, ipt__error_text, sizeof lane->error - 1);
         lane->error[sizeof lane->error - 1] = 0;
     }
@@ -8902,7 +8894,7 @@ static void ipt__host_lane_work(void *lane)
     ipt__host_lane_run((ipt__host_lane *)lane);
 }
 
-/* Moves a part through pinned memory by several threads. */
+/* Moves a part through pinned memory with several threads. */
 static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int download)
 {
     ipt__host_lane lanes[IPT__HOST_THREADS];
@@ -8926,7 +8918,8 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
 
 #endif
 
-/* Moves a part, so that the event follows the last of it: by itself if the device reaches the memory, else here. */
+/* Moves a part; the event follows its last transfer. The device transfers directly if it can, else this function
+ * copies. */
 static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
                                  const cl_event *wait, cl_event *event)
 {
@@ -8960,8 +8953,8 @@ static void ipt__host_forget(cl_event *event)
     *event = NULL;
 }
 
-/* Waits until nothing of a run is under way any more, whatever has become of it. */
-static void ipt__host_settle(const ipt__host *host)
+/* Waits until all commands of a run have ended, even after a failure. */
+static void ipt__host_finish(const ipt__host *host)
 {
     size_t s, i;
     for (s = 0; s < host->share_count; ++s)
@@ -8972,11 +8965,11 @@ static void ipt__host_settle(const ipt__host *host)
         ipt__host_forget(&host->parts[i].transposed);
         ipt__host_forget(&host->parts[i].downloaded);
     }
-    for (i = 0; i < host->haul_count; ++i)
-        ipt__host_forget(&host->hauls[i].event);
+    for (i = 0; i < host->command_count; ++i)
+        ipt__host_forget(&host->commands[i].event);
 }
 
-/* Waits for a transfer of a part, and tells. */
+/* Waits for a transfer of a part and reports progress. */
 static ipt_result ipt__host_await(ipt__host_run *run, ipt__host_part *part, int download)
 {
     const ipt_result result = ipt__wait_for(download ? part->downloaded : part->uploaded);
@@ -8992,22 +8985,22 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    /* Only the device's copy is lost; and what is wrong with arguments that are ipt's own is an upload that failed. */
+    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed upload. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
-/* Parts of one matrix: all are uploaded before the first is downloaded. A few transfers are enqueued ahead. */
+/* Runs the parts of one matrix: all uploads precede the first download. A few transfers are enqueued ahead. */
 static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
 {
     ipt_result result = IPT_SUCCESS;
-    size_t i, told = 0, begun = 0;
+    size_t i, awaited = 0, begun = 0;
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
         result = ipt__host_begin(run, &host->parts[i]);
-        for (; !result && !run->cancelled && told + IPT__HOST_AHEAD <= i; ++told)
-            result = ipt__host_await(run, &host->parts[told], 0);
+        for (; !result && !run->cancelled && awaited + IPT__HOST_AHEAD <= i; ++awaited)
+            result = ipt__host_await(run, &host->parts[awaited], 0);
     }
-    for (; told < host->part_count && !result && !run->cancelled; ++told)
-        result = ipt__host_await(run, &host->parts[told], 0);
+    for (; awaited < host->part_count && !result && !run->cancelled; ++awaited)
+        result = ipt__host_await(run, &host->parts[awaited], 0);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i)
         result = ipt__wait_for(host->parts[i].transposed);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
@@ -9018,12 +9011,12 @@ static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
         if (!result)
             result = ipt__host_await(run, &host->parts[i], 1);
         if (begun == host->part_count)
-            run->cancelled = 0; /* too late */
+            run->cancelled = 0; /* too late to cancel */
     }
     return result;
 }
 
-/* Some implementations would wait for ever for what has failed. */
+/* Fails if an event has failed: some implementations wait forever for such an event. */
 static ipt_result ipt__host_unfailed(cl_event event)
 {
     cl_int status = CL_COMPLETE;
@@ -9034,17 +9027,17 @@ static ipt_result ipt__host_unfailed(cl_event event)
                       : IPT_SUCCESS;
 }
 
-/* Parts that are whole matrices: each goes its way alone. */
+/* Runs parts that are whole matrices. Each part is independent. */
 static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
     const size_t ahead = 2;
     ipt_result result = IPT_SUCCESS;
-    size_t i, told = 0;
+    size_t i, awaited = 0;
     for (i = 0; i < host->part_count + ahead && !result && !run->cancelled; ++i) {
         if (i < host->part_count)
             result = ipt__host_begin(run, &host->parts[i]);
         if (!result && i > 0 && i <= host->part_count) {
-            /* Of a matrix that is cut, it goes where the part before it came from. */
+            /* A part of a cut matrix goes to the place that the previous part was uploaded from. */
             const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
             result = ipt__host_unfailed(host->parts[i - 1].transposed);
             if (result)
@@ -9052,20 +9045,20 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
             run->written = 1;
             result = ipt__host_move(run, &host->parts[i - 1], 1, i > 1 ? 2 : 1, wait, &host->parts[i - 1].downloaded);
         }
-        for (; !result && !run->cancelled && told + ahead <= i; ++told) {
-            result = ipt__host_await(run, &host->parts[told], 0);
+        for (; !result && !run->cancelled && awaited + ahead <= i; ++awaited) {
+            result = ipt__host_await(run, &host->parts[awaited], 0);
             if (!result)
-                result = ipt__host_await(run, &host->parts[told], 1);
+                result = ipt__host_await(run, &host->parts[awaited], 1);
             if (i >= host->part_count && run->done == run->total)
-                run->cancelled = 0; /* too late */
+                run->cancelled = 0; /* too late to cancel */
         }
     }
     return result;
 }
 
-/* ---- the stages by parts: seed 000, section 6 ---- */
+/* ---- stages by parts: Sung et al., PPoPP 2014, section 6 ---- */
 
-/* The fewest instances of stages [first, end), of which each must have a multiple; 0 if they cannot be cut. */
+/* The smallest instance count of stages [first, end), which divides the other counts. 0 if the stages cannot be cut. */
 static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 {
     size_t grain = 0;
@@ -9084,7 +9077,7 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     return grain;
 }
 
-/* Enqueues stages [first, end) of instances [begin, stop) of `grain`. */
+/* Enqueues stages [first, end) for instances [begin, stop) of `grain`. */
 static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, int first, int end,
                                    size_t grain, size_t begin, size_t stop, const cl_event *wait, cl_event *event)
 {
@@ -9110,17 +9103,17 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
     IPT_LOCK_RELEASE(&plan->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
-    return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* only the device's copy is lost */
+    return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
 
-/* Stages before the one that needs the whole matrix run by parts behind the upload, those after it before the download
- * of their part. */
+/* Runs the stages before the whole-matrix stage part by part after each upload. The later stages run before the
+ * download of their part. */
 static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 {
     ipt_plan *const plan = run->plan;
     ipt__host_share *const share = &host->shares[0];
     const int stages = plan->layout.stage_count;
-    size_t before, after, ups, downs, i, told;
+    size_t before, after, ups, downs, i, awaited;
     int whole = 0;
     cl_event middle = NULL;
     ipt_result result = IPT_SUCCESS;
@@ -9150,14 +9143,14 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
                                       &part->transposed);
     }
-    for (told = 0; told < ups && !result && !run->cancelled; ++told)
-        result = ipt__host_await(run, &host->parts[told], 0);
-    /* The plan's own event orders what is before and after, but forgets what has failed. */
-    for (told = 0; told < ups && whole && !result && !run->cancelled; ++told)
-        result = ipt__wait_for(host->parts[told].transposed);
+    for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
+        result = ipt__host_await(run, &host->parts[awaited], 0);
+    /* The plan's own event orders both halves, but drops failures. */
+    for (awaited = 0; awaited < ups && whole && !result && !run->cancelled; ++awaited)
+        result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
-    if (!result && !run->cancelled) /* until here data is as it was */
+    if (!result && !run->cancelled) /* until here the host's matrix is unchanged */
         result = ipt__wait_for(middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];
@@ -9173,23 +9166,23 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         run->written = 1;
         result = ipt__host_move(run, part, 1, 1, part->transposed ? &part->transposed : &middle, &part->downloaded);
     }
-    for (told = 0; told < downs && i == downs && !result; ++told) {
-        result = ipt__host_await(run, &host->parts[told], 1);
-        run->cancelled = 0; /* too late */
+    for (awaited = 0; awaited < downs && i == downs && !result; ++awaited) {
+        result = ipt__host_await(run, &host->parts[awaited], 1);
+        run->cancelled = 0; /* too late to cancel */
     }
-    ipt__host_settle(host);
+    ipt__host_finish(host);
     ipt__host_forget(&middle);
     return result;
 }
 
-/* ---- what an execution needs ---- */
+/* ---- executing ---- */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/open                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Host matrices: parts, their plans and buffers. */
 
-/* The length of a part along the longer side, or in matrices of a batch, and how many parts that makes. */
+/* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -9204,13 +9197,13 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
     }
     parts = ipt__min(ipt__min(parts, all), IPT__HOST_PARTS_MOST);
     length = ipt__ceil_divide(all, parts);
-    if (desc->batch == 1 && length > 512) /* rows that begin on lines of the memory, where the matrix does */
+    if (desc->batch == 1 && length > 512) /* rows of a part begin on memory lines if the matrix does */
         length = ipt__round_up(length, 64);
     *count = ipt__ceil_divide(all, length);
     return length;
 }
 
-/* Where part `index` lies in the host's matrix before and after. */
+/* Sets the areas of part `index` in the host's matrix before and after the transposition. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -9227,18 +9220,18 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
     }
 }
 
-/* A plan for parts of `length`. It borrows the workspace of the plan itself, or of the one for the other parts, or has
- * one of its own of what the plan has left of its limit. */
+/* Makes a plan for parts of `length`. It borrows the workspace of the plan, or of the plan for the other parts.
+ * Otherwise it owns workspace within the rest of the plan's limit. */
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
     ipt_plan_desc desc = plan->desc;
-    ipt_plan *const first = share->plans[0], *lender = plan->split_count ? NULL : plan;
+    ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
     const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
     const size_t left =
-        budget > plan->layout.workspace && (!first || first->lender) ? (budget - plan->layout.workspace) / devices : 0;
+        budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
     ipt_result result;
-    if (first && !first->lender && (!lender || lender->layout.workspace < first->layout.workspace))
-        lender = first;
+    if (first && !first->owner && (!owner || owner->layout.workspace < first->layout.workspace))
+        owner = first;
     if (desc.batch > 1)
         desc.batch = length;
     else
@@ -9247,16 +9240,16 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, si
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
     desc.host = IPT_HOST_SYNCHRONOUS;
-    desc.max_workspace = ipt__max(ipt__max(left, lender ? lender->layout.workspace : 0), 1);
-    result = ipt__plan_make(share->context, &desc, lender, made);
+    desc.max_workspace = ipt__max(ipt__max(left, owner ? owner->layout.workspace : 0), 1);
+    result = ipt__plan_make(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, lender, made);
+        result = ipt__plan_make(share->context, &desc, owner, made);
     }
     return result;
 }
 
-/* Bytes of workspace that the parts' plans have of their own; `least`: the most that one of them needs. */
+/* Bytes of workspace that the parts' plans own. least: the largest minimum of any of them. */
 static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 {
     size_t s, bytes = 0;
@@ -9265,7 +9258,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < 2; ++i) {
             const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !part->lender ? part->layout.workspace : 0;
+            bytes += part && !part->owner ? part->layout.workspace : 0;
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
@@ -9279,8 +9272,8 @@ static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
                      (unsigned long)budget, (unsigned long)enough);
 }
 
-/* Refuses parts that take more workspace than the plan may have. Each device needs room for one plan that the next one
- * cannot borrow from, and for the next one; the plan itself may have less than they need, too. */
+/* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot
+ * borrow from the first. The plan's own workspace counts as well. */
 static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
 {
     const size_t budget = ipt__plan_budget(plan);
@@ -9302,7 +9295,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
     if (host->shares)
-        return IPT_SUCCESS; /* a cut plan has been so from the start */
+        return IPT_SUCCESS; /* a cut plan was opened when it was made */
     length = ipt__host_cut(plan, devices, &host->part_count);
     host->share_count = ipt__min(devices, host->part_count);
     host->shares = (ipt__host_share *)ipt__allocate(allocator, host->share_count * sizeof *host->shares);
@@ -9354,8 +9347,8 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     return IPT_SUCCESS;
 }
 
-/* Takes the pinned memory that pageable matrices pass through, for devices that gain by it. Without it they are handed
- * to the driver as they are. */
+/* Allocates pinned staging memory on devices that gain by it. If that fails, the driver transfers pageable matrices
+ * directly. */
 static void ipt__host_take_slots(ipt__host *host)
 {
 #ifndef IPT_NO_THREADS
@@ -9443,7 +9436,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
         ipt__pinned_free(context, found);
 }
 
-/* Whether all of a matrix lies in memory of ipt_host_alloc's. */
+/* True if the whole matrix lies in memory from ipt_host_alloc. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
     const ipt__pinned *next;
@@ -9461,16 +9454,16 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
 
 /* Cut matrices: panels, groups and moves. */
 
-/* A matrix that does not fit is cut along its longer side into panels of `length`, which go through the device in
- * chunks, each in its own place; the two-pass method's other half, the shuffle of the super-elements that this makes,
- * is done by the host, in memory or in the storage. A tall matrix's panels come first, a wide one's shuffle. So every
- * byte crosses the bus once in each direction, and is read and written twice where the matrix lies. What is left of the
- * longer side, less than a panel, is lifted first and put down last. Slots lie where the rows of the tall form begin,
- * as in the two-pass method: slot t at (t div panels) * line + (t mod panels) * block bytes, so that a tall matrix's
- * panels are written from the last to the first, and a wide one's from the first to the last, each after the one before
- * has been read. */
+/* A matrix that exceeds the device is cut along its longer side into panels of `length`. The device transposes the
+ * panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
+ * super-elements, in memory or in the storage. A tall matrix's panels come first, a wide matrix's shuffle. So every
+ * byte crosses the bus once per direction, and is read and written twice in host memory or storage. The remainder of
+ * the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of the tall
+ * form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are written
+ * from the last to the first, of a wide one from the first. Each write follows the read of the panel before it. */
 
-/* How large the pieces may be. 0: there are none so small. wanted: bytes of a super-element that is long enough. */
+/* Chooses the size of panels and chunks. wanted: bytes of a super-element that is long enough. Returns 0 if no size
+ * fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -9511,7 +9504,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     return 1;
 }
 
-/* How much of a chunk there is with number `index`, in panels or matrices. */
+/* Panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
     const ipt__cut *const cut = &plan->cut;
@@ -9519,13 +9512,13 @@ static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
 
-/* Where a slot begins, in bytes from the start of the matrix. */
+/* The start of a slot, in bytes from the start of the matrix. */
 static size_t ipt__cut_slot(const ipt__cut *cut, size_t slot)
 {
     return slot / cut->panels * cut->group * cut->line_bytes + slot % cut->panels * cut->block_bytes;
 }
 
-/* The slots of a chunk's super-elements as they lie in the tall form. */
+/* The slots of a chunk's super-elements in the tall form. */
 static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t count)
 {
     size_t at = first_panel * cut->groups, left = count * cut->groups, bite;
@@ -9548,7 +9541,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
     return area;
 }
 
-/* Where a chunk lies before and after its way through the device, and what is left of the longer side. */
+/* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
     const ipt__cut *const cut = &plan->cut;
@@ -9577,21 +9570,21 @@ static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__ar
     *after = cut->tall ? ends : dense;
 }
 
-/* Chunks are taken in this order: see above. */
+/* The chunk of a turn: see the top of this part for the order. */
 static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
 {
     return cut->backward && !cut->matrices ? cut->chunks - 1 - turn : turn;
 }
 
-/* ---- the shuffle: who goes where ---- */
+/* ---- the shuffle's moves ---- */
 
-/* The moves of the shuffle, cycle by cycle: into each slot comes what belongs there, so that the next move may write to
- * where that came from. The last move of a cycle needs what its first slot held. */
+/* Generates the shuffle's moves, cycle by cycle. Each move fills a slot; the next move may overwrite that move's
+ * source. The last move of a cycle needs the former content of the cycle's first slot. */
 typedef struct ipt__moves_list {
-    size_t inner, outer;    /* slot t takes what is in slot (t mod inner) * outer + t div inner */
-    size_t next, start, at; /* next: where to look for the next cycle */
-    int active;             /* a cycle is under way */
-    unsigned char *moved;   /* a bit for each slot */
+    size_t inner, outer;    /* slot t receives slot (t mod inner) * outer + t div inner */
+    size_t next, start, at; /* next: first slot to search for the next cycle */
+    int active;             /* inside a cycle */
+    unsigned char *moved;   /* one bit per slot */
 } ipt__moves_list;
 
 static size_t ipt__moves_bytes(const ipt__cut *cut)
@@ -9610,10 +9603,10 @@ static void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsign
 
 typedef struct ipt__move_step {
     size_t target, source;
-    int begins, ends; /* of its cycle; ends: source is the cycle's first slot */
+    int begins, ends; /* of its cycle; ends: the source is the cycle's first slot */
 } ipt__move_step;
 
-/* The next move. Must not be called more often than there are moves. */
+/* The next move. Call it at most once per move. */
 static ipt__move_step ipt__moves_next(ipt__moves_list *moves)
 {
     ipt__move_step step;
@@ -9642,17 +9635,17 @@ static ipt__move_step ipt__moves_next(ipt__moves_list *moves)
 
 /* Cut matrices: shuffling super-elements on the host. */
 
-/* Moves are listed in batches, which threads share: each has a range of them. What a range needs from the others is
- * saved before any of them moves: the block that its last move takes from the next one's first slot, and the block that
- * the cycle began with that goes on at its start. */
+/* Threads share each batch of moves: each thread has a range. Two blocks are saved before any range moves. The first is
+ * the first slot of the next range, which the last move of a range reads. The second is the first block of a cycle that
+ * continues into the range. */
 typedef struct ipt__range {
     const ipt__cut *cut;
     char *data;
     const ipt__move_step *steps;
     size_t count;
-    const char *follower; /* what its last move takes, if the cycle goes on; NULL: that is where it was */
-    char *first, *begun;  /* saved: what its first slot held, and the first slot of the cycle that goes on */
-    char *own;            /* for a cycle that begins here */
+    const char *follower; /* source of the last move if the cycle continues; NULL: the source slot itself */
+    char *first, *begun;  /* saved: first target slot; first block of the continuing cycle */
+    char *own;            /* first block of a cycle that begins in this range */
     size_t begun_slot;
     int saves_begun;
 } ipt__range;
@@ -9660,8 +9653,8 @@ typedef struct ipt__range {
 typedef struct ipt__batch {
     ipt__move_step *steps;
     size_t count;
-    size_t starts[IPT__CUT_THREADS + 1]; /* first slot of the cycle that goes on where a range begins, and at the end */
-    int goes_on[IPT__CUT_THREADS + 1];   /* 1: there is one, and it began in this batch; 2: in an earlier one */
+    size_t starts[IPT__CUT_THREADS + 1]; /* first slot of the cycle that continues into each range, and past the end */
+    int goes_on[IPT__CUT_THREADS + 1];   /* 1: the cycle began in this batch; 2: in an earlier one; 0: none continues */
 } ipt__batch;
 
 static size_t ipt__range_begin(const ipt__batch *batch, int ranges, int range)
@@ -9718,7 +9711,7 @@ static void ipt__range_move(void *job)
     }
 }
 
-/* One thread's work between two joins: a range, or the next batch's list. */
+/* One thread's work between two joins: a range, or the listing of the next batch. */
 typedef struct ipt__shuffle_job {
     ipt__range range;
     ipt__batch *next;
@@ -9736,7 +9729,7 @@ static void ipt__shuffle_work(void *job)
         ipt__range_move(&its->range);
 }
 
-/* What ipt__cut_shuffle needs beside the matrix: kept by the plan. */
+/* Scratch bytes of ipt__cut_shuffle, kept by the plan. */
 static size_t ipt__shuffle_bytes(const ipt__cut *cut)
 {
     const size_t blocks = 3 * IPT__CUT_THREADS + 4;
@@ -9769,7 +9762,7 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     while (count && !run->cancelled) {
         const ipt__batch *const batch = &batches[turn];
         memset(jobs, 0, sizeof jobs);
-        for (i = 0; i <= RANGES; ++i) { /* the last one has no moves: it keeps the cycle that goes on at the end */
+        for (i = 0; i <= RANGES; ++i) { /* the last range is empty: it saves the cycle that continues past the end */
             ipt__range *const range = &jobs[i].range;
             const size_t begin = i < RANGES ? ipt__range_begin(batch, RANGES, i) : batch->count;
             range->cut = cut;
@@ -9808,70 +9801,68 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* ---- matrices in memory: by blocks ---- */
 
-/* Memory that the device reaches by itself is not shuffled, if rows of blocks are long enough for the bus. The blocks
- * of a panel are uploaded, each into a unit of the device's memory, and transposed there. What has its final place in
- * panels that have been uploaded is downloaded to it, in strips of a block's columns; the others are held until theirs
- * have been. When a share x of the panels has been uploaded, x (1 - x) of the matrix is held, a quarter at most. Blocks
- * for which there are not enough units wait in the host's matrix, in the final places of such as have not been uploaded
- * yet, and come up again. All this depends on the sizes alone, so the commands are listed when the plan is made. */
+/* If the device accesses the host's memory and blocks have long rows for the bus, the host shuffles nothing. Each
+ * block of a panel is uploaded to a unit of device memory and transposed there. A block is downloaded in strips of
+ * columns. A strip may go once all panels that cover its final place are uploaded; until then the unit holds it.
+ * After a share x of the panels, x (1 - x) of the matrix is held: a quarter at most. If units run out, a block is
+ * spilled. It waits in the final place of a block that is uploaded later, and is uploaded again itself. All this
+ * depends on sizes alone, so the plan lists the commands once. */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/blocks                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Cut matrices: blocks over the bus. */
+/* Cut matrices: transfers by blocks. */
 
-/* Bytes that cross the bus. */
-static size_t ipt__haul_bytes(const ipt__haul *haul)
+static size_t ipt__command_bytes(const ipt__command *command)
 {
-    return haul->rect.rows * haul->rect.row_bytes;
+    return command->rect.rows * command->rect.row_bytes;
 }
 
-/* Where a block is while commands are listed: nowhere yet, in a unit, in another one's place, or, when all of its
- * strips are done, in its own. */
-typedef struct ipt__haul_block {
-    int unit;    /* that holds it; -1: none */
-    int shelter; /* the block in whose final place it waits; -1: none */
-    int guest;   /* the block that waits in its final place; -1: none */
-    size_t done; /* strips that are in their final places, the first ones */
-} ipt__haul_block;
+/* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
+typedef struct ipt__block_state {
+    int unit;       /* unit that holds the block; -1: none */
+    int spill_slot; /* spill slot: the block in whose final place this one waits; -1: none */
+    int spilled;    /* spilled block that waits in this one's final place; -1: none */
+    size_t done;    /* number of strips in their final places, from the first on */
+} ipt__block_state;
 
-/* The last commands of each queue that use a unit, or a block's final place, plus 1. */
-typedef struct ipt__haul_uses {
+/* For each queue, the last command that uses a unit or a final place, plus 1. */
+typedef struct ipt__block_uses {
     size_t last[IPT__BLOCK_QUEUES];
-} ipt__haul_uses;
+} ipt__block_uses;
 
-/* What is known while commands are listed. Blocks are numbered panel by panel. */
-typedef struct ipt__haul_list {
+/* State of the planning. Blocks are numbered panel by panel. */
+typedef struct ipt__command_list {
     const ipt_plan_desc *desc;
     const ipt__blocks *sizes;
-    ipt__haul *hauls;
-    size_t count, most; /* most: commands that there is room for */
+    ipt__command *commands;
+    size_t count, most; /* most: capacity of the list */
     int full;
-    ipt__haul_block *blocks;
-    int *held; /* by each unit: the block; -1: none */
-    ipt__haul_uses *units, *places;
+    ipt__block_state *blocks;
+    int *held; /* for each unit its block; -1: none */
+    ipt__block_uses *units, *places;
     size_t free_units, next_unit;
-    size_t newest;           /* block that has been uploaded */
-    size_t uploaded, upload; /* whole panels, and the last command for them, plus 1 */
-} ipt__haul_list;
+    size_t newest;           /* block that was uploaded last */
+    size_t uploaded, upload; /* complete panels; their last command, plus 1 */
+} ipt__command_list;
 
-static size_t ipt__block_rows(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_rows(const ipt__command_list *list, size_t block)
 {
     return ipt__min(list->sizes->length, list->desc->rows - block / list->sizes->per_panel * list->sizes->length);
 }
 
-static size_t ipt__block_cols(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_cols(const ipt__command_list *list, size_t block)
 {
     return ipt__min(list->sizes->columns, list->desc->cols - block % list->sizes->per_panel * list->sizes->columns);
 }
 
-static size_t ipt__block_strips(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_strips(const ipt__command_list *list, size_t block)
 {
     return ipt__ceil_divide(ipt__block_cols(list, block), list->sizes->strip_cols);
 }
 
-/* Where strips [first, end) of a block lie in another one's final place, or its own. */
-static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_t place, size_t first, size_t end)
+/* The rows that strips [first, end) of a block occupy in the final place of block `place`. */
+static ipt__rect ipt__block_rect(const ipt__command_list *list, size_t block, size_t place, size_t first, size_t end)
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
@@ -9885,56 +9876,57 @@ static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_
     return rect;
 }
 
-/* How many panels must have been uploaded before the final places of a block's first strips may be written. */
-static size_t ipt__block_ready(const ipt__haul_list *list, size_t block, size_t strips)
+/* The number of panels to upload before the block's first strips may be written. */
+static size_t ipt__block_ready(const ipt__command_list *list, size_t block, size_t strips)
 {
     const ipt__rect rect = ipt__block_rect(list, block, block, 0, strips);
     const size_t end = rect.offset + (rect.rows - 1) * rect.pitch + rect.row_bytes;
     return ipt__ceil_divide(end, list->sizes->length * list->desc->cols * list->desc->elem_size);
 }
 
-/* How many of a block's strips, beside those that are done, may go to their final places. */
-static size_t ipt__block_may_go(const ipt__haul_list *list, size_t block)
+/* The number of further strips that may be downloaded to their final places. */
+static size_t ipt__block_may_go(const ipt__command_list *list, size_t block)
 {
-    const ipt__haul_block *const its = &list->blocks[block];
+    const ipt__block_state *const its = &list->blocks[block];
     size_t strips = its->done;
-    while (its->guest < 0 && strips < ipt__block_strips(list, block) &&
+    while (its->spilled < 0 && strips < ipt__block_strips(list, block) &&
            ipt__block_ready(list, block, strips + 1) <= list->uploaded)
         ++strips;
     return strips - its->done;
 }
 
-/* Lists a command that uses a unit, behind whatever has used it. */
-static ipt__haul *ipt__haul_add(ipt__haul_list *list, ipt__haul_kind kind, int unit)
+/* Appends a command on a unit. The command depends on all earlier commands on that unit. */
+static ipt__command *ipt__command_add(ipt__command_list *list, ipt__command_kind kind, int unit)
 {
-    ipt__haul *haul;
+    ipt__command *command;
     list->full |= list->count == list->most;
     list->count -= (size_t)list->full;
-    haul = &list->hauls[list->count++];
-    memset(haul, 0, sizeof *haul);
-    haul->kind = kind;
-    haul->device = (size_t)unit * list->sizes->unit_bytes;
-    memcpy(haul->after, list->units[unit].last, sizeof haul->after);
+    command = &list->commands[list->count++];
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    command->device = (size_t)unit * list->sizes->unit_bytes;
+    memcpy(command->after, list->units[unit].last, sizeof command->after);
     list->units[unit].last[kind] = list->count;
-    return haul;
+    return command;
 }
 
-/* Lists the transfer of strips of a block that is in a unit to a place, or from it. */
-static void ipt__haul_strips(ipt__haul_list *list, ipt__haul_kind kind, size_t block, size_t place, size_t strips)
+/* Appends a transfer of strips between a block's unit and a place. */
+static void ipt__command_add_strips(ipt__command_list *list, ipt__command_kind kind, size_t block, size_t place,
+                                    size_t strips)
 {
-    const ipt__haul_block *const its = &list->blocks[block];
-    ipt__haul *const haul = ipt__haul_add(list, kind, its->unit);
+    const ipt__block_state *const its = &list->blocks[block];
+    ipt__command *const command = ipt__command_add(list, kind, its->unit);
     int i;
-    haul->rect = ipt__block_rect(list, block, place, its->done, its->done + strips);
-    haul->device += its->done * list->sizes->strip_cols * haul->rect.row_bytes;
+    command->rect = ipt__block_rect(list, block, place, its->done, its->done + strips);
+    command->device += its->done * list->sizes->strip_cols * command->rect.row_bytes;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i)
-        haul->after[i] = ipt__max(haul->after[i], list->places[place].last[i]);
-    haul->after[IPT__HAUL_UP] = ipt__max(haul->after[IPT__HAUL_UP], list->upload);
+        command->after[i] = ipt__max(command->after[i], list->places[place].last[i]);
+    command->after[IPT__COMMAND_UPLOAD] = ipt__max(command->after[IPT__COMMAND_UPLOAD], list->upload);
     list->places[place].last[kind] = list->count;
 }
 
-/* Gives a block a free unit, the one longest free, if more than `kept` are free. */
-static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
+/* Assigns the unit that was free longest to a block, if more than `kept` units are free. */
+static int ipt__unit_take(ipt__command_list *list, size_t block, size_t kept)
 {
     if (list->free_units <= kept)
         return 0;
@@ -9947,39 +9939,40 @@ static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
     return 1;
 }
 
-static void ipt__unit_free(ipt__haul_list *list, size_t block)
+static void ipt__unit_free(ipt__command_list *list, size_t block)
 {
     list->held[list->blocks[block].unit] = -1;
     list->blocks[block].unit = -1;
     ++list->free_units;
 }
 
-/* Brings what may go of a block in a unit to its final place; returns how many strips that are. */
-static size_t ipt__block_finish(ipt__haul_list *list, size_t block)
+/* Downloads all strips of a block that may go to their final places. Returns their number. */
+static size_t ipt__block_finish(ipt__command_list *list, size_t block)
 {
     const size_t strips = ipt__block_may_go(list, block);
     if (strips)
-        ipt__haul_strips(list, IPT__HAUL_DOWN, block, block, strips);
+        ipt__command_add_strips(list, IPT__COMMAND_DOWNLOAD, block, block, strips);
     list->blocks[block].done += strips;
     if (list->blocks[block].done == ipt__block_strips(list, block))
         ipt__unit_free(list, block);
     return strips;
 }
 
-/* Uploads a block again that waits in another one's place, which is free then. 0: there is no unit for it. */
-static int ipt__block_reload(ipt__haul_list *list, size_t block)
+/* Uploads a spilled block again and frees its spill slot. Returns 0 if no unit is free. */
+static int ipt__block_reload(ipt__command_list *list, size_t block)
 {
-    ipt__haul_block *const its = &list->blocks[block];
+    ipt__block_state *const its = &list->blocks[block];
     if (!ipt__unit_take(list, block, 0))
         return 0;
-    ipt__haul_strips(list, IPT__HAUL_UP, block, (size_t)its->shelter, ipt__block_strips(list, block) - its->done);
-    list->blocks[its->shelter].guest = -1;
-    its->shelter = -1;
+    ipt__command_add_strips(list, IPT__COMMAND_UPLOAD, block, (size_t)its->spill_slot,
+                            ipt__block_strips(list, block) - its->done);
+    list->blocks[its->spill_slot].spilled = -1;
+    its->spill_slot = -1;
     return 1;
 }
 
-/* Frees a unit: of the block whose turn comes last, which goes to the place that is needed last. 0: there is none. */
-static int ipt__block_shelter(ipt__haul_list *list)
+/* Frees a unit: spills the block that is needed last to the place that is needed last. Returns 0 if there is none. */
+static int ipt__block_spill(ipt__command_list *list)
 {
     size_t unit, block = list->sizes->count, place, ready = 0, strips;
     for (unit = 0; unit < list->sizes->units; ++unit)
@@ -9994,49 +9987,50 @@ static int ipt__block_shelter(ipt__haul_list *list)
         return 0;
     strips = ipt__block_strips(list, block);
     for (place = list->sizes->count; --place > list->newest;)
-        if (list->blocks[place].guest < 0 && ipt__block_rows(list, place) >= ipt__block_rows(list, block) &&
+        if (list->blocks[place].spilled < 0 && ipt__block_rows(list, place) >= ipt__block_rows(list, block) &&
             ipt__block_cols(list, place) >= ipt__block_cols(list, block) &&
             ipt__block_ready(list, place, ipt__block_strips(list, place)) <= list->uploaded)
             break;
     if (place == list->newest)
         return 0;
-    ipt__haul_strips(list, IPT__HAUL_DOWN, block, place, strips - list->blocks[block].done);
-    list->blocks[block].shelter = (int)place;
-    list->blocks[place].guest = (int)block;
+    ipt__command_add_strips(list, IPT__COMMAND_DOWNLOAD, block, place, strips - list->blocks[block].done);
+    list->blocks[block].spill_slot = (int)place;
+    list->blocks[place].spilled = (int)block;
     ipt__unit_free(list, block);
     return 1;
 }
 
-/* Has more than the spare units free. 0: too little can be held. */
-static int ipt__unit_make_room(ipt__haul_list *list)
+/* Frees units until more than the kept ones are free. Returns 0 if that is impossible. */
+static int ipt__unit_make_room(ipt__command_list *list)
 {
     size_t unit;
     for (unit = 0; unit < list->sizes->units && list->free_units <= list->sizes->kept_units; ++unit)
         if (list->held[unit] >= 0)
             ipt__block_finish(list, (size_t)list->held[unit]);
     while (list->free_units <= list->sizes->kept_units)
-        if (!ipt__block_shelter(list))
+        if (!ipt__block_spill(list))
             return 0;
     return 1;
 }
 
-/* Uploads the next block and transposes it. 0: there is no room for it. */
-static int ipt__block_upload(ipt__haul_list *list, size_t block)
+/* Appends the upload and transposition of the next block. Returns 0 if no unit can be freed. */
+static int ipt__block_upload(ipt__command_list *list, size_t block)
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, rows = ipt__block_rows(list, block), cols = ipt__block_cols(list, block);
-    ipt__haul *haul;
+    ipt__command *command;
     if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
         return 0;
-    haul = ipt__haul_add(list, IPT__HAUL_UP, list->blocks[block].unit);
-    haul->rect.offset =
+    command = ipt__command_add(list, IPT__COMMAND_UPLOAD, list->blocks[block].unit);
+    command->rect.offset =
         (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
         size;
-    haul->rect.rows = rows;
-    haul->rect.row_bytes = cols * size;
-    haul->rect.pitch = list->desc->cols * size;
-    haul = ipt__haul_add(list, IPT__HAUL_TRANSPOSE, list->blocks[block].unit);
-    haul->plan = (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks where the matrix ends may be smaller */
+    command->rect.rows = rows;
+    command->rect.row_bytes = cols * size;
+    command->rect.pitch = list->desc->cols * size;
+    command = ipt__command_add(list, IPT__COMMAND_TRANSPOSE, list->blocks[block].unit);
+    command->plan =
+        (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
     list->newest = block;
     if ((block + 1) % sizes->per_panel == 0) {
         list->uploaded = block / sizes->per_panel + 1;
@@ -10045,9 +10039,9 @@ static int ipt__block_upload(ipt__haul_list *list, size_t block)
     return 1;
 }
 
-/* Finishes one part of so many of what may go to its final place, but nothing of the newest block, whose transposition
- * a download would wait for, so that both directions of the bus stay busy. */
-static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
+/* Downloads 1 / parts of the strips that may be written. The newest block is left out, because its download would wait
+ * for its transposition. So both directions of the bus stay busy. */
+static void ipt__blocks_download(ipt__command_list *list, size_t parts)
 {
     size_t b, count = 0, finished = 0;
     for (b = 0; b < list->newest; ++b)
@@ -10060,43 +10054,43 @@ static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
         ipt__block_finish(list, list->newest - 1);
 }
 
-/* Uploads one block again whose turn has come; or, in the last third, when fewer are held from panel to panel, one that
- * waits in a place that will be needed, if there is room for what the panel under way will have held. */
-static void ipt__haul_reload(ipt__haul_list *list)
+/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks are held.
+ * Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
+static void ipt__blocks_reload(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
     size_t b, next = list->sizes->count;
     for (b = 0; b < list->sizes->count; ++b)
-        if (list->blocks[b].shelter >= 0 && ipt__block_may_go(list, b))
+        if (list->blocks[b].spill_slot >= 0 && ipt__block_may_go(list, b))
             next = b;
     if (next == list->sizes->count && 3 * list->uploaded >= 2 * list->sizes->panels &&
         list->free_units >
             list->sizes->kept_units + 1 + blocks * (list->sizes->panels - list->uploaded) / list->sizes->panels)
         for (b = list->newest + 1; b < list->sizes->count && next == list->sizes->count; ++b)
-            if (list->blocks[b].guest >= 0)
-                next = (size_t)list->blocks[b].guest;
+            if (list->blocks[b].spilled >= 0)
+                next = (size_t)list->blocks[b].spilled;
     if (next < list->sizes->count && list->free_units > 1)
         ipt__block_reload(list, next);
 }
 
-/* Lists all commands for one matrix. 0: too little of it can be held. */
-static int ipt__haul_all(ipt__haul_list *list)
+/* Lists all commands for one matrix. Returns 0 if the units cannot hold enough. */
+static int ipt__blocks_list_all(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
     size_t b, count, reloaded;
     for (b = 0; b < list->sizes->count && !list->full; ++b) {
         if (!ipt__block_upload(list, b))
             return 0;
-        ipt__haul_finish(list, blocks - b % blocks);
-        ipt__haul_reload(list);
+        ipt__blocks_download(list, blocks - b % blocks);
+        ipt__blocks_reload(list);
     }
-    /* All places have been uploaded. What waits in another one's comes up, until nothing does any more. */
+    /* All panels are uploaded. Upload the spilled blocks again until none is left. */
     do {
         for (b = 0, count = 0; b < list->sizes->count; ++b)
             if (list->blocks[b].unit >= 0)
                 count += ipt__block_finish(list, b);
         for (b = 0, reloaded = 0; b < list->sizes->count; ++b)
-            if (list->blocks[b].shelter >= 0 && ipt__block_reload(list, b))
+            if (list->blocks[b].spill_slot >= 0 && ipt__block_reload(list, b))
                 ++reloaded;
     } while ((count || reloaded) && !list->full);
     for (b = 0, count = 0; b < list->sizes->count; ++b)
@@ -10104,9 +10098,9 @@ static int ipt__haul_all(ipt__haul_list *list)
     return !count && !list->full;
 }
 
-/* ---- what moving by blocks needs ---- */
+/* ---- buffers and lists for blocks ---- */
 
-/* How large blocks are, and how many fit. 0: their rows would be too short for the bus. */
+/* Chooses the size and number of blocks. Returns 0 if their rows would be too short for the bus. */
 static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -10128,38 +10122,38 @@ static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks
     return sizes->units > 2;
 }
 
-/* Lists the commands; none if too few blocks can be held. */
+/* Lists the commands. The list stays empty if too few blocks fit. */
 static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
-    ipt__haul_list list;
+    ipt__command_list list;
     ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
     size_t i;
     memset(&list, 0, sizeof list);
     list.desc = &plan->desc;
     list.sizes = sizes;
     list.free_units = sizes->units;
-    list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* up, transposed, away, up again, and down */
-    list.hauls = (ipt__haul *)ipt__allocate(allocator, list.most * sizeof *list.hauls);
-    list.blocks = (ipt__haul_block *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
+    list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* upload, transpose, spill, upload again, strips */
+    list.commands = (ipt__command *)ipt__allocate(allocator, list.most * sizeof *list.commands);
+    list.blocks = (ipt__block_state *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
     list.held = (int *)ipt__allocate(allocator, sizes->units * sizeof *list.held);
-    list.units = (ipt__haul_uses *)ipt__allocate(allocator, sizes->units * sizeof *list.units);
-    list.places = (ipt__haul_uses *)ipt__allocate(allocator, sizes->count * sizeof *list.places);
-    if (list.hauls && list.blocks && list.held && list.units && list.places) {
+    list.units = (ipt__block_uses *)ipt__allocate(allocator, sizes->units * sizeof *list.units);
+    list.places = (ipt__block_uses *)ipt__allocate(allocator, sizes->count * sizeof *list.places);
+    if (list.commands && list.blocks && list.held && list.units && list.places) {
         result = IPT_SUCCESS;
         for (i = 0; i < sizes->count; ++i)
-            list.blocks[i].unit = list.blocks[i].shelter = list.blocks[i].guest = -1;
+            list.blocks[i].unit = list.blocks[i].spill_slot = list.blocks[i].spilled = -1;
         for (i = 0; i < sizes->units; ++i)
             list.held[i] = -1;
-        if (ipt__haul_all(&list)) {
-            plan->host.hauls = list.hauls;
-            plan->host.haul_count = list.count;
+        if (ipt__blocks_list_all(&list)) {
+            plan->host.commands = list.commands;
+            plan->host.command_count = list.count;
             for (i = 0; i < list.count; ++i)
-                sizes->bus_bytes += ipt__haul_bytes(&list.hauls[i]);
+                sizes->bus_bytes += ipt__command_bytes(&list.commands[i]);
         }
     }
-    if (!plan->host.haul_count)
-        ipt__release(allocator, list.hauls);
+    if (!plan->host.command_count)
+        ipt__release(allocator, list.commands);
     ipt__release(allocator, list.blocks);
     ipt__release(allocator, list.held);
     ipt__release(allocator, list.units);
@@ -10174,10 +10168,10 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 
 /* Cut matrices: plans of the pieces, executions. */
 
-/* A plan for `count` pieces of rows x cols elements, as large as the plan's, or as a super-element of a group. It may
- * have so many bytes of workspace of its own, or borrows the lender's. */
+/* Makes a plan for `count` pieces of rows x cols elements, or of a group's super-elements. The plan has `workspace`
+ * bytes of its own, or borrows from the owner. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
-                                      ipt_host host, ipt_plan *lender, ipt_plan **made)
+                                      ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
     ipt__host_share *const share = &plan->host.shares[0];
     ipt_plan_desc desc = plan->desc;
@@ -10193,18 +10187,18 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
         desc.elem_size = plan->cut.piece_bytes;
-        desc.expression = desc.expression_type = NULL; /* it has been applied, or will be */
+        desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
     }
-    desc.max_workspace = lender ? ipt__max(ipt__max(workspace, lender->layout.workspace), 1) : workspace;
-    result = plan->make_piece(share->context, &desc, lender, made);
+    desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
+    result = plan->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = plan->make_piece(share->context, &desc, lender, made);
+        result = plan->make_piece(share->context, &desc, owner, made);
     }
     return result;
 }
 
-/* The plans for whole chunks, the last chunk and what is left over, the first of which has `workspace` bytes. */
+/* Makes the plans for whole chunks, the last chunk and the remainder. The first plan owns `workspace` bytes. */
 static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     const ipt__cut *const cut = &plan->cut;
@@ -10230,26 +10224,26 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* Bytes of workspace that the plans of a share have of their own. */
+/* Bytes of workspace that the plans of a share own. */
 static size_t ipt__share_workspace(const ipt__host_share *share)
 {
     size_t bytes = 0;
     int i;
     for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !share->plans[i]->lender ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !share->block_plans[i]->lender ? share->block_plans[i]->layout.workspace : 0;
+        bytes += share->plans[i] && !share->plans[i]->owner ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !share->block_plans[i]->owner ? share->block_plans[i]->layout.workspace : 0;
     }
     return bytes;
 }
 
-/* Whether a cut plan's workspace is within its desc's limit. */
+/* True if the workspace of a cut plan is within the desc's limit. */
 static int ipt__cut_obeys(const ipt_plan *plan)
 {
     return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
 }
 
-/* The plans for all but blocks. What cannot borrow takes workspace of its own: where that makes too much, all are made
- * with as little as possible. */
+/* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
+ * plans are made again with the least workspace. */
 static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     ipt_plan **const plans = plan->host.shares[0].plans;
@@ -10264,20 +10258,20 @@ static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host
     return ipt__cut_make_plans(plan, 1, host);
 }
 
-/* The share of workspace in a limit of device memory. */
+/* The workspace's share of a limit of device memory. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     return plan->desc.max_workspace ? plan->desc.max_workspace
                                     : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
 }
 
-/* As much of that many bytes as one buffer may have. */
+/* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
     return plan->most ? ipt__min(plan->most, bytes) : bytes;
 }
 
-/* Makes what a cut matrix needs to go by blocks, beside the panels; nothing if it cannot. */
+/* Prepares a cut plan for transfers by blocks, beside the panels. Does nothing if blocks cannot serve. */
 static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 {
     ipt__host_share *const share = &plan->host.shares[0];
@@ -10296,7 +10290,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !first->lender ? first : share->plans[0], &share->block_plans[i]);
+                                         first && !first->owner ? first : share->plans[0], &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -10309,7 +10303,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
     return IPT_SUCCESS;
 }
 
-/* Makes the plans, buffer and queues of a plan whose matrices are moved through `limit` bytes of device memory. */
+/* Makes the plans, buffer and queues of a plan that streams matrices through `limit` bytes of device memory. */
 static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host;
@@ -10375,8 +10369,8 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     return IPT_SUCCESS;
 }
 
-/* Lifts what is left of the longer side: its transpose comes to `kept`. */
-static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
+/* Saves the remainder of the longer side: its transpose goes to `kept`. */
+static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
     ipt__host *const host = &run->plan->host;
     ipt__host_run below = *run;
@@ -10406,8 +10400,8 @@ static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
     return result;
 }
 
-/* Enqueues a command behind those that it needs, of which the first `ended` have ended. */
-static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t ended)
+/* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
+static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
     ipt__host *const host = &run->plan->host;
     ipt__host_share *const share = &host->shares[0];
@@ -10417,53 +10411,54 @@ static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t en
     ipt_result result;
     int i;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
-        const size_t after = haul->after[i];
-        if (i == (int)haul->kind || after <= ended) /* queues keep their own order */
+        const size_t after = command->after[i];
+        if (i == (int)command->kind || after <= ended) /* in-order queues order their own commands */
             continue;
-        result = ipt__host_unfailed(host->hauls[after - 1].event);
+        result = ipt__host_unfailed(host->commands[after - 1].event);
         if (result)
             return result;
-        wait[count++] = host->hauls[after - 1].event;
+        wait[count++] = host->commands[after - 1].event;
     }
     memset(&part, 0, sizeof part);
     part.share = share;
-    part.queue = share->queues[haul->kind];
-    part.device = haul->device;
-    part.up = part.down = ipt__area_of(haul->rect.offset, haul->rect.rows, haul->rect.row_bytes, haul->rect.pitch);
-    if (haul->kind != IPT__HAUL_TRANSPOSE) {
-        run->written |= haul->kind == IPT__HAUL_DOWN;
-        return ipt__host_transfer(&part, run->data, haul->kind == IPT__HAUL_DOWN, count, count ? wait : NULL,
-                                  &haul->event);
+    part.queue = share->queues[command->kind];
+    part.device = command->device;
+    part.up = part.down =
+        ipt__area_of(command->rect.offset, command->rect.rows, command->rect.row_bytes, command->rect.pitch);
+    if (command->kind != IPT__COMMAND_TRANSPOSE) {
+        run->written |= command->kind == IPT__COMMAND_DOWNLOAD;
+        return ipt__host_transfer(&part, run->data, command->kind == IPT__COMMAND_DOWNLOAD, count, count ? wait : NULL,
+                                  &command->event);
     }
-    result = ipt_plan_execute(share->block_plans[haul->plan], part.queue, share->buffer, haul->device, count,
-                              count ? wait : NULL, &haul->event);
-    /* Only the device's copy is lost; and what is wrong with arguments that are ipt's own is an event that failed. */
+    result = ipt_plan_execute(share->block_plans[command->plan], part.queue, share->buffer, command->device, count,
+                              count ? wait : NULL, &command->event);
+    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed event. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
-/* The commands for one matrix, some ahead of the last one that has ended: few before the first download, so that a
- * cancellation in time finds the matrix as it was. */
-static ipt_result ipt__host_run_hauls(ipt__host_run *run)
+/* Enqueues the commands for one matrix, some ahead of the last completed one. Before the first download the limit is
+ * low, so that an early cancellation leaves the matrix unchanged. */
+static ipt_result ipt__host_run_commands(ipt__host_run *run)
 {
     ipt__host *const host = &run->plan->host;
     size_t i, ended = 0, ahead;
     ipt_result result = IPT_SUCCESS;
-    for (i = 0; ended < host->haul_count && !result && !run->cancelled; ++i) {
-        if (i < host->haul_count)
-            result = ipt__haul_begin(run, &host->hauls[i], ended);
+    for (i = 0; ended < host->command_count && !result && !run->cancelled; ++i) {
+        if (i < host->command_count)
+            result = ipt__command_enqueue(run, &host->commands[i], ended);
         ahead = run->written ? (size_t)IPT__BLOCK_AHEAD : (size_t)IPT__HOST_AHEAD;
-        for (; ended + ahead <= i && ended < host->haul_count && !result && !run->cancelled; ++ended) {
-            const ipt__haul *const haul = &host->hauls[ended];
-            result = ipt__wait_for(haul->event);
-            if (!result && haul->kind != IPT__HAUL_TRANSPOSE)
-                ipt__host_progress(run, ipt__haul_bytes(haul));
+        for (; ended + ahead <= i && ended < host->command_count && !result && !run->cancelled; ++ended) {
+            const ipt__command *const command = &host->commands[ended];
+            result = ipt__wait_for(command->event);
+            if (!result && command->kind != IPT__COMMAND_TRANSPOSE)
+                ipt__host_progress(run, ipt__command_bytes(command));
         }
     }
-    ipt__host_settle(host);
+    ipt__host_finish(host);
     return result;
 }
 
-/* All matrices, one after the other; whole ones in chunks. */
+/* Runs all matrices in sequence; uncut ones in chunks. */
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -10482,18 +10477,18 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
         run->data = data + i * plan->desc.batch_stride;
         if (by_blocks) {
-            result = ipt__host_run_hauls(run);
+            result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
-                run->cancelled = 0; /* too late */
+                run->cancelled = 0; /* too late to cancel */
             continue;
         }
         if (cut->rest)
-            result = ipt__cut_lift_rest(run, kept);
+            result = ipt__cut_save_rest(run, kept);
         if (!result && !cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && !run->cancelled)
             result = ipt__host_run_batch(run, &plan->host);
-        ipt__host_settle(&plan->host);
+        ipt__host_finish(&plan->host);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
@@ -10503,7 +10498,7 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
                 ipt__area_copy(&after, run->data, kept, 0, cut->rest_bytes, 1);
             }
             if (i + 1 == plan->desc.batch)
-                run->cancelled = 0; /* too late */
+                run->cancelled = 0; /* too late to cancel */
         }
     }
     return result;
@@ -10514,9 +10509,9 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 /* >>host/make                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Making plans for matrices in host memory, cut or not. */
+/* Making plans for matrices in host memory, cut or whole. */
 
-/* The same in buffers as large as the device takes. */
+/* Opens a cut plan with the largest buffers that the device can allocate. */
 static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
 {
     char cause[IPT__CAUSE_BYTES];
@@ -10528,15 +10523,15 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
         ipt__host_close(plan);
         memset(&plan->blocks, 0, sizeof plan->blocks);
         result = ipt__cut_open_device(plan, limit);
-        if (result == IPT_ERROR_UNSUPPORTED) /* no pieces are so small */
+        if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
     }
     return result;
 }
 
-/* ---- which plans are cut ---- */
+/* ---- selecting plans to cut ---- */
 
-/* Bytes of device memory that a plan for host matrices may take. */
+/* Bytes of device memory that a plan for host matrices may use. */
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
     cl_ulong bytes = 0;
@@ -10548,7 +10543,7 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
     return ipt__size_of(bytes);
 }
 
-/* Whether a plan is for matrices that are cut, which have no stages of their own. */
+/* True if the plan cuts its matrices. Such a plan has no stages of its own. */
 static int ipt__plan_is_cut(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -10556,12 +10551,11 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
     if (plan->in_pieces)
         return 1;
-    if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
+    if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
         return limit < plan->span_bytes;
     return limit < budget || (!shared && limit - budget < plan->span_bytes);
 }
 
-/* Opens a cut plan for matrices in host memory. */
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
     plan->make_piece = ipt__plan_make;
@@ -10569,7 +10563,8 @@ static ipt_result ipt__cut_open_host(ipt_plan *plan)
                                                                     : ipt__cut_limit(plan) / 4 * 3);
 }
 
-/* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
+/* Opens a cut plan within max_workspace. An error names a limit that was tried, because the limit changes how the
+ * matrix is cut. */
 static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     enum { TRIES = 16 };
@@ -10597,7 +10592,7 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
                      (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
 }
 
-/* Makes what a cut plan needs instead of stages. open: for its kind of matrices. */
+/* Opens a cut plan with `open`, the function for its kind of matrices. */
 static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -10623,8 +10618,8 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
     return result;
 }
 
-/* Refuses a plan by a limit that does for its parts, too, which would else be refused at its first execution. Returns
- * the error, whose text it may replace. */
+/* Refuses a plan with a limit that its parts accept, too. A limit for the plan alone would fail at the first execution.
+ * Returns the error; may replace its text. */
 static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
 {
     ipt_plan_desc desc = refused->desc;
@@ -10642,11 +10637,11 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
                                     : ipt__fail(error, "%s", cause);
 }
 
-/* Makes a plan for matrices on the device or in host memory. in_pieces: cut, though it need not be. */
-static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+/* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
+static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                          int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    ipt_result result = ipt__plan_new(context, desc, owner, plan);
     if (result)
         return result;
     (*plan)->in_pieces = in_pieces;
@@ -10660,10 +10655,9 @@ static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_de
     return ipt__plan_end(plan, result);
 }
 
-static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
-                                      ipt_plan **plan)
+static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    return ipt__host_plan_make_as(context, desc, lender, 0, plan);
+    return ipt__host_plan_make_as(context, desc, owner, 0, plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/execute                                                                                                     */
@@ -10671,7 +10665,7 @@ static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc 
 
 /* Host matrices: executions. */
 
-/* On devices that work in the host's memory: no copies. */
+/* Runs on devices that work in host memory, without copies. */
 static ipt_result ipt__host_run_shared(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -10701,12 +10695,12 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
             if (error)
                 result = ipt__fail_opencl("clEnqueueUnmapMemObject", error);
         }
-        error = ipt__cl.clFinish(queue); /* the memory is the caller's from here on, whatever has failed */
+        error = ipt__cl.clFinish(queue); /* even after a failure: the memory returns to the caller */
         if (!result && error)
             result = ipt__fail_opencl("clFinish", error);
         if (!result)
             ipt__host_progress(run, run->total);
-        run->cancelled = 0; /* too late */
+        run->cancelled = 0; /* too late to cancel */
     }
     if (event)
         ipt__cl.clReleaseEvent(event);
@@ -10714,7 +10708,7 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     return result;
 }
 
-/* Upload, transposition, download, one after the other. */
+/* Uploads, transposes and downloads, one after the other. */
 static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -10730,19 +10724,19 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     if (!result)
         ipt__host_progress(run, run->total / 2);
     else if (result == IPT_ERROR_OUT_OF_MEMORY)
-        plan->refused = bytes; /* some devices look for the memory only now */
+        plan->refused = bytes; /* some devices allocate memory only at first use */
     if (!result && !run->cancelled)
         result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
     if (!result && !run->cancelled)
         result = event ? ipt__wait_for(event) : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
     else if (result == IPT_ERROR_INCOMPLETE)
-        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
+        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is intact */
     if (!result && !run->cancelled) {
         run->written = 1;
         result = ipt__transfer(plan, buffer, run->data, 1);
         if (!result)
             ipt__host_progress(run, run->total - run->done);
-        run->cancelled = 0; /* too late */
+        run->cancelled = 0; /* too late to cancel */
     }
     if (event)
         ipt__cl.clReleaseEvent(event);
@@ -10750,7 +10744,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     return result;
 }
 
-/* The scheme that serves a plan and a place in memory: the desc's, or the one that is best. */
+/* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
 static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -10777,7 +10771,7 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     return IPT_SUCCESS;
 }
 
-/* Executes a plan whose host_lock, or whose owner's, is held. */
+/* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
@@ -10786,7 +10780,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
     result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
     if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
-        plan->parts_refused = 1; /* without parts: nobody asked for them */
+        plan->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
         return ipt__host_run_synchronous(run);
     }
     if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
@@ -10796,11 +10790,11 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
                  : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
                  : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
                                              : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_settle(&plan->host);
+    ipt__host_finish(&plan->host);
     return result;
 }
 
-/* Makes the plan that takes a host matrix in pieces, because the device has refused memory for all of it. */
+/* Makes a cut plan for a host matrix after the device refused memory for the whole matrix. */
 static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 {
     ipt_plan_desc desc = plan->desc;
@@ -10815,7 +10809,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
     desc.measure_buffer = NULL;
-    if (desc.max_workspace) /* this plan keeps its own */
+    if (desc.max_workspace) /* this plan's own workspace counts, too */
         desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
     result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
     if (result) {
@@ -10828,8 +10822,8 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
-/* Executes by pieces. They are kept where the device will refuse as much again; what other programs have taken it may
- * have the next time. */
+/* Executes in pieces. The pieces' plan is kept if the device will refuse the same size again. Memory that other
+ * programs took may be free next time. */
 static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -10846,8 +10840,7 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
     return result;
 }
 
-/* Whether a plan that counts on working in the host's memory would now take more than max_device_memory, because the
- * matrix lies where the device cannot work. */
+/* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
     const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
@@ -10918,12 +10911,12 @@ typedef struct ipt__host_job {
     ipt_plan *plan;
     void *data;
     ipt_host_options options;
-    cl_event event; /* NULL: not asked for */
+    cl_event event; /* NULL: not requested */
     ipt_allocator allocator;
 } ipt__host_job;
 
-/* Ends an event of the library's own and lets go of it. Whoever waits for it would wait for ever, and clReleaseContext
- * of an H200's driver hung after one had been let go of without a status: so it is set a second time, if need be. */
+/* Completes and releases a user event. Some drivers hang when a user event is released before it has a status (seen:
+ * clReleaseContext on an H200). So a failed clSetUserEventStatus is repeated once. */
 static void ipt__host_event_end(cl_event event, ipt_result result)
 {
     const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
@@ -10969,7 +10962,7 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
     if (event) {
         *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
         if (!error)
-            error = ipt__cl.clRetainEvent(job->event); /* the caller's hold of it */
+            error = ipt__cl.clRetainEvent(job->event); /* the caller's reference */
         if (error)
             result = ipt__fail_opencl(*event ? "clRetainEvent" : "clCreateUserEvent", error);
     }
@@ -11008,10 +11001,9 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 
 /* Storages: steps and memory. */
 
-/* Where super-elements are too short for a storage, the shuffle moves those of a group of lines together, as one block,
- * and a further pass sorts each group. Lines that no group takes are lifted panel by panel. Then slots may begin before
- * their panel does: they never end behind it, if at least as much is lifted as the gaps take, and panels are taken in
- * the other order. */
+/* If super-elements are too short for a storage, the shuffle moves the super-elements of a group of lines as one block.
+ * A further pass sorts each group. Lines outside all groups are saved panel by panel. Slots may then begin before their
+ * panel does. They never end after it if the saved bytes cover the gaps; panels then run in the opposite order. */
 static void ipt__cut_make_groups(ipt__cut *cut)
 {
     const size_t most =
@@ -11036,7 +11028,7 @@ static void ipt__cut_make_groups(ipt__cut *cut)
     cut->backward = cut->spare ? !cut->tall : cut->tall;
 }
 
-/* Where a group's lines lie before and after they are sorted. */
+/* The areas of a group's lines before and after sorting. */
 static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *before, ipt__area *after)
 {
     const size_t begin = index * cut->group * cut->line_bytes;
@@ -11046,20 +11038,20 @@ static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *
     *after = cut->tall ? lines : dense;
 }
 
-/* Where the lines are that no group takes, without what is left at their ends. */
+/* The area of the lines outside all groups, without the remainder at their ends. */
 static ipt__area ipt__cut_spare_place(const ipt__cut *cut)
 {
     return ipt__area_of(cut->groups * cut->group * cut->line_bytes, cut->spare, cut->panels * cut->piece_bytes,
                         cut->line_bytes);
 }
 
-/* The steps of a matrix, in their order. */
+/* The phases of a matrix, in order for a tall one. */
 typedef enum ipt__phase {
-    IPT__PHASE_LIFT,   /* what is left of the longer side, to where it is kept */
-    IPT__PHASE_CHUNKS, /* a chunk to a step */
-    IPT__PHASE_MOVES,  /* as many blocks as fill a chunk */
-    IPT__PHASE_GROUPS, /* a group to a step, if a block has several super-elements */
-    IPT__PHASE_PUT,    /* what was lifted */
+    IPT__PHASE_SAVE,    /* saves the remainder of the longer side */
+    IPT__PHASE_CHUNKS,  /* one chunk per step */
+    IPT__PHASE_MOVES,   /* as many blocks per step as fill a chunk */
+    IPT__PHASE_GROUPS,  /* one group per step, if a block has several super-elements */
+    IPT__PHASE_RESTORE, /* restores the saved remainder */
     IPT__PHASE_COUNT
 } ipt__phase;
 
@@ -11068,20 +11060,20 @@ static size_t ipt__batch_moves(const ipt__cut *cut)
     return cut->block_bytes ? cut->chunk_bytes / cut->block_bytes : 0;
 }
 
-/* Whether what is left over is read with each group's lines, because to read the ends of all lines alone would cut a
- * file's first pass into short pieces. It is transposed when it is put down then. */
-static int ipt__cut_lifts_late(const ipt__cut *cut)
+/* True if the remainder is read with each group's lines and transposed when it is restored. Reading the ends of all
+ * lines alone would split a file's first pass into short accesses. */
+static int ipt__cut_saves_late(const ipt__cut *cut)
 {
     return !cut->tall && cut->group > 1 && cut->rest;
 }
 
-/* The phase with number `turn`, and how many turns of reading, working and writing it takes: see ipt__phase_reports. */
+/* The phase at `turn`. count: its turns of read, compute and write, see ipt__phase_reports. */
 static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 {
-    static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
-                                      IPT__PHASE_PUT},
-                            wide[] = {IPT__PHASE_LIFT, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
-                                      IPT__PHASE_PUT};
+    static const ipt__phase tall[] = {IPT__PHASE_SAVE, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
+                                      IPT__PHASE_RESTORE},
+                            wide[] = {IPT__PHASE_SAVE, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
+                                      IPT__PHASE_RESTORE};
     const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
     if (phase == IPT__PHASE_CHUNKS)
         *count = cut->chunks;
@@ -11090,29 +11082,29 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
     else if (phase == IPT__PHASE_GROUPS)
         *count = cut->group > 1 ? cut->groups : 0;
     else
-        *count = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
-                 (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
+        *count = (cut->rest && !(phase == IPT__PHASE_SAVE && ipt__cut_saves_late(cut))) ||
+                 (cut->spare && cut->tall == (phase == IPT__PHASE_RESTORE));
     return phase;
 }
 
-/* Steps for each turn of a phase. Where a turn fills a piece of what is kept until the matrix's end, a step that writes
- * nothing reports that piece, before the step that reports the slot. */
+/* Steps per turn of a phase. A turn that also saves a piece until the matrix's end has two. The first reports that
+ * piece, the second the slot. */
 static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
 {
     return (phase == IPT__PHASE_CHUNKS && cut->tall && cut->spare) ||
-                   (phase == IPT__PHASE_GROUPS && ipt__cut_lifts_late(cut))
+                   (phase == IPT__PHASE_GROUPS && ipt__cut_saves_late(cut))
                ? 2
                : 1;
 }
 
-/* Whether what a step of a phase reports is needed until its matrix is done, not only until the next step. */
+/* True if the storage must keep a step's report until the matrix is done, not only until the next step. */
 static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
 {
     const size_t reports = ipt__phase_reports(cut, phase);
-    return phase == IPT__PHASE_LIFT || step % reports + 1 < reports;
+    return phase == IPT__PHASE_SAVE || step % reports + 1 < reports;
 }
 
-/* Turns of all matrices; with `reports`, steps. */
+/* Turns of all matrices; steps, if `reports`. */
 static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
     size_t all = 0, count;
@@ -11124,7 +11116,8 @@ static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     return plan->cut.matrices ? all : all * plan->desc.batch;
 }
 
-/* A slot holds what a step writes, and behind that the block that a cycle began with which goes on. */
+/* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
+ * step. */
 static size_t ipt__storage_slot(const ipt__cut *cut)
 {
     return ipt__round_up(cut->chunk_bytes + cut->block_bytes, IPT__CUT_PAGE_BYTES);
@@ -11135,8 +11128,8 @@ static size_t ipt__storage_slots(const ipt_plan *plan)
     return ipt__min(IPT__CUT_SLOTS, ipt__cut_steps(plan, 0));
 }
 
-/* What was lifted is kept behind the slots: of every other matrix in another place, because it may have to be put down
- * again when that of the next one has been lifted. */
+/* Saved bytes lie after the slots. Two matrices in sequence use two places: a resumed run may restore one after the
+ * next one's bytes were saved. */
 static size_t ipt__storage_kept(const ipt__cut *cut)
 {
     return ipt__round_up(cut->rest_bytes + cut->spare_bytes, IPT__CUT_PAGE_BYTES);
@@ -11148,7 +11141,7 @@ static size_t ipt__storage_bytes(const ipt_plan *plan)
            ipt__min(plan->desc.batch, 2) * ipt__storage_kept(&plan->cut);
 }
 
-/* And what an execution takes beside. */
+/* Scratch bytes of an execution, beside slots and saved bytes. */
 static size_t ipt__storage_scratch(const ipt__cut *cut)
 {
     return ipt__moves_count(cut)
@@ -11163,7 +11156,7 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
     const size_t limit = plan->desc.max_host_memory, device = plan->desc.max_device_memory;
     size_t capacity, workspace = plan->desc.max_workspace, used = 0;
     ipt_result result;
-    /* A little less at a time, until everything else fits beside it. */
+    /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
         size_t piece = capacity;
         if (device) {
@@ -11200,7 +11193,7 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
     return result;
 }
 
-/* One execution, and the phase that it is in. */
+/* One execution and its current phase. */
 typedef struct ipt__storage_run {
     ipt_plan *plan;
     const ipt_storage *storage;
@@ -11208,28 +11201,27 @@ typedef struct ipt__storage_run {
     ipt__move_step *steps[IPT__CUT_SLOTS];
     size_t counts[IPT__CUT_SLOTS];
     ipt__moves_list moves;
-    size_t base;        /* of the matrix */
-    size_t step, total; /* step: the first of the phase */
-    size_t turn;        /* the first of the phase: turns take the slots in a circle */
-    int written;        /* the storage is not as it was */
+    size_t base;        /* start of the matrix in the storage */
+    size_t step, total; /* step: the first step of the phase */
+    size_t turn;        /* first turn of the phase; turns use the slots as a ring */
+    int written;        /* the storage was modified */
 } ipt__storage_run;
 
 typedef enum ipt__role { IPT__ROLE_COMPUTE, IPT__ROLE_READ, IPT__ROLE_WRITE } ipt__role;
 
-/* What a thread does: a share of a step's reading or writing, or the device's part. */
+/* One thread's job: a share of a step's reads or writes, or the device's work. */
 typedef struct ipt__storage_job {
     const ipt__storage_run *run;
     ipt__role role;
     ipt__phase phase;
-    size_t index, share, shares; /* of the step in its phase; of the thread among those for it */
-    char *slot, *head;           /* head: what the cycle began with that goes on from the batch before; NULL: none */
+    size_t index, share, shares; /* step within its phase; the thread's share of it */
+    char *slot, *head;           /* head: first block of a cycle that continues from the previous step; NULL: none */
     const ipt__move_step *steps;
     size_t count;
     ipt_result result;
     size_t failed_at, failed_bytes;
 } ipt__storage_job;
 
-/* One call of the storage's functions. */
 static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory, size_t bytes)
 {
     const ipt_storage *const storage = job->run->storage;
@@ -11243,7 +11235,7 @@ static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory,
     return !bad;
 }
 
-/* A share of an area, to or from its dense form. */
+/* Transfers a share of an area to or from its dense form. */
 static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char *dense)
 {
     const size_t all = ipt__area_bytes(area),
@@ -11267,14 +11259,15 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
     }
 }
 
-/* A share of the super-elements of a step. Reading, it leaves behind them what the next step needs. */
+/* Transfers a share of a step's super-elements. A read also stores the first block of a continuing cycle after them,
+ * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
     const ipt__cut *const cut = &job->run->plan->cut;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
-    int here = 0; /* the cycle under way began in this step */
+    int here = 0; /* the current cycle began in this step */
     for (i = 0; i < end && !job->result; ++i) {
         const ipt__move_step *const step = &job->steps[i];
         char *const block = job->slot + i * bytes;
@@ -11288,7 +11281,7 @@ static void ipt__storage_blocks(ipt__storage_job *job)
             ipt__storage_move(job, base + ipt__cut_slot(cut, step->target), block, bytes);
         else if (step->ends && !here)
             memcpy(block, job->head, bytes);
-        else /* the first slot of a cycle that began here is not yet overwritten */
+        else /* a cycle that began here has not overwritten its first slot yet */
             ipt__storage_move(job, base + ipt__cut_slot(cut, step->source), block, bytes);
     }
     if (job->role == IPT__ROLE_WRITE || end < job->count || job->result || job->steps[job->count - 1].ends)
@@ -11299,8 +11292,8 @@ static void ipt__storage_blocks(ipt__storage_job *job)
         memcpy(job->slot + cut->chunk_bytes, job->head, bytes);
 }
 
-/* Copies what a panel has of the spare lines between its slot, where it stands last, and where those are kept: a tall
- * matrix's panel by panel, so that each is one piece, a wide one's line by line. */
+/* Copies a panel's part of the spare lines between the end of its slot and the saved bytes. A tall matrix's part stays
+ * in one piece, a wide matrix's is copied line by line. */
 static void ipt__cut_spare(const ipt__cut *cut, size_t panel, char *kept, char *slot)
 {
     char *const last = slot + cut->groups * cut->block_bytes;
@@ -11312,7 +11305,7 @@ static void ipt__cut_spare(const ipt__cut *cut, size_t panel, char *kept, char *
         memcpy(last + i * bytes, kept + (i * cut->panels + panel) * bytes, bytes);
 }
 
-/* Puts a tall matrix's spare lines together. */
+/* Assembles a tall matrix's spare lines. */
 static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lines)
 {
     const size_t bytes = cut->piece_bytes;
@@ -11322,7 +11315,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
             memcpy(lines + (i * cut->panels + panel) * bytes, kept + (panel * cut->spare + i) * bytes, bytes);
 }
 
-/* A share of the spare lines, between the storage and memory. */
+/* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
     const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
@@ -11330,18 +11323,18 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
         ipt__storage_area(job, &place, lines);
 }
 
-/* What a step reads where the rest is lifted late. */
+/* Reads for a step when the remainder is saved late. */
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
     const ipt__cut *const cut = &run->plan->cut;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
-    const size_t first = job->phase == IPT__PHASE_LIFT ? cut->groups * cut->group : job->index * cut->group;
-    const size_t lines = job->phase == IPT__PHASE_LIFT ? cut->spare : cut->group;
+    const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
+    const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
     char *const kept = run->kept + first * rest;
-    char *const target = job->phase == IPT__PHASE_LIFT ? run->kept + cut->rest_bytes : job->slot;
+    char *const target = job->phase == IPT__PHASE_SAVE ? run->kept + cut->rest_bytes : job->slot;
     size_t i;
-    if (job->phase == IPT__PHASE_PUT) {
+    if (job->phase == IPT__PHASE_RESTORE) {
         if (!job->share)
             memcpy(job->slot, run->kept, cut->rest_bytes);
         return;
@@ -11352,7 +11345,7 @@ static void ipt__storage_read_late(ipt__storage_job *job)
             return;
 }
 
-/* The device's part of a step. */
+/* Runs the device's work of a step. */
 static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
@@ -11366,9 +11359,9 @@ static void ipt__storage_compute(ipt__storage_job *job)
             ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->cut.rest && job->phase == (ipt__cut_lifts_late(&plan->cut) ? IPT__PHASE_PUT : IPT__PHASE_LIFT))
+    else if (plan->cut.rest && job->phase == (ipt__cut_saves_late(&plan->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_PUT && plan->cut.tall)
+    else if (job->phase == IPT__PHASE_RESTORE && plan->cut.tall)
         ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
 }
 
@@ -11392,16 +11385,16 @@ static void ipt__storage_work(void *argument)
         ipt__cut_rest_places(cut, &before, &after);
     if (job->role == IPT__ROLE_COMPUTE)
         ipt__storage_compute(job);
-    else if (job->role == IPT__ROLE_READ && ipt__cut_lifts_late(cut) && job->phase != IPT__PHASE_CHUNKS)
+    else if (job->role == IPT__ROLE_READ && ipt__cut_saves_late(cut) && job->phase != IPT__PHASE_CHUNKS)
         ipt__storage_read_late(job);
-    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
+    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_RESTORE) {
         ipt__storage_area(job, &before, job->slot);
-        if (job->phase == IPT__PHASE_LIFT && !cut->tall)
+        if (job->phase == IPT__PHASE_SAVE && !cut->tall)
             ipt__storage_spare(job, run->kept + cut->rest_bytes);
-    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_LIFT) {
-        const int kept = job->phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut);
+    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_SAVE) {
+        const int kept = job->phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut);
         ipt__storage_area(job, &after, kept ? run->kept : job->slot);
-        if (job->phase == IPT__PHASE_PUT && cut->tall)
+        if (job->phase == IPT__PHASE_RESTORE && cut->tall)
             ipt__storage_spare(job, job->slot);
     }
 }
@@ -11411,11 +11404,12 @@ static void ipt__storage_work(void *argument)
 
 /* Storages: executions. */
 
-/* Where a turn of a phase is prepared. What is put down as it is kept needs no slot. */
+/* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const int kept = phase == IPT__PHASE_LIFT || (phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut) && !cut->spare);
+    const int kept =
+        phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
 }
 
@@ -11425,7 +11419,7 @@ typedef struct ipt__content {
     size_t bytes;
 } ipt__content;
 
-/* What a turn has added to what is kept, where ipt__phase_reports is 2. */
+/* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
     const ipt__cut *const cut = &run->plan->cut;
@@ -11440,11 +11434,11 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
     return piece;
 }
 
-/* What a turn has prepared to be written, or has lifted. Nobody changes it until the next step is ready. */
+/* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const int late = ipt__cut_lifts_late(cut);
+    const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
     if (phase == IPT__PHASE_CHUNKS)
@@ -11454,17 +11448,17 @@ static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase
         piece.bytes = cut->panels * cut->block_bytes;
     else if (phase == IPT__PHASE_MOVES)
         piece.bytes = cut->chunk_bytes + cut->block_bytes;
-    else if (phase == IPT__PHASE_PUT)
+    else if (phase == IPT__PHASE_RESTORE)
         piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
     else {
         const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
-        piece.begin += ends; /* late: those of the spare lines */
+        piece.begin += ends; /* late: the remainder's part of the spare lines */
         piece.bytes = cut->rest_bytes - ends + (cut->tall ? 0 : cut->spare_bytes);
     }
     return piece;
 }
 
-/* Adds the jobs of one role for a phase's turn with number `index`. */
+/* Adds the jobs of one role for turn `index` of a phase. Returns the new number of jobs. */
 static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
                             ipt__phase phase, size_t index)
 {
@@ -11500,12 +11494,12 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
             return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %lu bytes at byte %lu",
                              jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", (unsigned long)jobs[i].failed_bytes,
                              (unsigned long)jobs[i].failed_at);
-        else if (jobs[i].result) /* the text is this thread's: it did that job itself */
+        else if (jobs[i].result) /* this thread ran that job, so the error text is its own */
             return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
     return IPT_SUCCESS;
 }
 
-/* Lists the moves of a turn, in its slot's list. */
+/* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
     const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
@@ -11515,7 +11509,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
 
-/* Reports the steps of a phase's turn from the step `from` of the phase on. Returns other than 0 to end it. */
+/* Reports the steps of a turn, from step `from` of the phase on. Returns nonzero if the storage cancels. */
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
@@ -11530,15 +11524,14 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
     return 0;
 }
 
-/* A phase: while a turn is written the next one is worked on and the one after that is read. Before it is written each
- * turn is complete in its slot, and the storage has been told. `ready` steps of it are that far from an execution
- * before. */
+/* Runs a phase as a pipeline: write one turn, compute the next one, read the one after. Each turn is complete in its
+ * slot and reported before its write begins. An earlier execution has already reported `ready` steps. */
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
     const size_t reports = ipt__phase_reports(&run->plan->cut, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
-    size_t written = prepared - (ready && ready % reports == 0); /* the last one again, unless its slot is not ready */
+    size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
         ipt__moves_begin(&run->moves, &run->plan->cut,
@@ -11552,7 +11545,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
                   writes = written < computed;
         if (writes && ipt__storage_report(run, phase, written, ready))
             return IPT_ERROR_CANCELLED;
-        run->written |= writes && phase != IPT__PHASE_LIFT;
+        run->written |= writes && phase != IPT__PHASE_SAVE;
         if (computes) /* the first job is this thread's */
             jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, computed);
         if (reads) {
@@ -11681,7 +11674,6 @@ static ipt_result ipt__storage_open(ipt_plan *plan)
     return ipt__cut_open_storage(plan);
 }
 
-/* Makes a plan for matrices in a storage. */
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
     const ipt_result result = ipt__plan_new(context, desc, NULL, plan);
@@ -11692,7 +11684,7 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
 /* >>api                                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The choice of a kind of plan, and the one-liner. */
+/* Public functions that choose the kind of plan, and the one-line transposition. */
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
@@ -11755,7 +11747,7 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     if (!result)
         result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
-        result = ipt__host_make_pieces(made); /* through the first device */
+        result = ipt__host_make_pieces(made); /* in pieces through the first device */
     if (result) {
         ipt_plan_destroy(made);
         return result;

@@ -55,8 +55,8 @@ static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t 
     sizes->units = units < sizes->count ? units : sizes->count;
     sizes->kept_units = sizes->units / 8 ? sizes->units / 8 : 1;
     assert_int_equal(ipt__blocks_list(&m->plan, sizes), IPT_SUCCESS);
-    assert_true(!m->plan.host.haul_count == !sizes->bus_bytes);
-    if (!m->plan.host.haul_count)
+    assert_true(!m->plan.host.command_count == !sizes->bus_bytes);
+    if (!m->plan.host.command_count)
         return 0;
     m->host = malloc(m->elements * sizeof *m->host);
     m->device = malloc(sizes->units * m->unit_elements * sizeof *m->device);
@@ -67,23 +67,24 @@ static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t 
 
 static void model_close(model *m)
 {
-    free(m->plan.host.hauls);
+    free(m->plan.host.commands);
     free(m->host);
     free(m->device);
     free(m->turned);
 }
 
 /* Carries out one command. What it reads is gone then, so that nothing is right by chance. */
-static void carry_out(model *m, const ipt__haul *haul)
+static void carry_out(model *m, const ipt__command *command)
 {
     const ipt__blocks *const sizes = &m->plan.blocks;
-    const ipt__rect *const rect = &haul->rect;
-    const size_t rows = haul->plan & 1 ? m->plan.desc.rows % sizes->length : sizes->length,
-                 cols = haul->plan & 2 ? m->plan.desc.cols % sizes->columns : sizes->columns;
-    int *const device = m->device + haul->device;
-    assert_true(haul->device + (haul->kind == IPT__HAUL_TRANSPOSE ? rows * cols : ipt__haul_bytes(haul)) <=
+    const ipt__rect *const rect = &command->rect;
+    const size_t rows = command->plan & 1 ? m->plan.desc.rows % sizes->length : sizes->length,
+                 cols = command->plan & 2 ? m->plan.desc.cols % sizes->columns : sizes->columns;
+    int *const device = m->device + command->device;
+    assert_true(command->device +
+                    (command->kind == IPT__COMMAND_TRANSPOSE ? rows * cols : ipt__command_bytes(command)) <=
                 sizes->units * m->unit_elements);
-    if (haul->kind == IPT__HAUL_TRANSPOSE) {
+    if (command->kind == IPT__COMMAND_TRANSPOSE) {
         for (size_t i = 0; i < rows * cols; ++i)
             m->turned[i % cols * rows + i / cols] = device[i];
         memcpy(device, m->turned, rows * cols * sizeof *device);
@@ -91,7 +92,10 @@ static void carry_out(model *m, const ipt__haul *haul)
     }
     for (size_t row = 0; row < rect->rows; ++row) {
         int *const host = m->host + rect->offset + row * rect->pitch, *const its = device + row * rect->row_bytes;
-        int *const from = haul->kind == IPT__HAUL_UP ? host : its, *const to = haul->kind == IPT__HAUL_UP ? its : host;
+        int *const from = command->kind == IPT__COMMAND_UPLOAD ? host : its, *const to =
+                                                                                 command->kind == IPT__COMMAND_UPLOAD
+                                                                                     ? its
+                                                                                     : host;
         assert_true(rect->offset + row * rect->pitch + rect->row_bytes <= m->elements);
         memcpy(to, from, rect->row_bytes * sizeof *to);
         for (size_t i = 0; i < rect->row_bytes; ++i)
@@ -103,8 +107,8 @@ static void carry_out(model *m, const ipt__haul *haul)
  * as often as it may. Returns whether the matrix is transposed. */
 static int transposes_in_some_order(model *m)
 {
-    const ipt__haul *const hauls = m->plan.host.hauls;
-    const size_t count = m->plan.host.haul_count, rows = m->plan.desc.rows, cols = m->plan.desc.cols;
+    const ipt__command *const commands = m->plan.host.commands;
+    const size_t count = m->plan.host.command_count, rows = m->plan.desc.rows, cols = m->plan.desc.cols;
     const int hasty = (int)test_random_between(0, IPT__BLOCK_QUEUES);
     size_t next[IPT__BLOCK_QUEUES] = {0}, left = count;
     for (size_t i = 0; i < m->elements; ++i)
@@ -114,11 +118,11 @@ static int transposes_in_some_order(model *m)
     for (; left; --left) {
         int may[IPT__BLOCK_QUEUES], choices = 0, chosen;
         for (int q = 0; q < IPT__BLOCK_QUEUES; ++q) {
-            while (next[q] < count && (int)hauls[next[q]].kind != q)
+            while (next[q] < count && (int)commands[next[q]].kind != q)
                 ++next[q];
             int ready = next[q] < count;
             for (int other = 0; ready && other < IPT__BLOCK_QUEUES; ++other)
-                ready = other == q || hauls[next[q]].after[other] <= next[other];
+                ready = other == q || commands[next[q]].after[other] <= next[other];
             if (ready)
                 may[choices++] = q;
         }
@@ -126,7 +130,7 @@ static int transposes_in_some_order(model *m)
         chosen = may[test_random() % (size_t)choices];
         for (int c = 0; c < choices; ++c)
             chosen = may[c] == hasty ? hasty : chosen;
-        carry_out(m, &hauls[next[chosen]++]);
+        carry_out(m, &commands[next[chosen]++]);
     }
     for (size_t i = 0; i < m->elements; ++i)
         if (m->host[i] != (int)(i % rows * cols + i / rows)) {

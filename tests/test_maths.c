@@ -309,14 +309,14 @@ static void make_plan(ipt_context *context, ipt_plan *plan, int device, size_t l
 static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
 {
     const ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
     const size_t length = chunks->tall ? stage->rows : stage->cols, side = chunks->tall ? stage->cols : stage->rows;
     const size_t panels = stage->instances, groups = chunks->across * chunks->down;
     const size_t runs = (chunks->tall ? chunks->y : chunks->x) * chunks->pack;
     assert_true(chunks->across * chunks->x >= side && (chunks->across - 1) * chunks->x < side);
     assert_true(chunks->down * chunks->y >= length && (chunks->down - 1) * chunks->y < length);
     assert_true(chunks->packs * chunks->pack >= panels && (chunks->packs - 1) * chunks->pack < panels);
-    assert_true(chunks->orders == chunks->packs + (stage->tail_length != 0));
+    assert_true(chunks->ticket_groups == chunks->packs + (stage->tail_length != 0));
     assert_true(chunks->pack == 1 || (chunks->narrow && groups == 1));
     assert_true(chunks->neighbours == (stage->tail_length != 0) &&
                 (chunks->waits || (groups == 1 && !chunks->neighbours)));
@@ -332,17 +332,18 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
     if (chunks->tall && chunks->blocks > 1)
         assert_true(chunks->down == 1 &&
                     chunks->block_rows % (plan->panel->params.group_size / chunks->tile.run_lanes) == 0);
-    assert_true(groups * chunks->orders * plan->desc.batch < 1u << 31);
+    assert_true(groups * chunks->ticket_groups * plan->desc.batch < 1u << 31);
     assert_true(panels * length + stage->tail_length == (chunks->tall ? plan->desc.rows : plan->desc.cols));
     assert_true(layout->saved_elements == stage->tail_length * side);
     if (chunks->tall && chunks->narrow) {
         const size_t fetched = (chunks->pack * length * side * size + 30) / 16;
-        assert_true(fetched + fetched / 8 <= quanta);
+        assert_true(fetched + fetched / 8 <= vectors);
     } else {
         const size_t run = (chunks->tall ? chunks->x : length) * size, stride = (chunks->tall ? side : length) * size;
         assert_true(runs <= IPT__CHUNK_RUNS && chunks->x * chunks->pack <= IPT__CHUNK_RUNS);
         assert_true(chunks->tile.pitch * 16 >= run + 16 - plan->unit_bytes);
-        assert_true((runs - 1) * chunks->tile.pitch + ((runs - 1) >> chunks->tile.skew) + chunks->tile.pitch <= quanta);
+        assert_true((runs - 1) * chunks->tile.pitch + ((runs - 1) >> chunks->tile.skew) + chunks->tile.pitch <=
+                    vectors);
         assert_true(!chunks->tall || plan->panel->params.group_size / chunks->tile.run_lanes * stride % 16 == 0);
     }
 }

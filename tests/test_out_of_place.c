@@ -49,7 +49,7 @@ static void check_tiles(const ipt_plan *plan)
     assert_int_equal(program->id, IPT__KERNEL_out_of_place);
     assert_in_range(rows, 1, plan->desc.rows);
     assert_in_range(cols, 1, plan->desc.cols);
-    assert_in_range(ipt__tile_quanta(&layout, rows), 1, program->params.local_bytes / 16);
+    assert_in_range(ipt__tile_vectors(&layout, rows), 1, program->params.local_bytes / 16);
 }
 
 static void check_case(ipt_context *context, ipt_plan_desc desc)

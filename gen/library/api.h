@@ -1,4 +1,4 @@
-/* The choice of a kind of plan, and the one-liner. */
+/* Public functions that choose the kind of plan, and the one-line transposition. */
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
@@ -61,7 +61,7 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     if (!result)
         result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
-        result = ipt__host_make_pieces(made); /* through the first device */
+        result = ipt__host_make_pieces(made); /* in pieces through the first device */
     if (result) {
         ipt_plan_destroy(made);
         return result;

@@ -1,6 +1,6 @@
-/* Measuring. */
+/* Measuring candidate layouts. */
 
-/* Nanoseconds that the device takes for one execution, by its own clock; 0 if it has none. */
+/* The execution time in nanoseconds, from the device's profiling clock; 0 if the device has no such clock. */
 static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanoseconds)
 {
     const cl_command_queue queue = plan->context->queue;
@@ -31,9 +31,9 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
 }
 
-/* Replaces the two-pass layout that the model prefers by the one that wisdom knows, or if the desc asks for it by the
- * fastest of the best ones of each length class. The other layouts have nothing to choose. */
-static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
+/* Selects the two-pass layout. Wisdom has precedence over the cost model. With IPT_MEASURE and without
+ * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
+static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;
@@ -68,7 +68,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
         if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
             continue;
         result = ipt__plan_open(plan);
-        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may still compile */
+        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
             result = ipt__plan_time(plan, buffer, &once);
             time = repeat == 0 || once < time ? once : time;
         }
@@ -86,7 +86,7 @@ static ipt_result ipt__plan_settle(ipt_plan *plan, size_t budget)
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
         IPT_LOCK_ACQUIRE(&plan->context->lock);
-        ipt__wisdom_add(plan->context, &learnt); /* without memory for it there is none */
+        ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
         IPT_LOCK_RELEASE(&plan->context->lock);
     }
 #endif

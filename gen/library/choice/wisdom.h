@@ -1,4 +1,4 @@
-/* Wisdom: what measuring has found, as text. */
+/* Wisdom: measured choices as text. */
 
 #ifndef IPT_NO_WISDOM
 
@@ -16,7 +16,7 @@ static void ipt__text_add_size(ipt__text *out, size_t value)
 
 #define IPT__WISDOM_TITLE "ipt wisdom 1"
 
-/* Whether two lines are about the same plan: all but the result. */
+/* True if both lines describe the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
@@ -25,7 +25,7 @@ static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
     return !memcmp(a, &other, sizeof other);
 }
 
-/* What the choice of a plan depends on. */
+/* The key of a plan's wisdom: every input that its choice depends on. */
 static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
 {
     ipt__wisdom wisdom;
@@ -41,8 +41,8 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     return wisdom;
 }
 
-/* Adds copies of a list to the context's, in the place of those about the same plans. The caller holds the lock. 0 if
- * there is no memory; the context's list is as it was then. */
+/* Adds copies of a list to the context's list and replaces entries for the same plans. The caller holds the lock.
+ * Returns 0 if out of memory; the context's list is then unchanged. */
 static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
 {
     ipt__wisdom *fresh = NULL, **end = &fresh;
@@ -72,7 +72,7 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
     return 1;
 }
 
-/* Takes the layout that is known to be best, if any is and it keeps to the workspace. */
+/* Applies the wisdom for this plan, if there is any and its layout fits the workspace. */
 static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
 {
     ipt_context *const context = plan->context;
@@ -94,7 +94,8 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     return 1;
 }
 
-/* The two lines of the device's that wisdom is bound to: a new driver makes it no worse than a guess. */
+/* Writes the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is still as good
+ * as the cost model. */
 static size_t ipt__wisdom_device(const ipt_context *context)
 {
     const char *at = strchr(context->device_text, '\n');
@@ -133,7 +134,7 @@ IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t ca
                      (unsigned long)out.length + 1);
 }
 
-/* Reads a line of wisdom. 0 if it is none. */
+/* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
     int left = 0, good = !strncmp(line, "transpose ", 10);
@@ -220,12 +221,12 @@ IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
     ipt_wisdom_export(context, NULL, 0, &bytes);
-    bytes += 4096; /* another thread may add to it meanwhile */
+    bytes += 4096; /* another thread may add entries before the next attempt */
     text = (char *)ipt__allocate(&context->allocator, bytes);
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     good = !ipt_wisdom_export(context, text, bytes, NULL);
-    file = good ? fopen(path, "wb") : NULL; /* a file that is cut short is no text of wisdom */
+    file = good ? fopen(path, "wb") : NULL; /* never write a truncated file */
     good = file && fputs(text, file) >= 0;
     if (file && fclose(file))
         good = 0;
@@ -233,9 +234,9 @@ IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path
     return good ? IPT_SUCCESS : ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be written", path);
 }
 
-enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file; some 100,000 shapes */ };
+enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
-/* Whether a path leads to a file, or to nothing: to open a pipe may wait for ever, and a device may have no end. */
+/* True if the path names a regular file or does not exist. Opening a pipe may block, and a device may have no end. */
 static int ipt__is_plain_file(const char *path)
 {
 #if defined(_WIN32)

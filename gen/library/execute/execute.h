@@ -1,6 +1,6 @@
-/* Executions on the device: in place, out of place, host. */
+/* Executions on the device: in place, out of place, and from host memory. */
 
-/* Whether there is a plan that can be executed. */
+/* Fails if the plan is NULL or cannot be executed. */
 static ipt_result ipt__check_plan(const ipt_plan *plan)
 {
     if (!plan)
@@ -11,7 +11,7 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
-/* What a matrix that is cut does not fit. */
+/* Names the limit that forces the plan to cut its matrices. */
 static const char *ipt__limit_name(const ipt_plan *plan)
 {
     return plan->desc.max_host_memory     ? "max_host_memory"
@@ -30,15 +30,15 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     return result;
 }
 
-/* What a host address must be a multiple of where a device works in the host's memory. Kernels for GPUs access it by
- * vectors, those for CPUs by units, and by words where those are aligned. */
+/* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
+ * units, or words if those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
     return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
-/* Checks a buffer that the batch lies in from byte `offset`; refused: access flags that it must not have; unaligned:
- * see ipt__run, may be NULL. */
+/* Checks a buffer that holds the batch from byte `offset`. refused: access flags that the buffer must not have.
+ * unaligned: see ipt__run, may be NULL. */
 static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
                                     size_t offset, cl_mem_flags refused, int *unaligned)
 {
@@ -116,31 +116,31 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
         if (context != plan->context->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                              "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
-        if (status < 0) /* some implementations would wait for it for ever */
+        if (status < 0) /* some implementations wait forever for a failed event */
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] has failed with %s (%d)", (unsigned)i,
                              ipt__cl_error(status), (int)status);
     }
     return IPT_SUCCESS;
 }
 
-/* Whose workspace a plan uses: with that go the lock and the last event. */
+/* The plan that owns the workspace. The owner's lock and last event serialize its borrowers. */
 static ipt_plan *ipt__plan_owner(ipt_plan *plan)
 {
-    return plan->lender ? plan->lender : plan;
+    return plan->owner ? plan->owner : plan;
 }
 
-/* Says whether a run holds, and makes it wait for the plan's execution before it, which may still use the workspace;
- * one that has completed or failed is dropped. The plan is locked. events is what the run may wait for; events[0] is
- * the caller's to release. */
+/* Makes a run wait for the plan's previous execution, which may still use the workspace. Drops that execution's event
+ * if it has completed or failed. Also sets run->holds. The plan is locked. The run may wait for `events`; the caller
+ * releases events[0]. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
     ipt_plan *const plan = ipt__plan_owner(run->plan);
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = plan->last;
-    if (plan->user != run->plan) { /* counters and flags are elsewhere in another plan's workspace */
+    if (plan->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
-        plan->user = run->plan;
+        plan->borrower = run->plan;
     }
     if (run->wait_count && plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
@@ -174,8 +174,7 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     return IPT_SUCCESS;
 }
 
-/* What ends every execution: a run of no command gets a marker, the plan remembers the last event, the caller gets it.
- */
+/* Ends every execution: enqueues a marker if the run has no command, and stores and returns the last event. */
 static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
 {
     ipt_plan *const plan = run->plan, *const owner = ipt__plan_owner(plan);
@@ -195,12 +194,12 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     owner->last = run->previous;
     if (event) {
         *event = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* one of two can have it: the other must not need it any more */
+        if (ipt__cl.clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
             ipt__cl.clWaitForEvents(1, &run->previous);
             owner->last = NULL;
         }
     }
-    /* Another queue may wait for these commands. They are enqueued, so a failure here shows in the event. */
+    /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
     ipt__cl.clFlush(run->queue);
     return result;
 }
@@ -238,7 +237,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     return result;
 }
 
-/* The bytes that a buffer or sub-buffer's batch takes of the memory that it lies in. */
+/* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
 static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory, size_t *begin)
 {
     size_t origin = 0;
@@ -269,30 +268,30 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
     return IPT_SUCCESS;
 }
 
-/* The tile of the GPUs' kernel out of place, in elements: rows of some 384 bytes, so that few sectors are cut, and as
- * many of them as local memory holds; more of few rows. */
+/* The out-of-place tile for GPUs, in elements. Rows of about 384 bytes cut few memory sectors. Local memory limits the
+ * number of rows. Matrices with few rows get longer ones. */
 static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
 {
     const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->desc.elem_size, quanta = params->local_bytes / 16;
+    const size_t size = plan->desc.elem_size, vectors = params->local_bytes / 16;
     const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
-    if (plan->desc.rows < 256) /* a row takes up to 2 quanta more than its bytes */
-        wanted = ipt__max(wanted, (quanta / plan->desc.rows > 2 ? quanta / plan->desc.rows - 2 : 0) * 16 / size);
+    if (plan->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
+        wanted = ipt__max(wanted, (vectors / plan->desc.rows > 2 ? vectors / plan->desc.rows - 2 : 0) * 16 / size);
     *tile_cols = ipt__min(plan->desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
         layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
         *tile_rows = most_rows;
-        while (*tile_rows > 1 && ipt__tile_quanta(&layout, *tile_rows) > quanta)
+        while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
-        if (ipt__tile_quanta(&layout, *tile_rows) <= quanta || *tile_cols == 1)
+        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols == 1)
             return layout;
     }
 }
 
-/* The kernel for executions out of place: on GPUs one that fetches large tiles by quanta, with as much local memory as
- * builds; elsewhere, and for elements that do not fit it, the plain tiled one. */
+/* Builds the out-of-place kernel. GPUs fetch large tiles by vectors, with as much local memory as builds. CPUs, and
+ * elements that do not fit, use the plain tiled kernel. */
 static ipt_result ipt__out_of_place_get(ipt_plan *plan)
 {
     const ipt__limits *const limits = &plan->context->limits;
@@ -359,7 +358,7 @@ static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, c
     a.cols = desc->cols;
     a.tile_rows = (cl_uint)tile_rows;
     a.tile_cols = (cl_uint)tile_cols;
-    a.tiles = (cl_uint)tiles; /* fit if the number of groups does */
+    a.tiles = (cl_uint)tiles; /* fits if the number of groups does */
     a.tiles_down = (cl_uint)tiles_down;
     a.pitch = (cl_uint)layout.pitch;
     a.skew = (cl_uint)layout.skew;
@@ -408,7 +407,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         plan->out_of_place_kernel = -1;
     else {
         result = ipt__run_out_of_place(&run, &from, &to);
-        /* It uses no workspace, so the execution before it need not be waited for, and stays the one to wait for. */
+        /* This kernel uses no workspace: the plan's last event stays as it is. */
         if (!result)
             ipt__cl.clFlush(queue);
     }
@@ -420,8 +419,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     return result;
 }
 
-/* Moves the batch between host memory and a buffer of its own, and waits. Bytes between the matrices are not touched.
- */
+/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices stay untouched. */
 static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;

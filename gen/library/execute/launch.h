@@ -1,19 +1,19 @@
-/* Commands. */
+/* Enqueueing commands. */
 
-/* One execution under way: every command waits for the one before it, the first one for `wait`. Intel's runtime for
- * CPUs (seen: 2026.22.10) lets a failed event end only the commands that wait for that event itself; what waits for
- * those begins. So there each command of an in-order queue `holds`: waits for all of the caller's events. In its
- * out-of-order queues failures are passed on, and lists of two with a failed event end the process. */
+/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs (seen:
+ * 2026.22.10) passes a failure only to direct dependents of the failed event. So on that runtime each command of an
+ * in-order queue `holds`: it waits for all of the caller's events. Its out-of-order queues pass failures on, but crash
+ * on a wait list of two with a failed event. */
 typedef struct ipt__run {
     ipt_plan *plan;
     cl_command_queue queue;
     cl_uint wait_count;
     const cl_event *wait;
-    cl_event previous; /* of the last command; NULL before the first. Owned */
-    int commands;      /* commands that were enqueued */
-    int holds;         /* each command waits for `wait`: the queue has them in sequence by itself */
-    size_t skipped;    /* units of a matrix before the place that stages work at; 0 but for ipt__host_stages */
-    int unaligned;     /* the buffer lies over host memory that is not aligned to words: units are moved as they are */
+    cl_event previous; /* event of the last command, owned; NULL before the first */
+    int commands;      /* number of enqueued commands */
+    int holds;         /* each command waits for `wait`: the in-order queue passes no failures on */
+    size_t skipped;    /* units of a matrix before the first instance; set by ipt__host_stages alone */
+    int unaligned;     /* the buffer's host memory is not aligned to words: kernels move units */
 } ipt__run;
 
 static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
@@ -27,7 +27,7 @@ static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint w
     return run;
 }
 
-/* Takes over the event of a command that was just enqueued. */
+/* Takes ownership of the event of a command that was just enqueued. */
 static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, cl_event event)
 {
     if (error)
@@ -43,8 +43,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
     return IPT_SUCCESS;
 }
 
-/* Enqueues a kernel with all its arguments set. The plan is locked. `second` and local_bytes are for kernels that take
- * them. */
+/* Enqueues a kernel with all its arguments. The plan is locked. Only some kernels use `second` and local_bytes. */
 static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
                                   const void *arguments, cl_ulong groups)
 {
@@ -53,7 +52,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)groups * local_size;
     cl_event event = NULL;
     cl_int error;
-    if (groups > 0x7fffffff) /* what NVIDIA launches at most; kernels count work-groups in 32 bits */
+    if (groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)groups);
     error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
@@ -64,7 +63,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
-/* A tile of a tiled transposition: local memory holds `tiles` of them. */
+/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
 static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size_t tiles, size_t *side, size_t *chunk)
 {
     const size_t limit = ipt__min(plan->context->limits.local_memory, IPT__TRANSPOSE_BYTES);
@@ -78,7 +77,7 @@ static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size
     }
 }
 
-/* Fills in what follows from the rest, and enqueues a tiled transposition of `matrices` matrices. */
+/* Completes the arguments and enqueues a tiled transposition of `matrices` matrices. */
 static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
                                      ipt__transpose_arguments *a, size_t matrices)
 {
@@ -87,15 +86,15 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
     ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
     groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
              ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
-    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fit if the number of groups does */
+    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
     a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
     return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a, groups);
 }
 
-/* The same for a copy of rows. Row counts, slots and strides are set; a grid of 1 slot a row is a plain one. `kernel`
- * moves units; words are moved instead where both places begin at one. */
+/* Enqueues a copy of rows. The caller sets row counts, slots and strides; 1 slot a row is a plain copy. `kernel` moves
+ * units; the word kernel replaces it if both buffers are aligned to words. */
 static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
                                 ipt__copy_arguments *a, size_t matrices)
 {

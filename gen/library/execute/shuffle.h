@@ -1,7 +1,7 @@
 /* Running shuffles and lists of stages. */
 
-/* As many work-groups as keep a device busy, that take turns at what there is to do. */
-static size_t ipt__seed_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
+/* Enough persistent work-groups to keep the device busy. */
+static size_t ipt__persistent_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
 {
     return ipt__max(1, ipt__min(wanted, plan->context->limits.compute_units * ipt__max(1, 2048 / group_size)));
 }
@@ -15,7 +15,7 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
-    const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
+    const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
     ipt__shuffle_arguments a;
     ipt_result result;
@@ -43,14 +43,14 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
     if (result)
         return result;
-    /* Each work-group strides over the flag words, starting chains where it finds a clear bit: a few groups to a
-     * compute unit keep its memory busy, and more would only wait for their turn. */
+    /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
+     * saturate its memory. */
     if (stage->variant)
         return ipt__run_kernel(
             run, kernel, place->buffer, plan->workspace,
             stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->unit_bytes, &a,
-            ipt__seed_groups(plan, stage->lanes * stage->workers,
-                             ipt__ceil_divide((size_t)a.total_words, stage->workers)));
+            ipt__persistent_groups(plan, stage->lanes * stage->workers,
+                                   ipt__ceil_divide((size_t)a.total_words, stage->workers)));
     return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 2 * stage->piece_units * plan->unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
@@ -76,7 +76,7 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            4 * (words + (stage->variant->flag_layout == 1 ? words / 32 : 0)), &a,
-                           ipt__seed_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
+                           ipt__persistent_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
 }
 
 static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -97,8 +97,8 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     a.super_units = ipt__stage_units(plan, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
-        ipt__seed_groups(plan, params->group_size,
-                         ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
+        ipt__persistent_groups(plan, params->group_size,
+                               ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
 }
 
 static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -123,8 +123,8 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
 }
 #endif
 
-/* A stage whose instances share workspace, in turns. Gapped targets are written from the last instance to the first,
- * gapped sources are read from the first to the last: what a panel overwrites has been read by then. */
+/* Runs a stage whose instances share workspace, some at a time. Gapped targets run from the last instance to the first,
+ * gapped sources from the first to the last. Either order reads a panel before overwriting it. */
 static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const size_t turns = ipt__ceil_divide(stage->instances, stage->instances_at_once);
@@ -182,7 +182,7 @@ static ipt_result ipt__run_stage(ipt__run *run, const ipt__stage *stage, const i
         result = ipt__run_pad(run, stage, place);
         break;
 #else
-    case IPT__STAGE_PTTWAC_010: /* no plan has them */
+    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
     case IPT__STAGE_P_IPT:
     case IPT__STAGE_PAD:
         break;

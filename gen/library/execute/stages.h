@@ -1,6 +1,6 @@
 /* Running stages. */
 
-/* Where a stage works: a buffer, and the units before the matrix in question and from one matrix to the next. */
+/* The buffer of a stage, with the units before its first matrix and between matrices. */
 typedef struct ipt__place {
     cl_mem buffer;
     cl_ulong base, matrix_stride;
@@ -38,7 +38,7 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
 }
 
-/* Where the elements of a TILE stage's result come from: see pack.cl. Lengths in units. */
+/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
 typedef struct ipt__tile_steps {
     size_t rows, run; /* of the result: elements */
     cl_int origin, along, next;
@@ -72,7 +72,7 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
         plan->desc.batch == 1 || plan->desc.batch_stride == stage->instances * instance * plan->unit_bytes;
     const size_t instances = stage->instances * (back_to_back ? plan->desc.batch : 1);
     const size_t matrices = back_to_back ? 1 : plan->desc.batch;
-    /* A few work-groups for each compute unit, and whole lines of memory for each work-group, if possible. */
+    /* A few work-groups per compute unit, and whole memory lines per work-group if possible. */
     const size_t enough =
         ipt__max(1, ipt__ceil_divide(instances * matrices, 8 * ipt__max(1, plan->context->limits.compute_units)));
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
@@ -107,12 +107,12 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
 {
     const ipt_plan *const plan = run->plan;
     const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* a unit for every 32 */
+    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
     const size_t local_units =
         (stage->variant ? plan->context->limits.local_memory : ipt__local_budget(&plan->context->limits)) /
         plan->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
-    /* Enough units for every work-item to have a few, but no more: small matrices need work-groups, too. */
+    /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     ipt__tile_arguments a;
@@ -149,12 +149,12 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     const size_t units = ipt__stage_units(plan, stage);
     const size_t side = stage->tile_side;
     size_t small, chunk = 1;
-    cl_ulong parts, groups; /* of a matrix; of all */
+    cl_ulong parts, groups; /* per matrix; in total */
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(plan, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_quanta(&stage->tile, side);
+    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
     a.pitch = (cl_uint)stage->tile.pitch;
     a.skew = (cl_uint)stage->tile.skew;
     a.run_lanes = (cl_uint)stage->tile.run_lanes;
@@ -184,7 +184,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, groups);
 }
 
-/* Elements, or pairs of them, that a work-group takes where they need not be held. */
+/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
     return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
@@ -201,7 +201,7 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
     a.pairs = ipt__flip_pairs(stage);
     a.element_units = (cl_uint)units;
     a.line_units = (cl_ulong)row;
-    if (stage->reversed_rows && stage->reversed_cols) { /* one long row */
+    if (stage->reversed_rows && stage->reversed_cols) { /* the whole matrix is one long row */
         a.line_pairs = a.pairs;
         a.partner = (cl_long)stage->rows * row - units;
         a.partner_step = -units;
@@ -227,7 +227,7 @@ static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt
 {
     const ipt_plan *const plan = run->plan;
     const size_t units = ipt__instance_units(plan, stage);
-    const int back_to_back = plan->desc.batch_stride == units * plan->unit_bytes; /* then they are one */
+    const int back_to_back = plan->desc.batch_stride == units * plan->unit_bytes; /* the batch is one sequence */
     ipt__map_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -239,8 +239,8 @@ static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt
                            (cl_ulong)a.groups * (back_to_back ? 1 : plan->desc.batch));
 }
 
-/* Instances `first` to first + count - 1 of `matrices` matrices through slabs: transposed on the way in if the target
- * is the side that lies on the grid, else on the way out. The end of the first launch is the barrier. */
+/* Transposes `count` instances from `first` on, of `matrices` matrices, through slabs. The first launch transposes if
+ * the target lies on the grid, else the second does. The end of the first launch is the barrier. */
 static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
                                 size_t count, size_t matrices)
 {
@@ -298,7 +298,6 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
 }
 
-/* Clears a part of the workspace. */
 static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
@@ -308,7 +307,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Whether commands of a queue that are enqueued after `event` begin after it by themselves. */
+/* True if the queue itself orders later commands after `event`. */
 static int ipt__queue_follows(cl_command_queue queue, cl_event event)
 {
     cl_command_queue of_event = NULL;
@@ -319,8 +318,8 @@ static int ipt__queue_follows(cl_command_queue queue, cl_event event)
            !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* Enqueues a kernel whose work-groups wait for one another behind the last such launch of the context: two that share
- * the device might each hold what the other waits for, and would have to give up. */
+/* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
+ * might hold compute units that the other needs. */
 static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, const void *arguments, cl_ulong groups)
 {
     ipt_context *const context = run->plan->context;
@@ -353,7 +352,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer,
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
         context->cooperative_last = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* no hold of it: then nothing may have to wait for it */
+        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for this event: wait here */
             ipt__cl.clWaitForEvents(1, &run->previous);
             context->cooperative_last = NULL;
         }
@@ -386,10 +385,10 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.alone_base = layout->alone_offset / 4;
     a.waits = chunks->waits;
     a.neighbours = chunks->neighbours;
-    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->orders * plan->desc.batch);
+    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->orders;
+    a.orders = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -428,7 +427,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     const ipt__layout *const layout = &plan->layout;
     const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
-    const size_t scale = words ? word_units : 1; /* plan's units in one of the kernel's */
+    const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const ipt__params *const params = &plan->kernels[kernel].program->params;
     const size_t element_units = plan->element_units, units = stage->length * element_units;
@@ -468,9 +467,9 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
         if (result)
             return result;
     }
-    /* As many sub-groups as the device runs, as far as there are slots for them to start at. */
+    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_quanta * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_vectors * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)

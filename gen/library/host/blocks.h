@@ -1,57 +1,55 @@
-/* Cut matrices: blocks over the bus. */
+/* Cut matrices: transfers by blocks. */
 
-/* Bytes that cross the bus. */
-static size_t ipt__haul_bytes(const ipt__haul *haul)
+static size_t ipt__command_bytes(const ipt__command *command)
 {
-    return haul->rect.rows * haul->rect.row_bytes;
+    return command->rect.rows * command->rect.row_bytes;
 }
 
-/* Where a block is while commands are listed: nowhere yet, in a unit, in another one's place, or, when all of its
- * strips are done, in its own. */
-typedef struct ipt__haul_block {
-    int unit;    /* that holds it; -1: none */
-    int shelter; /* the block in whose final place it waits; -1: none */
-    int guest;   /* the block that waits in its final place; -1: none */
-    size_t done; /* strips that are in their final places, the first ones */
-} ipt__haul_block;
+/* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
+typedef struct ipt__block_state {
+    int unit;       /* unit that holds the block; -1: none */
+    int spill_slot; /* spill slot: the block in whose final place this one waits; -1: none */
+    int spilled;    /* spilled block that waits in this one's final place; -1: none */
+    size_t done;    /* number of strips in their final places, from the first on */
+} ipt__block_state;
 
-/* The last commands of each queue that use a unit, or a block's final place, plus 1. */
-typedef struct ipt__haul_uses {
+/* For each queue, the last command that uses a unit or a final place, plus 1. */
+typedef struct ipt__block_uses {
     size_t last[IPT__BLOCK_QUEUES];
-} ipt__haul_uses;
+} ipt__block_uses;
 
-/* What is known while commands are listed. Blocks are numbered panel by panel. */
-typedef struct ipt__haul_list {
+/* State of the planning. Blocks are numbered panel by panel. */
+typedef struct ipt__command_list {
     const ipt_plan_desc *desc;
     const ipt__blocks *sizes;
-    ipt__haul *hauls;
-    size_t count, most; /* most: commands that there is room for */
+    ipt__command *commands;
+    size_t count, most; /* most: capacity of the list */
     int full;
-    ipt__haul_block *blocks;
-    int *held; /* by each unit: the block; -1: none */
-    ipt__haul_uses *units, *places;
+    ipt__block_state *blocks;
+    int *held; /* for each unit its block; -1: none */
+    ipt__block_uses *units, *places;
     size_t free_units, next_unit;
-    size_t newest;           /* block that has been uploaded */
-    size_t uploaded, upload; /* whole panels, and the last command for them, plus 1 */
-} ipt__haul_list;
+    size_t newest;           /* block that was uploaded last */
+    size_t uploaded, upload; /* complete panels; their last command, plus 1 */
+} ipt__command_list;
 
-static size_t ipt__block_rows(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_rows(const ipt__command_list *list, size_t block)
 {
     return ipt__min(list->sizes->length, list->desc->rows - block / list->sizes->per_panel * list->sizes->length);
 }
 
-static size_t ipt__block_cols(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_cols(const ipt__command_list *list, size_t block)
 {
     return ipt__min(list->sizes->columns, list->desc->cols - block % list->sizes->per_panel * list->sizes->columns);
 }
 
-static size_t ipt__block_strips(const ipt__haul_list *list, size_t block)
+static size_t ipt__block_strips(const ipt__command_list *list, size_t block)
 {
     return ipt__ceil_divide(ipt__block_cols(list, block), list->sizes->strip_cols);
 }
 
-/* Where strips [first, end) of a block lie in another one's final place, or its own. */
-static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_t place, size_t first, size_t end)
+/* The rows that strips [first, end) of a block occupy in the final place of block `place`. */
+static ipt__rect ipt__block_rect(const ipt__command_list *list, size_t block, size_t place, size_t first, size_t end)
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
@@ -65,56 +63,57 @@ static ipt__rect ipt__block_rect(const ipt__haul_list *list, size_t block, size_
     return rect;
 }
 
-/* How many panels must have been uploaded before the final places of a block's first strips may be written. */
-static size_t ipt__block_ready(const ipt__haul_list *list, size_t block, size_t strips)
+/* The number of panels to upload before the block's first strips may be written. */
+static size_t ipt__block_ready(const ipt__command_list *list, size_t block, size_t strips)
 {
     const ipt__rect rect = ipt__block_rect(list, block, block, 0, strips);
     const size_t end = rect.offset + (rect.rows - 1) * rect.pitch + rect.row_bytes;
     return ipt__ceil_divide(end, list->sizes->length * list->desc->cols * list->desc->elem_size);
 }
 
-/* How many of a block's strips, beside those that are done, may go to their final places. */
-static size_t ipt__block_may_go(const ipt__haul_list *list, size_t block)
+/* The number of further strips that may be downloaded to their final places. */
+static size_t ipt__block_may_go(const ipt__command_list *list, size_t block)
 {
-    const ipt__haul_block *const its = &list->blocks[block];
+    const ipt__block_state *const its = &list->blocks[block];
     size_t strips = its->done;
-    while (its->guest < 0 && strips < ipt__block_strips(list, block) &&
+    while (its->spilled < 0 && strips < ipt__block_strips(list, block) &&
            ipt__block_ready(list, block, strips + 1) <= list->uploaded)
         ++strips;
     return strips - its->done;
 }
 
-/* Lists a command that uses a unit, behind whatever has used it. */
-static ipt__haul *ipt__haul_add(ipt__haul_list *list, ipt__haul_kind kind, int unit)
+/* Appends a command on a unit. The command depends on all earlier commands on that unit. */
+static ipt__command *ipt__command_add(ipt__command_list *list, ipt__command_kind kind, int unit)
 {
-    ipt__haul *haul;
+    ipt__command *command;
     list->full |= list->count == list->most;
     list->count -= (size_t)list->full;
-    haul = &list->hauls[list->count++];
-    memset(haul, 0, sizeof *haul);
-    haul->kind = kind;
-    haul->device = (size_t)unit * list->sizes->unit_bytes;
-    memcpy(haul->after, list->units[unit].last, sizeof haul->after);
+    command = &list->commands[list->count++];
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    command->device = (size_t)unit * list->sizes->unit_bytes;
+    memcpy(command->after, list->units[unit].last, sizeof command->after);
     list->units[unit].last[kind] = list->count;
-    return haul;
+    return command;
 }
 
-/* Lists the transfer of strips of a block that is in a unit to a place, or from it. */
-static void ipt__haul_strips(ipt__haul_list *list, ipt__haul_kind kind, size_t block, size_t place, size_t strips)
+/* Appends a transfer of strips between a block's unit and a place. */
+static void ipt__command_add_strips(ipt__command_list *list, ipt__command_kind kind, size_t block, size_t place,
+                                    size_t strips)
 {
-    const ipt__haul_block *const its = &list->blocks[block];
-    ipt__haul *const haul = ipt__haul_add(list, kind, its->unit);
+    const ipt__block_state *const its = &list->blocks[block];
+    ipt__command *const command = ipt__command_add(list, kind, its->unit);
     int i;
-    haul->rect = ipt__block_rect(list, block, place, its->done, its->done + strips);
-    haul->device += its->done * list->sizes->strip_cols * haul->rect.row_bytes;
+    command->rect = ipt__block_rect(list, block, place, its->done, its->done + strips);
+    command->device += its->done * list->sizes->strip_cols * command->rect.row_bytes;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i)
-        haul->after[i] = ipt__max(haul->after[i], list->places[place].last[i]);
-    haul->after[IPT__HAUL_UP] = ipt__max(haul->after[IPT__HAUL_UP], list->upload);
+        command->after[i] = ipt__max(command->after[i], list->places[place].last[i]);
+    command->after[IPT__COMMAND_UPLOAD] = ipt__max(command->after[IPT__COMMAND_UPLOAD], list->upload);
     list->places[place].last[kind] = list->count;
 }
 
-/* Gives a block a free unit, the one longest free, if more than `kept` are free. */
-static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
+/* Assigns the unit that was free longest to a block, if more than `kept` units are free. */
+static int ipt__unit_take(ipt__command_list *list, size_t block, size_t kept)
 {
     if (list->free_units <= kept)
         return 0;
@@ -127,39 +126,40 @@ static int ipt__unit_take(ipt__haul_list *list, size_t block, size_t kept)
     return 1;
 }
 
-static void ipt__unit_free(ipt__haul_list *list, size_t block)
+static void ipt__unit_free(ipt__command_list *list, size_t block)
 {
     list->held[list->blocks[block].unit] = -1;
     list->blocks[block].unit = -1;
     ++list->free_units;
 }
 
-/* Brings what may go of a block in a unit to its final place; returns how many strips that are. */
-static size_t ipt__block_finish(ipt__haul_list *list, size_t block)
+/* Downloads all strips of a block that may go to their final places. Returns their number. */
+static size_t ipt__block_finish(ipt__command_list *list, size_t block)
 {
     const size_t strips = ipt__block_may_go(list, block);
     if (strips)
-        ipt__haul_strips(list, IPT__HAUL_DOWN, block, block, strips);
+        ipt__command_add_strips(list, IPT__COMMAND_DOWNLOAD, block, block, strips);
     list->blocks[block].done += strips;
     if (list->blocks[block].done == ipt__block_strips(list, block))
         ipt__unit_free(list, block);
     return strips;
 }
 
-/* Uploads a block again that waits in another one's place, which is free then. 0: there is no unit for it. */
-static int ipt__block_reload(ipt__haul_list *list, size_t block)
+/* Uploads a spilled block again and frees its spill slot. Returns 0 if no unit is free. */
+static int ipt__block_reload(ipt__command_list *list, size_t block)
 {
-    ipt__haul_block *const its = &list->blocks[block];
+    ipt__block_state *const its = &list->blocks[block];
     if (!ipt__unit_take(list, block, 0))
         return 0;
-    ipt__haul_strips(list, IPT__HAUL_UP, block, (size_t)its->shelter, ipt__block_strips(list, block) - its->done);
-    list->blocks[its->shelter].guest = -1;
-    its->shelter = -1;
+    ipt__command_add_strips(list, IPT__COMMAND_UPLOAD, block, (size_t)its->spill_slot,
+                            ipt__block_strips(list, block) - its->done);
+    list->blocks[its->spill_slot].spilled = -1;
+    its->spill_slot = -1;
     return 1;
 }
 
-/* Frees a unit: of the block whose turn comes last, which goes to the place that is needed last. 0: there is none. */
-static int ipt__block_shelter(ipt__haul_list *list)
+/* Frees a unit: spills the block that is needed last to the place that is needed last. Returns 0 if there is none. */
+static int ipt__block_spill(ipt__command_list *list)
 {
     size_t unit, block = list->sizes->count, place, ready = 0, strips;
     for (unit = 0; unit < list->sizes->units; ++unit)
@@ -174,49 +174,50 @@ static int ipt__block_shelter(ipt__haul_list *list)
         return 0;
     strips = ipt__block_strips(list, block);
     for (place = list->sizes->count; --place > list->newest;)
-        if (list->blocks[place].guest < 0 && ipt__block_rows(list, place) >= ipt__block_rows(list, block) &&
+        if (list->blocks[place].spilled < 0 && ipt__block_rows(list, place) >= ipt__block_rows(list, block) &&
             ipt__block_cols(list, place) >= ipt__block_cols(list, block) &&
             ipt__block_ready(list, place, ipt__block_strips(list, place)) <= list->uploaded)
             break;
     if (place == list->newest)
         return 0;
-    ipt__haul_strips(list, IPT__HAUL_DOWN, block, place, strips - list->blocks[block].done);
-    list->blocks[block].shelter = (int)place;
-    list->blocks[place].guest = (int)block;
+    ipt__command_add_strips(list, IPT__COMMAND_DOWNLOAD, block, place, strips - list->blocks[block].done);
+    list->blocks[block].spill_slot = (int)place;
+    list->blocks[place].spilled = (int)block;
     ipt__unit_free(list, block);
     return 1;
 }
 
-/* Has more than the spare units free. 0: too little can be held. */
-static int ipt__unit_make_room(ipt__haul_list *list)
+/* Frees units until more than the kept ones are free. Returns 0 if that is impossible. */
+static int ipt__unit_make_room(ipt__command_list *list)
 {
     size_t unit;
     for (unit = 0; unit < list->sizes->units && list->free_units <= list->sizes->kept_units; ++unit)
         if (list->held[unit] >= 0)
             ipt__block_finish(list, (size_t)list->held[unit]);
     while (list->free_units <= list->sizes->kept_units)
-        if (!ipt__block_shelter(list))
+        if (!ipt__block_spill(list))
             return 0;
     return 1;
 }
 
-/* Uploads the next block and transposes it. 0: there is no room for it. */
-static int ipt__block_upload(ipt__haul_list *list, size_t block)
+/* Appends the upload and transposition of the next block. Returns 0 if no unit can be freed. */
+static int ipt__block_upload(ipt__command_list *list, size_t block)
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, rows = ipt__block_rows(list, block), cols = ipt__block_cols(list, block);
-    ipt__haul *haul;
+    ipt__command *command;
     if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
         return 0;
-    haul = ipt__haul_add(list, IPT__HAUL_UP, list->blocks[block].unit);
-    haul->rect.offset =
+    command = ipt__command_add(list, IPT__COMMAND_UPLOAD, list->blocks[block].unit);
+    command->rect.offset =
         (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
         size;
-    haul->rect.rows = rows;
-    haul->rect.row_bytes = cols * size;
-    haul->rect.pitch = list->desc->cols * size;
-    haul = ipt__haul_add(list, IPT__HAUL_TRANSPOSE, list->blocks[block].unit);
-    haul->plan = (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks where the matrix ends may be smaller */
+    command->rect.rows = rows;
+    command->rect.row_bytes = cols * size;
+    command->rect.pitch = list->desc->cols * size;
+    command = ipt__command_add(list, IPT__COMMAND_TRANSPOSE, list->blocks[block].unit);
+    command->plan =
+        (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
     list->newest = block;
     if ((block + 1) % sizes->per_panel == 0) {
         list->uploaded = block / sizes->per_panel + 1;
@@ -225,9 +226,9 @@ static int ipt__block_upload(ipt__haul_list *list, size_t block)
     return 1;
 }
 
-/* Finishes one part of so many of what may go to its final place, but nothing of the newest block, whose transposition
- * a download would wait for, so that both directions of the bus stay busy. */
-static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
+/* Downloads 1 / parts of the strips that may be written. The newest block is left out, because its download would wait
+ * for its transposition. So both directions of the bus stay busy. */
+static void ipt__blocks_download(ipt__command_list *list, size_t parts)
 {
     size_t b, count = 0, finished = 0;
     for (b = 0; b < list->newest; ++b)
@@ -240,43 +241,43 @@ static void ipt__haul_finish(ipt__haul_list *list, size_t parts)
         ipt__block_finish(list, list->newest - 1);
 }
 
-/* Uploads one block again whose turn has come; or, in the last third, when fewer are held from panel to panel, one that
- * waits in a place that will be needed, if there is room for what the panel under way will have held. */
-static void ipt__haul_reload(ipt__haul_list *list)
+/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks are held.
+ * Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
+static void ipt__blocks_reload(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
     size_t b, next = list->sizes->count;
     for (b = 0; b < list->sizes->count; ++b)
-        if (list->blocks[b].shelter >= 0 && ipt__block_may_go(list, b))
+        if (list->blocks[b].spill_slot >= 0 && ipt__block_may_go(list, b))
             next = b;
     if (next == list->sizes->count && 3 * list->uploaded >= 2 * list->sizes->panels &&
         list->free_units >
             list->sizes->kept_units + 1 + blocks * (list->sizes->panels - list->uploaded) / list->sizes->panels)
         for (b = list->newest + 1; b < list->sizes->count && next == list->sizes->count; ++b)
-            if (list->blocks[b].guest >= 0)
-                next = (size_t)list->blocks[b].guest;
+            if (list->blocks[b].spilled >= 0)
+                next = (size_t)list->blocks[b].spilled;
     if (next < list->sizes->count && list->free_units > 1)
         ipt__block_reload(list, next);
 }
 
-/* Lists all commands for one matrix. 0: too little of it can be held. */
-static int ipt__haul_all(ipt__haul_list *list)
+/* Lists all commands for one matrix. Returns 0 if the units cannot hold enough. */
+static int ipt__blocks_list_all(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
     size_t b, count, reloaded;
     for (b = 0; b < list->sizes->count && !list->full; ++b) {
         if (!ipt__block_upload(list, b))
             return 0;
-        ipt__haul_finish(list, blocks - b % blocks);
-        ipt__haul_reload(list);
+        ipt__blocks_download(list, blocks - b % blocks);
+        ipt__blocks_reload(list);
     }
-    /* All places have been uploaded. What waits in another one's comes up, until nothing does any more. */
+    /* All panels are uploaded. Upload the spilled blocks again until none is left. */
     do {
         for (b = 0, count = 0; b < list->sizes->count; ++b)
             if (list->blocks[b].unit >= 0)
                 count += ipt__block_finish(list, b);
         for (b = 0, reloaded = 0; b < list->sizes->count; ++b)
-            if (list->blocks[b].shelter >= 0 && ipt__block_reload(list, b))
+            if (list->blocks[b].spill_slot >= 0 && ipt__block_reload(list, b))
                 ++reloaded;
     } while ((count || reloaded) && !list->full);
     for (b = 0, count = 0; b < list->sizes->count; ++b)
@@ -284,9 +285,9 @@ static int ipt__haul_all(ipt__haul_list *list)
     return !count && !list->full;
 }
 
-/* ---- what moving by blocks needs ---- */
+/* ---- buffers and lists for blocks ---- */
 
-/* How large blocks are, and how many fit. 0: their rows would be too short for the bus. */
+/* Chooses the size and number of blocks. Returns 0 if their rows would be too short for the bus. */
 static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -308,38 +309,38 @@ static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks
     return sizes->units > 2;
 }
 
-/* Lists the commands; none if too few blocks can be held. */
+/* Lists the commands. The list stays empty if too few blocks fit. */
 static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
-    ipt__haul_list list;
+    ipt__command_list list;
     ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
     size_t i;
     memset(&list, 0, sizeof list);
     list.desc = &plan->desc;
     list.sizes = sizes;
     list.free_units = sizes->units;
-    list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* up, transposed, away, up again, and down */
-    list.hauls = (ipt__haul *)ipt__allocate(allocator, list.most * sizeof *list.hauls);
-    list.blocks = (ipt__haul_block *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
+    list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* upload, transpose, spill, upload again, strips */
+    list.commands = (ipt__command *)ipt__allocate(allocator, list.most * sizeof *list.commands);
+    list.blocks = (ipt__block_state *)ipt__allocate(allocator, sizes->count * sizeof *list.blocks);
     list.held = (int *)ipt__allocate(allocator, sizes->units * sizeof *list.held);
-    list.units = (ipt__haul_uses *)ipt__allocate(allocator, sizes->units * sizeof *list.units);
-    list.places = (ipt__haul_uses *)ipt__allocate(allocator, sizes->count * sizeof *list.places);
-    if (list.hauls && list.blocks && list.held && list.units && list.places) {
+    list.units = (ipt__block_uses *)ipt__allocate(allocator, sizes->units * sizeof *list.units);
+    list.places = (ipt__block_uses *)ipt__allocate(allocator, sizes->count * sizeof *list.places);
+    if (list.commands && list.blocks && list.held && list.units && list.places) {
         result = IPT_SUCCESS;
         for (i = 0; i < sizes->count; ++i)
-            list.blocks[i].unit = list.blocks[i].shelter = list.blocks[i].guest = -1;
+            list.blocks[i].unit = list.blocks[i].spill_slot = list.blocks[i].spilled = -1;
         for (i = 0; i < sizes->units; ++i)
             list.held[i] = -1;
-        if (ipt__haul_all(&list)) {
-            plan->host.hauls = list.hauls;
-            plan->host.haul_count = list.count;
+        if (ipt__blocks_list_all(&list)) {
+            plan->host.commands = list.commands;
+            plan->host.command_count = list.count;
             for (i = 0; i < list.count; ++i)
-                sizes->bus_bytes += ipt__haul_bytes(&list.hauls[i]);
+                sizes->bus_bytes += ipt__command_bytes(&list.commands[i]);
         }
     }
-    if (!plan->host.haul_count)
-        ipt__release(allocator, list.hauls);
+    if (!plan->host.command_count)
+        ipt__release(allocator, list.commands);
     ipt__release(allocator, list.blocks);
     ipt__release(allocator, list.held);
     ipt__release(allocator, list.units);

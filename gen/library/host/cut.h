@@ -1,15 +1,15 @@
 /* Cut matrices: panels, groups and moves. */
 
-/* A matrix that does not fit is cut along its longer side into panels of `length`, which go through the device in
- * chunks, each in its own place; the two-pass method's other half, the shuffle of the super-elements that this makes,
- * is done by the host, in memory or in the storage. A tall matrix's panels come first, a wide one's shuffle. So every
- * byte crosses the bus once in each direction, and is read and written twice where the matrix lies. What is left of the
- * longer side, less than a panel, is lifted first and put down last. Slots lie where the rows of the tall form begin,
- * as in the two-pass method: slot t at (t div panels) * line + (t mod panels) * block bytes, so that a tall matrix's
- * panels are written from the last to the first, and a wide one's from the first to the last, each after the one before
- * has been read. */
+/* A matrix that exceeds the device is cut along its longer side into panels of `length`. The device transposes the
+ * panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
+ * super-elements, in memory or in the storage. A tall matrix's panels come first, a wide matrix's shuffle. So every
+ * byte crosses the bus once per direction, and is read and written twice in host memory or storage. The remainder of
+ * the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of the tall
+ * form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are written
+ * from the last to the first, of a wide one from the first. Each write follows the read of the panel before it. */
 
-/* How large the pieces may be. 0: there are none so small. wanted: bytes of a super-element that is long enough. */
+/* Chooses the size of panels and chunks. wanted: bytes of a super-element that is long enough. Returns 0 if no size
+ * fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -50,7 +50,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     return 1;
 }
 
-/* How much of a chunk there is with number `index`, in panels or matrices. */
+/* Panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
     const ipt__cut *const cut = &plan->cut;
@@ -58,13 +58,13 @@ static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
 
-/* Where a slot begins, in bytes from the start of the matrix. */
+/* The start of a slot, in bytes from the start of the matrix. */
 static size_t ipt__cut_slot(const ipt__cut *cut, size_t slot)
 {
     return slot / cut->panels * cut->group * cut->line_bytes + slot % cut->panels * cut->block_bytes;
 }
 
-/* The slots of a chunk's super-elements as they lie in the tall form. */
+/* The slots of a chunk's super-elements in the tall form. */
 static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t count)
 {
     size_t at = first_panel * cut->groups, left = count * cut->groups, bite;
@@ -87,7 +87,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
     return area;
 }
 
-/* Where a chunk lies before and after its way through the device, and what is left of the longer side. */
+/* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
     const ipt__cut *const cut = &plan->cut;
@@ -116,21 +116,21 @@ static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__ar
     *after = cut->tall ? ends : dense;
 }
 
-/* Chunks are taken in this order: see above. */
+/* The chunk of a turn: see the top of this part for the order. */
 static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
 {
     return cut->backward && !cut->matrices ? cut->chunks - 1 - turn : turn;
 }
 
-/* ---- the shuffle: who goes where ---- */
+/* ---- the shuffle's moves ---- */
 
-/* The moves of the shuffle, cycle by cycle: into each slot comes what belongs there, so that the next move may write to
- * where that came from. The last move of a cycle needs what its first slot held. */
+/* Generates the shuffle's moves, cycle by cycle. Each move fills a slot; the next move may overwrite that move's
+ * source. The last move of a cycle needs the former content of the cycle's first slot. */
 typedef struct ipt__moves_list {
-    size_t inner, outer;    /* slot t takes what is in slot (t mod inner) * outer + t div inner */
-    size_t next, start, at; /* next: where to look for the next cycle */
-    int active;             /* a cycle is under way */
-    unsigned char *moved;   /* a bit for each slot */
+    size_t inner, outer;    /* slot t receives slot (t mod inner) * outer + t div inner */
+    size_t next, start, at; /* next: first slot to search for the next cycle */
+    int active;             /* inside a cycle */
+    unsigned char *moved;   /* one bit per slot */
 } ipt__moves_list;
 
 static size_t ipt__moves_bytes(const ipt__cut *cut)
@@ -149,10 +149,10 @@ static void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsign
 
 typedef struct ipt__move_step {
     size_t target, source;
-    int begins, ends; /* of its cycle; ends: source is the cycle's first slot */
+    int begins, ends; /* of its cycle; ends: the source is the cycle's first slot */
 } ipt__move_step;
 
-/* The next move. Must not be called more often than there are moves. */
+/* The next move. Call it at most once per move. */
 static ipt__move_step ipt__moves_next(ipt__moves_list *moves)
 {
     ipt__move_step step;

@@ -1,9 +1,9 @@
 /* Cut matrices: plans of the pieces, executions. */
 
-/* A plan for `count` pieces of rows x cols elements, as large as the plan's, or as a super-element of a group. It may
- * have so many bytes of workspace of its own, or borrows the lender's. */
+/* Makes a plan for `count` pieces of rows x cols elements, or of a group's super-elements. The plan has `workspace`
+ * bytes of its own, or borrows from the owner. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
-                                      ipt_host host, ipt_plan *lender, ipt_plan **made)
+                                      ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
     ipt__host_share *const share = &plan->host.shares[0];
     ipt_plan_desc desc = plan->desc;
@@ -19,18 +19,18 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
         desc.elem_size = plan->cut.piece_bytes;
-        desc.expression = desc.expression_type = NULL; /* it has been applied, or will be */
+        desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
     }
-    desc.max_workspace = lender ? ipt__max(ipt__max(workspace, lender->layout.workspace), 1) : workspace;
-    result = plan->make_piece(share->context, &desc, lender, made);
+    desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
+    result = plan->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = plan->make_piece(share->context, &desc, lender, made);
+        result = plan->make_piece(share->context, &desc, owner, made);
     }
     return result;
 }
 
-/* The plans for whole chunks, the last chunk and what is left over, the first of which has `workspace` bytes. */
+/* Makes the plans for whole chunks, the last chunk and the remainder. The first plan owns `workspace` bytes. */
 static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     const ipt__cut *const cut = &plan->cut;
@@ -56,26 +56,26 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* Bytes of workspace that the plans of a share have of their own. */
+/* Bytes of workspace that the plans of a share own. */
 static size_t ipt__share_workspace(const ipt__host_share *share)
 {
     size_t bytes = 0;
     int i;
     for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !share->plans[i]->lender ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !share->block_plans[i]->lender ? share->block_plans[i]->layout.workspace : 0;
+        bytes += share->plans[i] && !share->plans[i]->owner ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !share->block_plans[i]->owner ? share->block_plans[i]->layout.workspace : 0;
     }
     return bytes;
 }
 
-/* Whether a cut plan's workspace is within its desc's limit. */
+/* True if the workspace of a cut plan is within the desc's limit. */
 static int ipt__cut_obeys(const ipt_plan *plan)
 {
     return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
 }
 
-/* The plans for all but blocks. What cannot borrow takes workspace of its own: where that makes too much, all are made
- * with as little as possible. */
+/* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
+ * plans are made again with the least workspace. */
 static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     ipt_plan **const plans = plan->host.shares[0].plans;
@@ -90,20 +90,20 @@ static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host
     return ipt__cut_make_plans(plan, 1, host);
 }
 
-/* The share of workspace in a limit of device memory. */
+/* The workspace's share of a limit of device memory. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     return plan->desc.max_workspace ? plan->desc.max_workspace
                                     : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
 }
 
-/* As much of that many bytes as one buffer may have. */
+/* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
     return plan->most ? ipt__min(plan->most, bytes) : bytes;
 }
 
-/* Makes what a cut matrix needs to go by blocks, beside the panels; nothing if it cannot. */
+/* Prepares a cut plan for transfers by blocks, beside the panels. Does nothing if blocks cannot serve. */
 static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 {
     ipt__host_share *const share = &plan->host.shares[0];
@@ -122,7 +122,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !first->lender ? first : share->plans[0], &share->block_plans[i]);
+                                         first && !first->owner ? first : share->plans[0], &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -135,7 +135,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
     return IPT_SUCCESS;
 }
 
-/* Makes the plans, buffer and queues of a plan whose matrices are moved through `limit` bytes of device memory. */
+/* Makes the plans, buffer and queues of a plan that streams matrices through `limit` bytes of device memory. */
 static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host;
@@ -201,8 +201,8 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     return IPT_SUCCESS;
 }
 
-/* Lifts what is left of the longer side: its transpose comes to `kept`. */
-static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
+/* Saves the remainder of the longer side: its transpose goes to `kept`. */
+static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
     ipt__host *const host = &run->plan->host;
     ipt__host_run below = *run;
@@ -232,8 +232,8 @@ static ipt_result ipt__cut_lift_rest(ipt__host_run *run, char *kept)
     return result;
 }
 
-/* Enqueues a command behind those that it needs, of which the first `ended` have ended. */
-static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t ended)
+/* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
+static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
     ipt__host *const host = &run->plan->host;
     ipt__host_share *const share = &host->shares[0];
@@ -243,53 +243,54 @@ static ipt_result ipt__haul_begin(ipt__host_run *run, ipt__haul *haul, size_t en
     ipt_result result;
     int i;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
-        const size_t after = haul->after[i];
-        if (i == (int)haul->kind || after <= ended) /* queues keep their own order */
+        const size_t after = command->after[i];
+        if (i == (int)command->kind || after <= ended) /* in-order queues order their own commands */
             continue;
-        result = ipt__host_unfailed(host->hauls[after - 1].event);
+        result = ipt__host_unfailed(host->commands[after - 1].event);
         if (result)
             return result;
-        wait[count++] = host->hauls[after - 1].event;
+        wait[count++] = host->commands[after - 1].event;
     }
     memset(&part, 0, sizeof part);
     part.share = share;
-    part.queue = share->queues[haul->kind];
-    part.device = haul->device;
-    part.up = part.down = ipt__area_of(haul->rect.offset, haul->rect.rows, haul->rect.row_bytes, haul->rect.pitch);
-    if (haul->kind != IPT__HAUL_TRANSPOSE) {
-        run->written |= haul->kind == IPT__HAUL_DOWN;
-        return ipt__host_transfer(&part, run->data, haul->kind == IPT__HAUL_DOWN, count, count ? wait : NULL,
-                                  &haul->event);
+    part.queue = share->queues[command->kind];
+    part.device = command->device;
+    part.up = part.down =
+        ipt__area_of(command->rect.offset, command->rect.rows, command->rect.row_bytes, command->rect.pitch);
+    if (command->kind != IPT__COMMAND_TRANSPOSE) {
+        run->written |= command->kind == IPT__COMMAND_DOWNLOAD;
+        return ipt__host_transfer(&part, run->data, command->kind == IPT__COMMAND_DOWNLOAD, count, count ? wait : NULL,
+                                  &command->event);
     }
-    result = ipt_plan_execute(share->block_plans[haul->plan], part.queue, share->buffer, haul->device, count,
-                              count ? wait : NULL, &haul->event);
-    /* Only the device's copy is lost; and what is wrong with arguments that are ipt's own is an event that failed. */
+    result = ipt_plan_execute(share->block_plans[command->plan], part.queue, share->buffer, command->device, count,
+                              count ? wait : NULL, &command->event);
+    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed event. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
-/* The commands for one matrix, some ahead of the last one that has ended: few before the first download, so that a
- * cancellation in time finds the matrix as it was. */
-static ipt_result ipt__host_run_hauls(ipt__host_run *run)
+/* Enqueues the commands for one matrix, some ahead of the last completed one. Before the first download the limit is
+ * low, so that an early cancellation leaves the matrix unchanged. */
+static ipt_result ipt__host_run_commands(ipt__host_run *run)
 {
     ipt__host *const host = &run->plan->host;
     size_t i, ended = 0, ahead;
     ipt_result result = IPT_SUCCESS;
-    for (i = 0; ended < host->haul_count && !result && !run->cancelled; ++i) {
-        if (i < host->haul_count)
-            result = ipt__haul_begin(run, &host->hauls[i], ended);
+    for (i = 0; ended < host->command_count && !result && !run->cancelled; ++i) {
+        if (i < host->command_count)
+            result = ipt__command_enqueue(run, &host->commands[i], ended);
         ahead = run->written ? (size_t)IPT__BLOCK_AHEAD : (size_t)IPT__HOST_AHEAD;
-        for (; ended + ahead <= i && ended < host->haul_count && !result && !run->cancelled; ++ended) {
-            const ipt__haul *const haul = &host->hauls[ended];
-            result = ipt__wait_for(haul->event);
-            if (!result && haul->kind != IPT__HAUL_TRANSPOSE)
-                ipt__host_progress(run, ipt__haul_bytes(haul));
+        for (; ended + ahead <= i && ended < host->command_count && !result && !run->cancelled; ++ended) {
+            const ipt__command *const command = &host->commands[ended];
+            result = ipt__wait_for(command->event);
+            if (!result && command->kind != IPT__COMMAND_TRANSPOSE)
+                ipt__host_progress(run, ipt__command_bytes(command));
         }
     }
-    ipt__host_settle(host);
+    ipt__host_finish(host);
     return result;
 }
 
-/* All matrices, one after the other; whole ones in chunks. */
+/* Runs all matrices in sequence; uncut ones in chunks. */
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -308,18 +309,18 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
         run->data = data + i * plan->desc.batch_stride;
         if (by_blocks) {
-            result = ipt__host_run_hauls(run);
+            result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
-                run->cancelled = 0; /* too late */
+                run->cancelled = 0; /* too late to cancel */
             continue;
         }
         if (cut->rest)
-            result = ipt__cut_lift_rest(run, kept);
+            result = ipt__cut_save_rest(run, kept);
         if (!result && !cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && !run->cancelled)
             result = ipt__host_run_batch(run, &plan->host);
-        ipt__host_settle(&plan->host);
+        ipt__host_finish(&plan->host);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
@@ -329,7 +330,7 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
                 ipt__area_copy(&after, run->data, kept, 0, cut->rest_bytes, 1);
             }
             if (i + 1 == plan->desc.batch)
-                run->cancelled = 0; /* too late */
+                run->cancelled = 0; /* too late to cancel */
         }
     }
     return result;

@@ -1,6 +1,6 @@
 /* Host matrices: executions. */
 
-/* On devices that work in the host's memory: no copies. */
+/* Runs on devices that work in host memory, without copies. */
 static ipt_result ipt__host_run_shared(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -30,12 +30,12 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
             if (error)
                 result = ipt__fail_opencl("clEnqueueUnmapMemObject", error);
         }
-        error = ipt__cl.clFinish(queue); /* the memory is the caller's from here on, whatever has failed */
+        error = ipt__cl.clFinish(queue); /* even after a failure: the memory returns to the caller */
         if (!result && error)
             result = ipt__fail_opencl("clFinish", error);
         if (!result)
             ipt__host_progress(run, run->total);
-        run->cancelled = 0; /* too late */
+        run->cancelled = 0; /* too late to cancel */
     }
     if (event)
         ipt__cl.clReleaseEvent(event);
@@ -43,7 +43,7 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     return result;
 }
 
-/* Upload, transposition, download, one after the other. */
+/* Uploads, transposes and downloads, one after the other. */
 static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -59,19 +59,19 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     if (!result)
         ipt__host_progress(run, run->total / 2);
     else if (result == IPT_ERROR_OUT_OF_MEMORY)
-        plan->refused = bytes; /* some devices look for the memory only now */
+        plan->refused = bytes; /* some devices allocate memory only at first use */
     if (!result && !run->cancelled)
         result = ipt_plan_execute(plan, plan->context->queue, buffer, 0, 0, NULL, &event);
     if (!result && !run->cancelled)
         result = event ? ipt__wait_for(event) : ipt__fail(IPT_ERROR_OPENCL, "the execution has no event to wait for");
     else if (result == IPT_ERROR_INCOMPLETE)
-        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is not */
+        result = IPT_ERROR_OPENCL; /* the device's copy is lost, the caller's data is intact */
     if (!result && !run->cancelled) {
         run->written = 1;
         result = ipt__transfer(plan, buffer, run->data, 1);
         if (!result)
             ipt__host_progress(run, run->total - run->done);
-        run->cancelled = 0; /* too late */
+        run->cancelled = 0; /* too late to cancel */
     }
     if (event)
         ipt__cl.clReleaseEvent(event);
@@ -79,7 +79,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     return result;
 }
 
-/* The scheme that serves a plan and a place in memory: the desc's, or the one that is best. */
+/* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
 static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -106,7 +106,7 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     return IPT_SUCCESS;
 }
 
-/* Executes a plan whose host_lock, or whose owner's, is held. */
+/* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
@@ -115,7 +115,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
     result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
     if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
-        plan->parts_refused = 1; /* without parts: nobody asked for them */
+        plan->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
         return ipt__host_run_synchronous(run);
     }
     if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
@@ -125,11 +125,11 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
                  : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
                  : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
                                              : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_settle(&plan->host);
+    ipt__host_finish(&plan->host);
     return result;
 }
 
-/* Makes the plan that takes a host matrix in pieces, because the device has refused memory for all of it. */
+/* Makes a cut plan for a host matrix after the device refused memory for the whole matrix. */
 static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 {
     ipt_plan_desc desc = plan->desc;
@@ -144,7 +144,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
     desc.measure_buffer = NULL;
-    if (desc.max_workspace) /* this plan keeps its own */
+    if (desc.max_workspace) /* this plan's own workspace counts, too */
         desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
     result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
     if (result) {
@@ -157,8 +157,8 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
-/* Executes by pieces. They are kept where the device will refuse as much again; what other programs have taken it may
- * have the next time. */
+/* Executes in pieces. The pieces' plan is kept if the device will refuse the same size again. Memory that other
+ * programs took may be free next time. */
 static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -175,8 +175,7 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
     return result;
 }
 
-/* Whether a plan that counts on working in the host's memory would now take more than max_device_memory, because the
- * matrix lies where the device cannot work. */
+/* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
     const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
@@ -247,12 +246,12 @@ typedef struct ipt__host_job {
     ipt_plan *plan;
     void *data;
     ipt_host_options options;
-    cl_event event; /* NULL: not asked for */
+    cl_event event; /* NULL: not requested */
     ipt_allocator allocator;
 } ipt__host_job;
 
-/* Ends an event of the library's own and lets go of it. Whoever waits for it would wait for ever, and clReleaseContext
- * of an H200's driver hung after one had been let go of without a status: so it is set a second time, if need be. */
+/* Completes and releases a user event. Some drivers hang when a user event is released before it has a status (seen:
+ * clReleaseContext on an H200). So a failed clSetUserEventStatus is repeated once. */
 static void ipt__host_event_end(cl_event event, ipt_result result)
 {
     const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
@@ -298,7 +297,7 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
     if (event) {
         *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
         if (!error)
-            error = ipt__cl.clRetainEvent(job->event); /* the caller's hold of it */
+            error = ipt__cl.clRetainEvent(job->event); /* the caller's reference */
         if (error)
             result = ipt__fail_opencl(*event ? "clRetainEvent" : "clCreateUserEvent", error);
     }

@@ -1,6 +1,6 @@
-/* Making plans for matrices in host memory, cut or not. */
+/* Making plans for matrices in host memory, cut or whole. */
 
-/* The same in buffers as large as the device takes. */
+/* Opens a cut plan with the largest buffers that the device can allocate. */
 static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
 {
     char cause[IPT__CAUSE_BYTES];
@@ -12,15 +12,15 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
         ipt__host_close(plan);
         memset(&plan->blocks, 0, sizeof plan->blocks);
         result = ipt__cut_open_device(plan, limit);
-        if (result == IPT_ERROR_UNSUPPORTED) /* no pieces are so small */
+        if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
     }
     return result;
 }
 
-/* ---- which plans are cut ---- */
+/* ---- selecting plans to cut ---- */
 
-/* Bytes of device memory that a plan for host matrices may take. */
+/* Bytes of device memory that a plan for host matrices may use. */
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
     cl_ulong bytes = 0;
@@ -32,7 +32,7 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
     return ipt__size_of(bytes);
 }
 
-/* Whether a plan is for matrices that are cut, which have no stages of their own. */
+/* True if the plan cuts its matrices. Such a plan has no stages of its own. */
 static int ipt__plan_is_cut(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -40,12 +40,11 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
     if (plan->in_pieces)
         return 1;
-    if (!desc->max_device_memory) /* there may be other ways to have a matrix of up to that size on the device */
+    if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
         return limit < plan->span_bytes;
     return limit < budget || (!shared && limit - budget < plan->span_bytes);
 }
 
-/* Opens a cut plan for matrices in host memory. */
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
     plan->make_piece = ipt__plan_make;
@@ -53,7 +52,8 @@ static ipt_result ipt__cut_open_host(ipt_plan *plan)
                                                                     : ipt__cut_limit(plan) / 4 * 3);
 }
 
-/* The same within max_workspace, or an error with a limit that has been tried: how a matrix is cut depends on it. */
+/* Opens a cut plan within max_workspace. An error names a limit that was tried, because the limit changes how the
+ * matrix is cut. */
 static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     enum { TRIES = 16 };
@@ -81,7 +81,7 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
                      (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
 }
 
-/* Makes what a cut plan needs instead of stages. open: for its kind of matrices. */
+/* Opens a cut plan with `open`, the function for its kind of matrices. */
 static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -107,8 +107,8 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
     return result;
 }
 
-/* Refuses a plan by a limit that does for its parts, too, which would else be refused at its first execution. Returns
- * the error, whose text it may replace. */
+/* Refuses a plan with a limit that its parts accept, too. A limit for the plan alone would fail at the first execution.
+ * Returns the error; may replace its text. */
 static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
 {
     ipt_plan_desc desc = refused->desc;
@@ -126,11 +126,11 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
                                     : ipt__fail(error, "%s", cause);
 }
 
-/* Makes a plan for matrices on the device or in host memory. in_pieces: cut, though it need not be. */
-static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
+/* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
+static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                          int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    ipt_result result = ipt__plan_new(context, desc, owner, plan);
     if (result)
         return result;
     (*plan)->in_pieces = in_pieces;
@@ -144,8 +144,7 @@ static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_de
     return ipt__plan_end(plan, result);
 }
 
-static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender,
-                                      ipt_plan **plan)
+static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    return ipt__host_plan_make_as(context, desc, lender, 0, plan);
+    return ipt__host_plan_make_as(context, desc, owner, 0, plan);
 }

@@ -1,6 +1,6 @@
 /* Host matrices: parts, their plans and buffers. */
 
-/* The length of a part along the longer side, or in matrices of a batch, and how many parts that makes. */
+/* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -15,13 +15,13 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
     }
     parts = ipt__min(ipt__min(parts, all), IPT__HOST_PARTS_MOST);
     length = ipt__ceil_divide(all, parts);
-    if (desc->batch == 1 && length > 512) /* rows that begin on lines of the memory, where the matrix does */
+    if (desc->batch == 1 && length > 512) /* rows of a part begin on memory lines if the matrix does */
         length = ipt__round_up(length, 64);
     *count = ipt__ceil_divide(all, length);
     return length;
 }
 
-/* Where part `index` lies in the host's matrix before and after. */
+/* Sets the areas of part `index` in the host's matrix before and after the transposition. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -38,18 +38,18 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
     }
 }
 
-/* A plan for parts of `length`. It borrows the workspace of the plan itself, or of the one for the other parts, or has
- * one of its own of what the plan has left of its limit. */
+/* Makes a plan for parts of `length`. It borrows the workspace of the plan, or of the plan for the other parts.
+ * Otherwise it owns workspace within the rest of the plan's limit. */
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
     ipt_plan_desc desc = plan->desc;
-    ipt_plan *const first = share->plans[0], *lender = plan->split_count ? NULL : plan;
+    ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
     const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
     const size_t left =
-        budget > plan->layout.workspace && (!first || first->lender) ? (budget - plan->layout.workspace) / devices : 0;
+        budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
     ipt_result result;
-    if (first && !first->lender && (!lender || lender->layout.workspace < first->layout.workspace))
-        lender = first;
+    if (first && !first->owner && (!owner || owner->layout.workspace < first->layout.workspace))
+        owner = first;
     if (desc.batch > 1)
         desc.batch = length;
     else
@@ -58,16 +58,16 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, si
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
     desc.host = IPT_HOST_SYNCHRONOUS;
-    desc.max_workspace = ipt__max(ipt__max(left, lender ? lender->layout.workspace : 0), 1);
-    result = ipt__plan_make(share->context, &desc, lender, made);
+    desc.max_workspace = ipt__max(ipt__max(left, owner ? owner->layout.workspace : 0), 1);
+    result = ipt__plan_make(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, lender, made);
+        result = ipt__plan_make(share->context, &desc, owner, made);
     }
     return result;
 }
 
-/* Bytes of workspace that the parts' plans have of their own; `least`: the most that one of them needs. */
+/* Bytes of workspace that the parts' plans own. least: the largest minimum of any of them. */
 static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 {
     size_t s, bytes = 0;
@@ -76,7 +76,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < 2; ++i) {
             const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !part->lender ? part->layout.workspace : 0;
+            bytes += part && !part->owner ? part->layout.workspace : 0;
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
@@ -90,8 +90,8 @@ static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
                      (unsigned long)budget, (unsigned long)enough);
 }
 
-/* Refuses parts that take more workspace than the plan may have. Each device needs room for one plan that the next one
- * cannot borrow from, and for the next one; the plan itself may have less than they need, too. */
+/* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot
+ * borrow from the first. The plan's own workspace counts as well. */
 static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
 {
     const size_t budget = ipt__plan_budget(plan);
@@ -113,7 +113,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
     if (host->shares)
-        return IPT_SUCCESS; /* a cut plan has been so from the start */
+        return IPT_SUCCESS; /* a cut plan was opened when it was made */
     length = ipt__host_cut(plan, devices, &host->part_count);
     host->share_count = ipt__min(devices, host->part_count);
     host->shares = (ipt__host_share *)ipt__allocate(allocator, host->share_count * sizeof *host->shares);
@@ -165,8 +165,8 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     return IPT_SUCCESS;
 }
 
-/* Takes the pinned memory that pageable matrices pass through, for devices that gain by it. Without it they are handed
- * to the driver as they are. */
+/* Allocates pinned staging memory on devices that gain by it. If that fails, the driver transfers pageable matrices
+ * directly. */
 static void ipt__host_take_slots(ipt__host *host)
 {
 #ifndef IPT_NO_THREADS
@@ -254,7 +254,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
         ipt__pinned_free(context, found);
 }
 
-/* Whether all of a matrix lies in memory of ipt_host_alloc's. */
+/* True if the whole matrix lies in memory from ipt_host_alloc. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
     const ipt__pinned *next;

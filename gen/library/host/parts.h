@@ -7,8 +7,8 @@ static void ipt__host_forget(cl_event *event)
     *event = NULL;
 }
 
-/* Waits until nothing of a run is under way any more, whatever has become of it. */
-static void ipt__host_settle(const ipt__host *host)
+/* Waits until all commands of a run have ended, even after a failure. */
+static void ipt__host_finish(const ipt__host *host)
 {
     size_t s, i;
     for (s = 0; s < host->share_count; ++s)
@@ -19,11 +19,11 @@ static void ipt__host_settle(const ipt__host *host)
         ipt__host_forget(&host->parts[i].transposed);
         ipt__host_forget(&host->parts[i].downloaded);
     }
-    for (i = 0; i < host->haul_count; ++i)
-        ipt__host_forget(&host->hauls[i].event);
+    for (i = 0; i < host->command_count; ++i)
+        ipt__host_forget(&host->commands[i].event);
 }
 
-/* Waits for a transfer of a part, and tells. */
+/* Waits for a transfer of a part and reports progress. */
 static ipt_result ipt__host_await(ipt__host_run *run, ipt__host_part *part, int download)
 {
     const ipt_result result = ipt__wait_for(download ? part->downloaded : part->uploaded);
@@ -39,22 +39,22 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    /* Only the device's copy is lost; and what is wrong with arguments that are ipt's own is an upload that failed. */
+    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed upload. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
-/* Parts of one matrix: all are uploaded before the first is downloaded. A few transfers are enqueued ahead. */
+/* Runs the parts of one matrix: all uploads precede the first download. A few transfers are enqueued ahead. */
 static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
 {
     ipt_result result = IPT_SUCCESS;
-    size_t i, told = 0, begun = 0;
+    size_t i, awaited = 0, begun = 0;
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
         result = ipt__host_begin(run, &host->parts[i]);
-        for (; !result && !run->cancelled && told + IPT__HOST_AHEAD <= i; ++told)
-            result = ipt__host_await(run, &host->parts[told], 0);
+        for (; !result && !run->cancelled && awaited + IPT__HOST_AHEAD <= i; ++awaited)
+            result = ipt__host_await(run, &host->parts[awaited], 0);
     }
-    for (; told < host->part_count && !result && !run->cancelled; ++told)
-        result = ipt__host_await(run, &host->parts[told], 0);
+    for (; awaited < host->part_count && !result && !run->cancelled; ++awaited)
+        result = ipt__host_await(run, &host->parts[awaited], 0);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i)
         result = ipt__wait_for(host->parts[i].transposed);
     for (i = 0; i < host->part_count && !result && !run->cancelled; ++i) {
@@ -65,12 +65,12 @@ static ipt_result ipt__host_run_blocks(ipt__host_run *run, ipt__host *host)
         if (!result)
             result = ipt__host_await(run, &host->parts[i], 1);
         if (begun == host->part_count)
-            run->cancelled = 0; /* too late */
+            run->cancelled = 0; /* too late to cancel */
     }
     return result;
 }
 
-/* Some implementations would wait for ever for what has failed. */
+/* Fails if an event has failed: some implementations wait forever for such an event. */
 static ipt_result ipt__host_unfailed(cl_event event)
 {
     cl_int status = CL_COMPLETE;
@@ -81,17 +81,17 @@ static ipt_result ipt__host_unfailed(cl_event event)
                       : IPT_SUCCESS;
 }
 
-/* Parts that are whole matrices: each goes its way alone. */
+/* Runs parts that are whole matrices. Each part is independent. */
 static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
     const size_t ahead = 2;
     ipt_result result = IPT_SUCCESS;
-    size_t i, told = 0;
+    size_t i, awaited = 0;
     for (i = 0; i < host->part_count + ahead && !result && !run->cancelled; ++i) {
         if (i < host->part_count)
             result = ipt__host_begin(run, &host->parts[i]);
         if (!result && i > 0 && i <= host->part_count) {
-            /* Of a matrix that is cut, it goes where the part before it came from. */
+            /* A part of a cut matrix goes to the place that the previous part was uploaded from. */
             const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
             result = ipt__host_unfailed(host->parts[i - 1].transposed);
             if (result)
@@ -99,20 +99,20 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
             run->written = 1;
             result = ipt__host_move(run, &host->parts[i - 1], 1, i > 1 ? 2 : 1, wait, &host->parts[i - 1].downloaded);
         }
-        for (; !result && !run->cancelled && told + ahead <= i; ++told) {
-            result = ipt__host_await(run, &host->parts[told], 0);
+        for (; !result && !run->cancelled && awaited + ahead <= i; ++awaited) {
+            result = ipt__host_await(run, &host->parts[awaited], 0);
             if (!result)
-                result = ipt__host_await(run, &host->parts[told], 1);
+                result = ipt__host_await(run, &host->parts[awaited], 1);
             if (i >= host->part_count && run->done == run->total)
-                run->cancelled = 0; /* too late */
+                run->cancelled = 0; /* too late to cancel */
         }
     }
     return result;
 }
 
-/* ---- the stages by parts: seed 000, section 6 ---- */
+/* ---- stages by parts: Sung et al., PPoPP 2014, section 6 ---- */
 
-/* The fewest instances of stages [first, end), of which each must have a multiple; 0 if they cannot be cut. */
+/* The smallest instance count of stages [first, end), which divides the other counts. 0 if the stages cannot be cut. */
 static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 {
     size_t grain = 0;
@@ -131,7 +131,7 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     return grain;
 }
 
-/* Enqueues stages [first, end) of instances [begin, stop) of `grain`. */
+/* Enqueues stages [first, end) for instances [begin, stop) of `grain`. */
 static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, int first, int end,
                                    size_t grain, size_t begin, size_t stop, const cl_event *wait, cl_event *event)
 {
@@ -157,17 +157,17 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
     IPT_LOCK_RELEASE(&plan->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
-    return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* only the device's copy is lost */
+    return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
 
-/* Stages before the one that needs the whole matrix run by parts behind the upload, those after it before the download
- * of their part. */
+/* Runs the stages before the whole-matrix stage part by part after each upload. The later stages run before the
+ * download of their part. */
 static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 {
     ipt_plan *const plan = run->plan;
     ipt__host_share *const share = &host->shares[0];
     const int stages = plan->layout.stage_count;
-    size_t before, after, ups, downs, i, told;
+    size_t before, after, ups, downs, i, awaited;
     int whole = 0;
     cl_event middle = NULL;
     ipt_result result = IPT_SUCCESS;
@@ -197,14 +197,14 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
                                       &part->transposed);
     }
-    for (told = 0; told < ups && !result && !run->cancelled; ++told)
-        result = ipt__host_await(run, &host->parts[told], 0);
-    /* The plan's own event orders what is before and after, but forgets what has failed. */
-    for (told = 0; told < ups && whole && !result && !run->cancelled; ++told)
-        result = ipt__wait_for(host->parts[told].transposed);
+    for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
+        result = ipt__host_await(run, &host->parts[awaited], 0);
+    /* The plan's own event orders both halves, but drops failures. */
+    for (awaited = 0; awaited < ups && whole && !result && !run->cancelled; ++awaited)
+        result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
-    if (!result && !run->cancelled) /* until here data is as it was */
+    if (!result && !run->cancelled) /* until here the host's matrix is unchanged */
         result = ipt__wait_for(middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];
@@ -220,13 +220,13 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         run->written = 1;
         result = ipt__host_move(run, part, 1, 1, part->transposed ? &part->transposed : &middle, &part->downloaded);
     }
-    for (told = 0; told < downs && i == downs && !result; ++told) {
-        result = ipt__host_await(run, &host->parts[told], 1);
-        run->cancelled = 0; /* too late */
+    for (awaited = 0; awaited < downs && i == downs && !result; ++awaited) {
+        result = ipt__host_await(run, &host->parts[awaited], 1);
+        run->cancelled = 0; /* too late to cancel */
     }
-    ipt__host_settle(host);
+    ipt__host_finish(host);
     ipt__host_forget(&middle);
     return result;
 }
 
-/* ---- what an execution needs ---- */
+/* ---- executing ---- */

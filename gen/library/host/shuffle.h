@@ -1,16 +1,16 @@
 /* Cut matrices: shuffling super-elements on the host. */
 
-/* Moves are listed in batches, which threads share: each has a range of them. What a range needs from the others is
- * saved before any of them moves: the block that its last move takes from the next one's first slot, and the block that
- * the cycle began with that goes on at its start. */
+/* Threads share each batch of moves: each thread has a range. Two blocks are saved before any range moves. The first is
+ * the first slot of the next range, which the last move of a range reads. The second is the first block of a cycle that
+ * continues into the range. */
 typedef struct ipt__range {
     const ipt__cut *cut;
     char *data;
     const ipt__move_step *steps;
     size_t count;
-    const char *follower; /* what its last move takes, if the cycle goes on; NULL: that is where it was */
-    char *first, *begun;  /* saved: what its first slot held, and the first slot of the cycle that goes on */
-    char *own;            /* for a cycle that begins here */
+    const char *follower; /* source of the last move if the cycle continues; NULL: the source slot itself */
+    char *first, *begun;  /* saved: first target slot; first block of the continuing cycle */
+    char *own;            /* first block of a cycle that begins in this range */
     size_t begun_slot;
     int saves_begun;
 } ipt__range;
@@ -18,8 +18,8 @@ typedef struct ipt__range {
 typedef struct ipt__batch {
     ipt__move_step *steps;
     size_t count;
-    size_t starts[IPT__CUT_THREADS + 1]; /* first slot of the cycle that goes on where a range begins, and at the end */
-    int goes_on[IPT__CUT_THREADS + 1];   /* 1: there is one, and it began in this batch; 2: in an earlier one */
+    size_t starts[IPT__CUT_THREADS + 1]; /* first slot of the cycle that continues into each range, and past the end */
+    int goes_on[IPT__CUT_THREADS + 1];   /* 1: the cycle began in this batch; 2: in an earlier one; 0: none continues */
 } ipt__batch;
 
 static size_t ipt__range_begin(const ipt__batch *batch, int ranges, int range)
@@ -76,7 +76,7 @@ static void ipt__range_move(void *job)
     }
 }
 
-/* One thread's work between two joins: a range, or the next batch's list. */
+/* One thread's work between two joins: a range, or the listing of the next batch. */
 typedef struct ipt__shuffle_job {
     ipt__range range;
     ipt__batch *next;
@@ -94,7 +94,7 @@ static void ipt__shuffle_work(void *job)
         ipt__range_move(&its->range);
 }
 
-/* What ipt__cut_shuffle needs beside the matrix: kept by the plan. */
+/* Scratch bytes of ipt__cut_shuffle, kept by the plan. */
 static size_t ipt__shuffle_bytes(const ipt__cut *cut)
 {
     const size_t blocks = 3 * IPT__CUT_THREADS + 4;
@@ -127,7 +127,7 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     while (count && !run->cancelled) {
         const ipt__batch *const batch = &batches[turn];
         memset(jobs, 0, sizeof jobs);
-        for (i = 0; i <= RANGES; ++i) { /* the last one has no moves: it keeps the cycle that goes on at the end */
+        for (i = 0; i <= RANGES; ++i) { /* the last range is empty: it saves the cycle that continues past the end */
             ipt__range *const range = &jobs[i].range;
             const size_t begin = i < RANGES ? ipt__range_begin(batch, RANGES, i) : batch->count;
             range->cut = cut;
@@ -166,9 +166,9 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* ---- matrices in memory: by blocks ---- */
 
-/* Memory that the device reaches by itself is not shuffled, if rows of blocks are long enough for the bus. The blocks
- * of a panel are uploaded, each into a unit of the device's memory, and transposed there. What has its final place in
- * panels that have been uploaded is downloaded to it, in strips of a block's columns; the others are held until theirs
- * have been. When a share x of the panels has been uploaded, x (1 - x) of the matrix is held, a quarter at most. Blocks
- * for which there are not enough units wait in the host's matrix, in the final places of such as have not been uploaded
- * yet, and come up again. All this depends on the sizes alone, so the commands are listed when the plan is made. */
+/* If the device accesses the host's memory and blocks have long rows for the bus, the host shuffles nothing. Each
+ * block of a panel is uploaded to a unit of device memory and transposed there. A block is downloaded in strips of
+ * columns. A strip may go once all panels that cover its final place are uploaded; until then the unit holds it.
+ * After a share x of the panels, x (1 - x) of the matrix is held: a quarter at most. If units run out, a block is
+ * spilled. It waits in the final place of a block that is uploaded later, and is uploaded again itself. All this
+ * depends on sizes alone, so the plan lists the commands once. */

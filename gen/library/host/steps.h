@@ -1,9 +1,8 @@
 /* Storages: steps and memory. */
 
-/* Where super-elements are too short for a storage, the shuffle moves those of a group of lines together, as one block,
- * and a further pass sorts each group. Lines that no group takes are lifted panel by panel. Then slots may begin before
- * their panel does: they never end behind it, if at least as much is lifted as the gaps take, and panels are taken in
- * the other order. */
+/* If super-elements are too short for a storage, the shuffle moves the super-elements of a group of lines as one block.
+ * A further pass sorts each group. Lines outside all groups are saved panel by panel. Slots may then begin before their
+ * panel does. They never end after it if the saved bytes cover the gaps; panels then run in the opposite order. */
 static void ipt__cut_make_groups(ipt__cut *cut)
 {
     const size_t most =
@@ -28,7 +27,7 @@ static void ipt__cut_make_groups(ipt__cut *cut)
     cut->backward = cut->spare ? !cut->tall : cut->tall;
 }
 
-/* Where a group's lines lie before and after they are sorted. */
+/* The areas of a group's lines before and after sorting. */
 static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *before, ipt__area *after)
 {
     const size_t begin = index * cut->group * cut->line_bytes;
@@ -38,20 +37,20 @@ static void ipt__cut_group_places(const ipt__cut *cut, size_t index, ipt__area *
     *after = cut->tall ? lines : dense;
 }
 
-/* Where the lines are that no group takes, without what is left at their ends. */
+/* The area of the lines outside all groups, without the remainder at their ends. */
 static ipt__area ipt__cut_spare_place(const ipt__cut *cut)
 {
     return ipt__area_of(cut->groups * cut->group * cut->line_bytes, cut->spare, cut->panels * cut->piece_bytes,
                         cut->line_bytes);
 }
 
-/* The steps of a matrix, in their order. */
+/* The phases of a matrix, in order for a tall one. */
 typedef enum ipt__phase {
-    IPT__PHASE_LIFT,   /* what is left of the longer side, to where it is kept */
-    IPT__PHASE_CHUNKS, /* a chunk to a step */
-    IPT__PHASE_MOVES,  /* as many blocks as fill a chunk */
-    IPT__PHASE_GROUPS, /* a group to a step, if a block has several super-elements */
-    IPT__PHASE_PUT,    /* what was lifted */
+    IPT__PHASE_SAVE,    /* saves the remainder of the longer side */
+    IPT__PHASE_CHUNKS,  /* one chunk per step */
+    IPT__PHASE_MOVES,   /* as many blocks per step as fill a chunk */
+    IPT__PHASE_GROUPS,  /* one group per step, if a block has several super-elements */
+    IPT__PHASE_RESTORE, /* restores the saved remainder */
     IPT__PHASE_COUNT
 } ipt__phase;
 
@@ -60,20 +59,20 @@ static size_t ipt__batch_moves(const ipt__cut *cut)
     return cut->block_bytes ? cut->chunk_bytes / cut->block_bytes : 0;
 }
 
-/* Whether what is left over is read with each group's lines, because to read the ends of all lines alone would cut a
- * file's first pass into short pieces. It is transposed when it is put down then. */
-static int ipt__cut_lifts_late(const ipt__cut *cut)
+/* True if the remainder is read with each group's lines and transposed when it is restored. Reading the ends of all
+ * lines alone would split a file's first pass into short accesses. */
+static int ipt__cut_saves_late(const ipt__cut *cut)
 {
     return !cut->tall && cut->group > 1 && cut->rest;
 }
 
-/* The phase with number `turn`, and how many turns of reading, working and writing it takes: see ipt__phase_reports. */
+/* The phase at `turn`. count: its turns of read, compute and write, see ipt__phase_reports. */
 static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 {
-    static const ipt__phase tall[] = {IPT__PHASE_LIFT, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
-                                      IPT__PHASE_PUT},
-                            wide[] = {IPT__PHASE_LIFT, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
-                                      IPT__PHASE_PUT};
+    static const ipt__phase tall[] = {IPT__PHASE_SAVE, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
+                                      IPT__PHASE_RESTORE},
+                            wide[] = {IPT__PHASE_SAVE, IPT__PHASE_GROUPS, IPT__PHASE_MOVES, IPT__PHASE_CHUNKS,
+                                      IPT__PHASE_RESTORE};
     const ipt__phase phase = cut->tall ? tall[turn] : wide[turn];
     if (phase == IPT__PHASE_CHUNKS)
         *count = cut->chunks;
@@ -82,29 +81,29 @@ static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
     else if (phase == IPT__PHASE_GROUPS)
         *count = cut->group > 1 ? cut->groups : 0;
     else
-        *count = (cut->rest && !(phase == IPT__PHASE_LIFT && ipt__cut_lifts_late(cut))) ||
-                 (cut->spare && cut->tall == (phase == IPT__PHASE_PUT));
+        *count = (cut->rest && !(phase == IPT__PHASE_SAVE && ipt__cut_saves_late(cut))) ||
+                 (cut->spare && cut->tall == (phase == IPT__PHASE_RESTORE));
     return phase;
 }
 
-/* Steps for each turn of a phase. Where a turn fills a piece of what is kept until the matrix's end, a step that writes
- * nothing reports that piece, before the step that reports the slot. */
+/* Steps per turn of a phase. A turn that also saves a piece until the matrix's end has two. The first reports that
+ * piece, the second the slot. */
 static size_t ipt__phase_reports(const ipt__cut *cut, ipt__phase phase)
 {
     return (phase == IPT__PHASE_CHUNKS && cut->tall && cut->spare) ||
-                   (phase == IPT__PHASE_GROUPS && ipt__cut_lifts_late(cut))
+                   (phase == IPT__PHASE_GROUPS && ipt__cut_saves_late(cut))
                ? 2
                : 1;
 }
 
-/* Whether what a step of a phase reports is needed until its matrix is done, not only until the next step. */
+/* True if the storage must keep a step's report until the matrix is done, not only until the next step. */
 static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
 {
     const size_t reports = ipt__phase_reports(cut, phase);
-    return phase == IPT__PHASE_LIFT || step % reports + 1 < reports;
+    return phase == IPT__PHASE_SAVE || step % reports + 1 < reports;
 }
 
-/* Turns of all matrices; with `reports`, steps. */
+/* Turns of all matrices; steps, if `reports`. */
 static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
     size_t all = 0, count;
@@ -116,7 +115,8 @@ static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     return plan->cut.matrices ? all : all * plan->desc.batch;
 }
 
-/* A slot holds what a step writes, and behind that the block that a cycle began with which goes on. */
+/* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
+ * step. */
 static size_t ipt__storage_slot(const ipt__cut *cut)
 {
     return ipt__round_up(cut->chunk_bytes + cut->block_bytes, IPT__CUT_PAGE_BYTES);
@@ -127,8 +127,8 @@ static size_t ipt__storage_slots(const ipt_plan *plan)
     return ipt__min(IPT__CUT_SLOTS, ipt__cut_steps(plan, 0));
 }
 
-/* What was lifted is kept behind the slots: of every other matrix in another place, because it may have to be put down
- * again when that of the next one has been lifted. */
+/* Saved bytes lie after the slots. Two matrices in sequence use two places: a resumed run may restore one after the
+ * next one's bytes were saved. */
 static size_t ipt__storage_kept(const ipt__cut *cut)
 {
     return ipt__round_up(cut->rest_bytes + cut->spare_bytes, IPT__CUT_PAGE_BYTES);
@@ -140,7 +140,7 @@ static size_t ipt__storage_bytes(const ipt_plan *plan)
            ipt__min(plan->desc.batch, 2) * ipt__storage_kept(&plan->cut);
 }
 
-/* And what an execution takes beside. */
+/* Scratch bytes of an execution, beside slots and saved bytes. */
 static size_t ipt__storage_scratch(const ipt__cut *cut)
 {
     return ipt__moves_count(cut)
@@ -155,7 +155,7 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
     const size_t limit = plan->desc.max_host_memory, device = plan->desc.max_device_memory;
     size_t capacity, workspace = plan->desc.max_workspace, used = 0;
     ipt_result result;
-    /* A little less at a time, until everything else fits beside it. */
+    /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
         size_t piece = capacity;
         if (device) {
@@ -192,7 +192,7 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
     return result;
 }
 
-/* One execution, and the phase that it is in. */
+/* One execution and its current phase. */
 typedef struct ipt__storage_run {
     ipt_plan *plan;
     const ipt_storage *storage;
@@ -200,28 +200,27 @@ typedef struct ipt__storage_run {
     ipt__move_step *steps[IPT__CUT_SLOTS];
     size_t counts[IPT__CUT_SLOTS];
     ipt__moves_list moves;
-    size_t base;        /* of the matrix */
-    size_t step, total; /* step: the first of the phase */
-    size_t turn;        /* the first of the phase: turns take the slots in a circle */
-    int written;        /* the storage is not as it was */
+    size_t base;        /* start of the matrix in the storage */
+    size_t step, total; /* step: the first step of the phase */
+    size_t turn;        /* first turn of the phase; turns use the slots as a ring */
+    int written;        /* the storage was modified */
 } ipt__storage_run;
 
 typedef enum ipt__role { IPT__ROLE_COMPUTE, IPT__ROLE_READ, IPT__ROLE_WRITE } ipt__role;
 
-/* What a thread does: a share of a step's reading or writing, or the device's part. */
+/* One thread's job: a share of a step's reads or writes, or the device's work. */
 typedef struct ipt__storage_job {
     const ipt__storage_run *run;
     ipt__role role;
     ipt__phase phase;
-    size_t index, share, shares; /* of the step in its phase; of the thread among those for it */
-    char *slot, *head;           /* head: what the cycle began with that goes on from the batch before; NULL: none */
+    size_t index, share, shares; /* step within its phase; the thread's share of it */
+    char *slot, *head;           /* head: first block of a cycle that continues from the previous step; NULL: none */
     const ipt__move_step *steps;
     size_t count;
     ipt_result result;
     size_t failed_at, failed_bytes;
 } ipt__storage_job;
 
-/* One call of the storage's functions. */
 static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory, size_t bytes)
 {
     const ipt_storage *const storage = job->run->storage;
@@ -235,7 +234,7 @@ static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory,
     return !bad;
 }
 
-/* A share of an area, to or from its dense form. */
+/* Transfers a share of an area to or from its dense form. */
 static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char *dense)
 {
     const size_t all = ipt__area_bytes(area),
@@ -259,14 +258,15 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
     }
 }
 
-/* A share of the super-elements of a step. Reading, it leaves behind them what the next step needs. */
+/* Transfers a share of a step's super-elements. A read also stores the first block of a continuing cycle after them,
+ * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
     const ipt__cut *const cut = &job->run->plan->cut;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
-    int here = 0; /* the cycle under way began in this step */
+    int here = 0; /* the current cycle began in this step */
     for (i = 0; i < end && !job->result; ++i) {
         const ipt__move_step *const step = &job->steps[i];
         char *const block = job->slot + i * bytes;
@@ -280,7 +280,7 @@ static void ipt__storage_blocks(ipt__storage_job *job)
             ipt__storage_move(job, base + ipt__cut_slot(cut, step->target), block, bytes);
         else if (step->ends && !here)
             memcpy(block, job->head, bytes);
-        else /* the first slot of a cycle that began here is not yet overwritten */
+        else /* a cycle that began here has not overwritten its first slot yet */
             ipt__storage_move(job, base + ipt__cut_slot(cut, step->source), block, bytes);
     }
     if (job->role == IPT__ROLE_WRITE || end < job->count || job->result || job->steps[job->count - 1].ends)
@@ -291,8 +291,8 @@ static void ipt__storage_blocks(ipt__storage_job *job)
         memcpy(job->slot + cut->chunk_bytes, job->head, bytes);
 }
 
-/* Copies what a panel has of the spare lines between its slot, where it stands last, and where those are kept: a tall
- * matrix's panel by panel, so that each is one piece, a wide one's line by line. */
+/* Copies a panel's part of the spare lines between the end of its slot and the saved bytes. A tall matrix's part stays
+ * in one piece, a wide matrix's is copied line by line. */
 static void ipt__cut_spare(const ipt__cut *cut, size_t panel, char *kept, char *slot)
 {
     char *const last = slot + cut->groups * cut->block_bytes;
@@ -304,7 +304,7 @@ static void ipt__cut_spare(const ipt__cut *cut, size_t panel, char *kept, char *
         memcpy(last + i * bytes, kept + (i * cut->panels + panel) * bytes, bytes);
 }
 
-/* Puts a tall matrix's spare lines together. */
+/* Assembles a tall matrix's spare lines. */
 static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lines)
 {
     const size_t bytes = cut->piece_bytes;
@@ -314,7 +314,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
             memcpy(lines + (i * cut->panels + panel) * bytes, kept + (panel * cut->spare + i) * bytes, bytes);
 }
 
-/* A share of the spare lines, between the storage and memory. */
+/* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
     const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
@@ -322,18 +322,18 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
         ipt__storage_area(job, &place, lines);
 }
 
-/* What a step reads where the rest is lifted late. */
+/* Reads for a step when the remainder is saved late. */
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
     const ipt__cut *const cut = &run->plan->cut;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
-    const size_t first = job->phase == IPT__PHASE_LIFT ? cut->groups * cut->group : job->index * cut->group;
-    const size_t lines = job->phase == IPT__PHASE_LIFT ? cut->spare : cut->group;
+    const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
+    const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
     char *const kept = run->kept + first * rest;
-    char *const target = job->phase == IPT__PHASE_LIFT ? run->kept + cut->rest_bytes : job->slot;
+    char *const target = job->phase == IPT__PHASE_SAVE ? run->kept + cut->rest_bytes : job->slot;
     size_t i;
-    if (job->phase == IPT__PHASE_PUT) {
+    if (job->phase == IPT__PHASE_RESTORE) {
         if (!job->share)
             memcpy(job->slot, run->kept, cut->rest_bytes);
         return;
@@ -344,7 +344,7 @@ static void ipt__storage_read_late(ipt__storage_job *job)
             return;
 }
 
-/* The device's part of a step. */
+/* Runs the device's work of a step. */
 static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
@@ -358,9 +358,9 @@ static void ipt__storage_compute(ipt__storage_job *job)
             ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->cut.rest && job->phase == (ipt__cut_lifts_late(&plan->cut) ? IPT__PHASE_PUT : IPT__PHASE_LIFT))
+    else if (plan->cut.rest && job->phase == (ipt__cut_saves_late(&plan->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_PUT && plan->cut.tall)
+    else if (job->phase == IPT__PHASE_RESTORE && plan->cut.tall)
         ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
 }
 
@@ -384,16 +384,16 @@ static void ipt__storage_work(void *argument)
         ipt__cut_rest_places(cut, &before, &after);
     if (job->role == IPT__ROLE_COMPUTE)
         ipt__storage_compute(job);
-    else if (job->role == IPT__ROLE_READ && ipt__cut_lifts_late(cut) && job->phase != IPT__PHASE_CHUNKS)
+    else if (job->role == IPT__ROLE_READ && ipt__cut_saves_late(cut) && job->phase != IPT__PHASE_CHUNKS)
         ipt__storage_read_late(job);
-    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_PUT) {
+    else if (job->role == IPT__ROLE_READ && job->phase != IPT__PHASE_RESTORE) {
         ipt__storage_area(job, &before, job->slot);
-        if (job->phase == IPT__PHASE_LIFT && !cut->tall)
+        if (job->phase == IPT__PHASE_SAVE && !cut->tall)
             ipt__storage_spare(job, run->kept + cut->rest_bytes);
-    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_LIFT) {
-        const int kept = job->phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut);
+    } else if (job->role == IPT__ROLE_WRITE && job->phase != IPT__PHASE_SAVE) {
+        const int kept = job->phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut);
         ipt__storage_area(job, &after, kept ? run->kept : job->slot);
-        if (job->phase == IPT__PHASE_PUT && cut->tall)
+        if (job->phase == IPT__PHASE_RESTORE && cut->tall)
             ipt__storage_spare(job, job->slot);
     }
 }

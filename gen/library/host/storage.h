@@ -1,10 +1,11 @@
 /* Storages: executions. */
 
-/* Where a turn of a phase is prepared. What is put down as it is kept needs no slot. */
+/* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const int kept = phase == IPT__PHASE_LIFT || (phase == IPT__PHASE_PUT && !ipt__cut_lifts_late(cut) && !cut->spare);
+    const int kept =
+        phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
 }
 
@@ -14,7 +15,7 @@ typedef struct ipt__content {
     size_t bytes;
 } ipt__content;
 
-/* What a turn has added to what is kept, where ipt__phase_reports is 2. */
+/* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
     const ipt__cut *const cut = &run->plan->cut;
@@ -29,11 +30,11 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
     return piece;
 }
 
-/* What a turn has prepared to be written, or has lifted. Nobody changes it until the next step is ready. */
+/* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
     const ipt__cut *const cut = &run->plan->cut;
-    const int late = ipt__cut_lifts_late(cut);
+    const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
     if (phase == IPT__PHASE_CHUNKS)
@@ -43,17 +44,17 @@ static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase
         piece.bytes = cut->panels * cut->block_bytes;
     else if (phase == IPT__PHASE_MOVES)
         piece.bytes = cut->chunk_bytes + cut->block_bytes;
-    else if (phase == IPT__PHASE_PUT)
+    else if (phase == IPT__PHASE_RESTORE)
         piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
     else {
         const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
-        piece.begin += ends; /* late: those of the spare lines */
+        piece.begin += ends; /* late: the remainder's part of the spare lines */
         piece.bytes = cut->rest_bytes - ends + (cut->tall ? 0 : cut->spare_bytes);
     }
     return piece;
 }
 
-/* Adds the jobs of one role for a phase's turn with number `index`. */
+/* Adds the jobs of one role for turn `index` of a phase. Returns the new number of jobs. */
 static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs, int count, ipt__role role,
                             ipt__phase phase, size_t index)
 {
@@ -89,12 +90,12 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
             return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %lu bytes at byte %lu",
                              jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", (unsigned long)jobs[i].failed_bytes,
                              (unsigned long)jobs[i].failed_at);
-        else if (jobs[i].result) /* the text is this thread's: it did that job itself */
+        else if (jobs[i].result) /* this thread ran that job, so the error text is its own */
             return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
     return IPT_SUCCESS;
 }
 
-/* Lists the moves of a turn, in its slot's list. */
+/* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
     const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
@@ -104,7 +105,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
 
-/* Reports the steps of a phase's turn from the step `from` of the phase on. Returns other than 0 to end it. */
+/* Reports the steps of a turn, from step `from` of the phase on. Returns nonzero if the storage cancels. */
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
@@ -119,15 +120,14 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
     return 0;
 }
 
-/* A phase: while a turn is written the next one is worked on and the one after that is read. Before it is written each
- * turn is complete in its slot, and the storage has been told. `ready` steps of it are that far from an execution
- * before. */
+/* Runs a phase as a pipeline: write one turn, compute the next one, read the one after. Each turn is complete in its
+ * slot and reported before its write begins. An earlier execution has already reported `ready` steps. */
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
     const size_t reports = ipt__phase_reports(&run->plan->cut, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
-    size_t written = prepared - (ready && ready % reports == 0); /* the last one again, unless its slot is not ready */
+    size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
         ipt__moves_begin(&run->moves, &run->plan->cut,
@@ -141,7 +141,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
                   writes = written < computed;
         if (writes && ipt__storage_report(run, phase, written, ready))
             return IPT_ERROR_CANCELLED;
-        run->written |= writes && phase != IPT__PHASE_LIFT;
+        run->written |= writes && phase != IPT__PHASE_SAVE;
         if (computes) /* the first job is this thread's */
             jobs_count = ipt__storage_add(run, jobs, jobs_count, IPT__ROLE_COMPUTE, phase, computed);
         if (reads) {
@@ -270,7 +270,6 @@ static ipt_result ipt__storage_open(ipt_plan *plan)
     return ipt__cut_open_storage(plan);
 }
 
-/* Makes a plan for matrices in a storage. */
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
     const ipt_result result = ipt__plan_new(context, desc, NULL, plan);

@@ -1,22 +1,21 @@
 /* Host matrices: areas and transfers. */
 
-/* A host matrix is moved in parts. One matrix is cut along its longer side: a part is transposed for itself as soon as
- * it is on the device, while the next ones are on their way, and what the two-pass method would shuffle is left to the
- * transfer: rows of a tall matrix's part come to lie apart in the result, columns of a wide one's in the source.
- * Nothing is downloaded before all has been uploaded, so that until then the host's matrix is as it was. Batches are
- * cut between matrices, and the download of one part overlaps with the upload of those behind. */
+/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is
+ * on the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A
+ * tall matrix's part has a stride in the result, a wide one's in the source. Downloads begin after the last upload,
+ * so the host's matrix is unchanged until then. Batches are cut between matrices: downloads overlap with the uploads
+ * of later parts. */
 
-/* One execution. */
 typedef struct ipt__host_run {
     ipt_plan *plan;
     char *data;
     const ipt_host_options *options;
     size_t done, total;     /* bytes over the bus */
-    int cancelled, written; /* written: part of data may hold the result */
+    int cancelled, written; /* written: data may already hold parts of the result */
     int pinned;
 } ipt__host_run;
 
-/* Tells how far it is, and hears whether to go on. */
+/* Reports progress. The callback may cancel. */
 static void ipt__host_progress(ipt__host_run *run, size_t bytes)
 {
     run->done += bytes;
@@ -26,44 +25,44 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
 
 /* ---- threads ---- */
 
-/* Work that one of them does. */
-typedef struct ipt__errand {
+/* One job of a thread. */
+typedef struct ipt__task {
     void (*work)(void *job);
     void *job;
-} ipt__errand;
+} ipt__task;
 
 #ifndef IPT_NO_THREADS
-static IPT__THREAD_RESULT ipt__errand_main(void *argument)
+static IPT__THREAD_RESULT ipt__task_main(void *argument)
 {
-    const ipt__errand *const errand = (const ipt__errand *)argument;
-    errand->work(errand->job);
+    const ipt__task *const task = (const ipt__task *)argument;
+    task->work(task->job);
     return IPT__THREAD_RETURN;
 }
 #endif
 
-/* Has each of `count` jobs done, 32 at most, the first one by this thread, and returns when all are done. Where a
- * thread does not start, this one does its job. */
+/* Runs `count` jobs, 32 at most, on threads, the first one on this thread. Returns when all are done. If a thread
+ * cannot start, this thread runs its job. */
 static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
 {
     enum { MOST = 32 };
-    ipt__errand errands[MOST];
+    ipt__task tasks[MOST];
     int i;
 #ifndef IPT_NO_THREADS
     ipt__thread threads[MOST];
     int started[MOST] = {0};
 #endif
     for (i = 0; i < count; ++i) {
-        errands[i].work = work;
-        errands[i].job = (char *)jobs + (size_t)i * job_bytes;
+        tasks[i].work = work;
+        tasks[i].job = (char *)jobs + (size_t)i * job_bytes;
 #ifndef IPT_NO_THREADS
-        started[i] = i && IPT__THREAD_START(&threads[i], ipt__errand_main, &errands[i]);
+        started[i] = i && IPT__THREAD_START(&threads[i], ipt__task_main, &tasks[i]);
 #endif
     }
     for (i = 0; i < count; ++i)
 #ifndef IPT_NO_THREADS
         if (!started[i])
 #endif
-            work(errands[i].job);
+            work(tasks[i].job);
 #ifndef IPT_NO_THREADS
     for (i = 1; i < count; ++i)
         if (started[i])
@@ -71,7 +70,7 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 #endif
 }
 
-/* ---- where parts lie, and how they are moved ---- */
+/* ---- areas of parts and their transfers ---- */
 
 static size_t ipt__area_bytes(const ipt__area *area)
 {
@@ -82,7 +81,6 @@ static size_t ipt__area_bytes(const ipt__area *area)
     return bytes;
 }
 
-/* Adds rows to an area. */
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
     ipt__rect *const rect = &area->rects[area->count];
@@ -103,14 +101,14 @@ static ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size
     return area;
 }
 
-/* Enqueues the transfer of rows from or to memory that the device reaches by itself. */
+/* Enqueues a transfer of rows between the device and memory that the device accesses directly. */
 static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect *rect, size_t device, char *data,
                                      int download, cl_uint wait_count, const cl_event *wait, cl_event *event)
 {
     const cl_mem buffer = part->share->buffer;
     char *const host = data + rect->offset;
     const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
-    /* Drivers limit the pitch of a rectangle, some to 2 GiB: row by row, which the queue keeps in order. */
+    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
     const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
     const size_t bytes = rect->rows * rect->row_bytes / pieces;
     cl_event last = NULL;
@@ -128,7 +126,7 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
-    for (i = 0; i < pieces && !error; ++i) { /* each behind the one before: the last event tells of all */
+    for (i = 0; i < pieces && !error; ++i) { /* each waits for the previous one, so the last event covers all */
         const cl_uint waits = last ? 1 : wait_count;
         const cl_event *const list = last ? &last : wait;
         cl_event next = NULL;
@@ -144,7 +142,7 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 
-/* The same for a part. Each transfer waits for the one before, so that the event tells how all of them have ended. */
+/* Enqueues a part's transfer. Each piece waits for the previous one, so the last event reports a failure of any. */
 static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
                                      const cl_event *wait, cl_event *event)
 {
@@ -169,7 +167,7 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     return IPT_SUCCESS;
 }
 
-/* Copies bytes [begin, end) of an area's dense form between it and the host's matrix. */
+/* Copies bytes [begin, end) of an area's dense form to or from the host's matrix. */
 static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_t begin, size_t end, int download)
 {
     int i;
@@ -194,7 +192,7 @@ static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_
 
 #ifndef IPT_NO_THREADS
 
-/* Some threads that do the same for shares of their own. */
+/* One of several threads that each transfer every count-th piece. */
 typedef struct ipt__host_lane {
     const ipt__host_part *part;
     char *data;
@@ -204,7 +202,7 @@ typedef struct ipt__host_lane {
     char error[256];
 } ipt__host_lane;
 
-/* Moves every count-th piece of a part through pinned memory: one slot is copied while the other is on the bus. */
+/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
 static void ipt__host_lane_run(ipt__host_lane *lane)
 {
     const ipt__host_part *const part = lane->part;
@@ -236,7 +234,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
                 ipt__cl.clFlush(queue);
             continue;
         }
-        /* The piece behind this one is under way while this one is copied. */
+        /* Keep the piece after this one in flight during the copy. */
         for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
              ahead += (size_t)lane->count) {
             const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);
@@ -259,7 +257,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
         if (!lane->result)
             ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 1);
     }
-    /* Nothing may use the slots when others get them. */
+    /* Wait, so that no command uses the slots after this. */
     for (turn = 0; turn < IPT__HOST_SLOTS; ++turn)
         if (lane->busy[turn]) {
             const ipt_result waited = ipt__wait_for(lane->busy[turn]);
@@ -267,7 +265,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
             ipt__cl.clReleaseEvent(lane->busy[turn]);
             lane->busy[turn] = NULL;
         }
-    if (lane->result) { /* the text is this thread's own */
+    if (lane->result) { /* the error text is local to its thread */
         memcpy(lane->error, ipt__error_text, sizeof lane->error - 1);
         lane->error[sizeof lane->error - 1] = 0;
     }
@@ -278,7 +276,7 @@ static void ipt__host_lane_work(void *lane)
     ipt__host_lane_run((ipt__host_lane *)lane);
 }
 
-/* Moves a part through pinned memory by several threads. */
+/* Moves a part through pinned memory with several threads. */
 static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int download)
 {
     ipt__host_lane lanes[IPT__HOST_THREADS];
@@ -302,7 +300,8 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
 
 #endif
 
-/* Moves a part, so that the event follows the last of it: by itself if the device reaches the memory, else here. */
+/* Moves a part; the event follows its last transfer. The device transfers directly if it can, else this function
+ * copies. */
 static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
                                  const cl_event *wait, cl_event *event)
 {

@@ -1,6 +1,6 @@
 /* Making and destroying plans. */
 
-/* The extension that a word of OpenCL C needs; NULL: none. `half` alone may point to memory without one. */
+/* The extension that a word of OpenCL C requires; NULL: none. A pointer to `half` requires none. */
 static const char *ipt__word_needs(const char *word, size_t length, int is_type)
 {
     const size_t all = length;
@@ -11,7 +11,7 @@ static const char *ipt__word_needs(const char *word, size_t length, int is_type)
     return length == 4 && !strncmp(word, "half", 4) && (is_type || all > length) ? "cl_khr_fp16" : NULL;
 }
 
-/* Fails for types that the device lacks: what its compiler says to them differs, and may be nothing. */
+/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. */
 static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text, int is_type)
 {
     while (*text) {
@@ -24,7 +24,7 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
     return IPT_SUCCESS;
 }
 
-/* Copies the desc's expression, and builds it alone: what does not build later is not its fault. */
+/* Copies the desc's expression and compiles it alone. So a later build failure has another cause. */
 static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES];
@@ -54,7 +54,7 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     return result;
 }
 
-/* Makes the choice once, within `budget` bytes of workspace. */
+/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -69,7 +69,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
                            (unsigned long)desc->elem_size, (unsigned long)plan->enough);
     }
     if (!result)
-        result = ipt__plan_settle(plan, budget);
+        result = ipt__plan_select_layout(plan, budget);
     if (!result)
         result = ipt__plan_open(plan);
     if (result)
@@ -77,9 +77,9 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     return result;
 }
 
-/* Chooses a layout and builds what it needs. Whether a program builds with more local memory than the device reports,
- * and how much workspace the device takes, only trying can tell: the choice is made again where one does not build, and
- * with less workspace where some was refused. */
+/* Chooses a layout and builds its kernels. Some limits show only at the attempt: local memory beyond the reported
+ * size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a smaller
+ * budget. */
 static ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
@@ -91,7 +91,7 @@ static ipt_result ipt__plan_build(ipt_plan *plan)
         result = ipt__plan_build_once(plan, budget);
         if (result == IPT_ERROR_BUILD && ipt__least_refused(plan->context) != least)
             continue;
-        if (result == IPT_ERROR_UNSUPPORTED && *cause) /* no layout does with so little */
+        if (result == IPT_ERROR_UNSUPPORTED && *cause) /* no layout fits the smaller budget */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
         less = result == IPT_ERROR_OUT_OF_MEMORY ? ipt__less_than(plan->context, plan->refused) : 0;
         if (!less || less >= budget)
@@ -109,11 +109,12 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan
     plan->context = context;
     plan->desc = *desc;
     plan->out_of_place_kernel = -1;
-    plan->user = plan;
+    plan->borrower = plan;
 }
 
-/* Takes a plan and checks its desc. It borrows the workspace of the lender, which outlives it; NULL: of none. */
-static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+/* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
+ * owner. */
+static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -128,7 +129,7 @@ static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc,
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context, desc);
-    made->lender = lender;
+    made->owner = owner;
     result = ipt__plan_check(made);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
@@ -152,7 +153,7 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     return result;
 }
 
-/* Ends the making of a plan: describes it, or destroys it after a failure. */
+/* Completes a plan: writes its description, or destroys the plan after a failure. */
 static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
 {
     if (!result) {
@@ -165,9 +166,9 @@ static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
 }
 
 /* Makes a plan for matrices on the device. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *lender, ipt_plan **plan)
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, lender, plan);
+    const ipt_result result = ipt__plan_new(context, desc, owner, plan);
     return result ? result : ipt__plan_end(plan, ipt__plan_make_stages(*plan));
 }
 
@@ -180,7 +181,7 @@ IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
     IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->layout.workspace + plan->host_workspace;
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
-    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the pieces' plans have no pieces of their own */
+    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
         const ipt_plan *const piece = plan->host.shares[0].plans[i];
         bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
     }
@@ -205,14 +206,14 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
     const char *source = NULL;
     if (!plan)
         return NULL;
-    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution out of place adds a kernel */
+    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first out-of-place execution adds a kernel */
     if (index < (size_t)plan->kernel_count)
         source = plan->kernels[index].program->source;
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
     return source;
 }
 
-/* Releases what a plan keeps for host matrices: the plans of its parts, buffers, queues. */
+/* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
 static void ipt__host_close(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host;
@@ -223,7 +224,7 @@ static void ipt__host_close(ipt_plan *plan)
         ipt__host_share *const share = &host->shares[s];
         for (i = 0; i < IPT__BLOCK_PLANS; ++i)
             ipt_plan_destroy(share->block_plans[i]);
-        for (i = 3; i >= 0; --i) /* they may have borrowed from the first */
+        for (i = 3; i >= 0; --i) /* later plans may borrow from the first */
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
@@ -237,7 +238,7 @@ static void ipt__host_close(ipt_plan *plan)
     }
     ipt__release(allocator, host->shares);
     ipt__release(allocator, host->parts);
-    ipt__release(allocator, host->hauls);
+    ipt__release(allocator, host->commands);
     ipt__release(allocator, host->scratch);
     memset(host, 0, sizeof *host);
 }

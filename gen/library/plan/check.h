@@ -1,6 +1,6 @@
 /* Checking descs. */
 
-/* Checks a forced kernel: that it exists, is of a family that can serve there, and is compiled in. */
+/* Checks a forced kernel: it must exist, be compiled in, and belong to one of `families`. */
 static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsigned families)
 {
     if ((int)variant < 0 || variant >= IPT__VARIANT_COUNT)
@@ -16,7 +16,7 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     return IPT_SUCCESS;
 }
 
-/* Row-major and column-major only, and no tiles given. */
+/* True if both formats are row-major or column-major, without tiles. */
 static int ipt__formats_without_blocks(const ipt_plan_desc *desc)
 {
     static const unsigned without = 1u << IPT_FORMAT_DEFAULT | 1u << IPT_FORMAT_RM | 1u << IPT_FORMAT_CM |
@@ -24,14 +24,14 @@ static int ipt__formats_without_blocks(const ipt_plan_desc *desc)
     return (without >> desc->from & 1) && (without >> desc->to & 1) && !desc->tile_m && !desc->tile_n;
 }
 
-/* Between row-major and column-major there is a transposition, of what lies in memory. */
+/* A change between row-major and column-major is a transposition in memory. */
 static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 {
     const int from_columns = desc->from == IPT_FORMAT_CM || desc->from == IPT_FORMAT_SOA;
     const int to_rows = desc->to == IPT_FORMAT_RM || desc->to == IPT_FORMAT_AOS;
     if (!ipt__formats_without_blocks(desc))
         return;
-    if (from_columns != to_rows || desc->variant_010 || desc->variant_100) { /* as it is, or by kernels for formats */
+    if (from_columns != to_rows || desc->variant_010 || desc->variant_100) { /* nothing moves, or forced kernels */
         desc->tile_m = desc->tile_n = 1;
         return;
     }
@@ -43,8 +43,8 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
     }
 }
 
-/* Checks the fields of a desc that reproduce the seeds. */
-static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
+/* Checks the fields of a desc that reproduce the papers. */
+static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
     const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
                        desc->sequence != IPT_SEQUENCE_SQUARE;
@@ -70,7 +70,7 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
     if (!forced && !formats && !(desc->flags & IPT_PAD) && !desc->variant_100 &&
         ((desc->sequence == IPT_SEQUENCE_AUTO && ipt__variants[desc->variant_010].family == IPT__FAMILY_BS) ||
          (desc->sequence == IPT_SEQUENCE_SQUARE && ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)))
-        return IPT_SUCCESS; /* the other fields of the seeds have no meaning there */
+        return IPT_SUCCESS; /* the papers' other fields have no meaning here */
     if (ipt__variants[desc->variant_010].family == IPT__FAMILY_SWAP)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "variant_010 is %s, but sequence is %s: it serves sequence square",
                          ipt_variant_string(desc->variant_010), ipt_sequence_string(desc->sequence));
@@ -114,13 +114,13 @@ static ipt_result ipt__check_seeds(const ipt_plan_desc *desc)
 }
 
 #ifndef IPT_NO_PAPERS
-/* Fills in tiles, padding and sequence for IPT_PAD: what the desc leaves open, by seed 002's algorithms 5 and 3. */
+/* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
 static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
 {
     ipt_plan_desc *const desc = &plan->desc;
     const ipt__limits *const limits = &plan->context->limits;
     ipt_heuristic_device device;
-    /* The sides whose factors the sequence uses: the others stay as they are. */
+    /* The sides whose factors the sequence uses; the other sides get no padding. */
     const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
     const int uses_n = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1;
     size_t side, ignored, more;
@@ -129,7 +129,7 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
     device.local_bytes = limits->local_memory;
     device.max_group = limits->largest_group;
     device.simd_width = limits->cpu ? 1 : 32;
-    side = desc->rows; /* the heuristic treats both sides alike, each for itself */
+    side = desc->rows; /* the heuristic treats each side alone */
     if (uses_m && desc->tile_m)
         plan->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
     else if (uses_m)
@@ -156,7 +156,7 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
 }
 #endif
 
-/* Checks the fields of a desc that say what else than a transposition is wanted. */
+/* Checks the fields for moves and expressions. */
 static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 {
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
@@ -183,7 +183,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     for (at = desc->expression_type; *at; ++at)
         if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9' && at != desc->expression_type)))
             break;
-    if (*at || at == desc->expression_type || at[-1] == '3') /* vectors of three have a fourth, undefined part */
+    if (*at || at == desc->expression_type || at[-1] == '3') /* vectors of 3 have an undefined component */
         return ipt__fail(
             IPT_ERROR_INVALID_ARGUMENT,
             "expression_type is '%s': the name of one of OpenCL C's types is needed, such as float or uchar4",
@@ -194,7 +194,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks the desc and fills in what follows from it: padding, batch, stride, sizes, unit. */
+/* Checks the desc and completes it: padding, batch, stride, sizes, unit. */
 static ipt_result ipt__plan_check(ipt_plan *plan)
 {
     ipt_plan_desc *const desc = &plan->desc;
@@ -218,7 +218,7 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
     if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
-    result = ipt__check_seeds(desc);
+    result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
     if (!result && (desc->from || desc->to))

@@ -1,4 +1,4 @@
-/* The choice of a layout. */
+/* Choosing a layout. */
 
 /* The better of the two-pass layouts with super-elements of `length` elements. */
 static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
@@ -13,7 +13,7 @@ static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, siz
     layout->length = length;
 }
 
-/* The best two-pass layout among super-elements of more than `above` and at most `most` bytes. */
+/* The best two-pass layout with super-elements above `above` and up to `most` bytes. */
 static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, size_t budget, size_t above, size_t most)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -29,18 +29,18 @@ static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, s
     }
 }
 
-/* Appends a stage that has whole matrices in local memory, if they fit. straight: they are not transposed. */
+/* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
 static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int straight)
 {
     ipt__stage *stage;
     if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
-        return; /* ipt__layout_dress adds another */
+        return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
     stage->straight = straight;
     ipt__pack_choose(plan, stage);
 }
 
-/* Chooses the stages that transpose. budget: bytes of workspace, 0 for as little as possible. */
+/* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -104,7 +104,7 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     return IPT_SUCCESS;
 }
 
-/* Appends a stage that brings `rows` rows of `length` elements from one distance to another. */
+/* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
 {
     ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
@@ -112,7 +112,7 @@ static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, 
     stage->row_stride = to;
 }
 
-/* Chooses all stages, those before and after the transposition included that IPT_PAD needs. */
+/* Chooses all stages, including the padding stages of IPT_PAD. */
 static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -137,7 +137,7 @@ static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, 
     return IPT_SUCCESS;
 }
 
-/* Pairs of elements of a matrix that a FLIP stage exchanges. */
+/* Pairs of elements that a FLIP stage exchanges per matrix. */
 static size_t ipt__flip_pairs(const ipt__stage *stage)
 {
     if (!stage->reversed_cols)
@@ -145,18 +145,18 @@ static size_t ipt__flip_pairs(const ipt__stage *stage)
     return stage->reversed_rows ? stage->rows * stage->cols / 2 : stage->rows * (stage->cols / 2);
 }
 
-/* Adds to the stages that transpose what the plan's move and expression need beside. An expression is applied by the
- * first stage that has every element in hand just once, by one of its own where there is none. What waves leave out is
- * saved. */
-static void ipt__layout_dress(const ipt_plan *plan, ipt__layout *layout)
+/* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
+ * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
+ * skips. */
+static void ipt__layout_add_epilogue(const ipt_plan *plan, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     ipt__stage *const first = &layout->stages[0];
     int i, by;
-    if (layout->dressed)
+    if (layout->has_epilogue)
         return;
-    layout->dressed = 1;
+    layout->has_epilogue = 1;
     if (layout->stage_count == 1 && first->kind == IPT__STAGE_TILE && first->instances == 1) {
         first->reversed_rows = move->reversed_rows;
         first->reversed_cols = move->reversed_cols;

@@ -91,14 +91,14 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
     ipt__text_add(out, "\n");
 }
 
-/* Whether a matrix reads the same before and after. */
+/* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
     return !plan->desc.move && !plan->desc.expression && !plan->desc.from && !plan->desc.to &&
            (plan->desc.rows == 1 || plan->desc.cols == 1);
 }
 
-/* How many moves there are. Of a grid's slots gcd(rows - 1, cols - 1) + 1 stay where they are. */
+/* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
 static size_t ipt__moves_count(const ipt__cut *cut)
 {
     size_t a, b;

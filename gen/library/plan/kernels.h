@@ -1,6 +1,6 @@
 /* The kernels of a plan. */
 
-/* A kernel of the plan for the given parameters: the one it has, or a new one. */
+/* Finds the plan's kernel for these parameters, or builds it. */
 static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
     ipt__plan_kernel *const kernel = &plan->kernels[plan->kernel_count];
@@ -29,10 +29,10 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     return IPT_SUCCESS;
 }
 
-/* The side of the tiles that a SWAP stage exchanges, their local memory, and the work-items that move two. A GPU
- * fetches large ones by quanta, the larger the more sectors their rows cut: so large that a compute unit holds only
- * two, if there are enough for each (an H200: 0.78 to 0.81 of a copy for 14000 x 14000 floats). CPUs have small ones,
- * as have elements of several units. refused: the large ones are. */
+/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
+ * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
+ * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs and elements of
+ * several units get small tiles. refused: large tiles failed to build. */
 static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int refused)
 {
     static const size_t sides[3][2] = {
@@ -60,7 +60,7 @@ static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int refused)
     stage->tile_bytes = ipt__round_up(2 * stage->tile_side * (stage->tile_side * chunk + 1) * unit, 1024);
 }
 
-/* Parameters for elements of element_units units; `tiles` of them in local memory at once. */
+/* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
 static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, size_t tiles)
 {
     size_t side, chunk;
@@ -69,8 +69,7 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
     ipt__transpose_tile(plan, element_units, tiles, &side, &chunk);
     params.unit_bytes = (cl_uint)plan->unit_bytes;
     params.element_units = element_units == 1;
-    /* A CPU's vectors come from a work-item's loops: one to a work-group moves tiles up to 1.6 times as fast on PoCL.
-     */
+    /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */
     params.group_size = plan->context->limits.cpu ? 1 : (cl_uint)plan->context->limits.group_size;
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
@@ -107,7 +106,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             ipt__pack_choose(plan, stage);
             if (!stage->pack_bytes &&
                 ipt__instance_units(plan, stage) * plan->unit_bytes > ipt__local_budget(&plan->context->limits))
-                return result; /* kernel tile cannot hold it: another layout has to be found */
+                return result; /* kernel tile cannot hold it either: choose another layout */
             result = IPT_SUCCESS;
         }
         id = IPT__KERNEL_tile;
@@ -135,7 +134,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         params.chained = plan->desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
         break;
 #else
-    case IPT__STAGE_PTTWAC_010: /* no plan has them */
+    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
     case IPT__STAGE_P_IPT:
     case IPT__STAGE_PAD:
         break;
@@ -177,11 +176,11 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__STAGE_SHUFFLE:
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
-        if (stage->inner_rows) /* long super-elements, and much to compute for each unit */
+        if (stage->inner_rows) /* long super-elements, much computation per unit */
             while (!plan->context->limits.cpu && params.lanes < plan->context->limits.group_size &&
                    params.lanes * 8 <= stage->piece_units)
                 params.lanes *= 2;
-        params.group_size = params.lanes; /* a work-group to a chain */
+        params.group_size = params.lanes; /* one work-group per chain */
         params.flag_spread = 1;
         if (stage->variant) {
             params.lanes = (cl_uint)stage->lanes;
@@ -190,7 +189,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
         }
         if (stage->chains) {
-            params.piece_quanta = (cl_uint)stage->piece_quanta;
+            params.piece_quanta = (cl_uint)stage->piece_vectors;
             params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;

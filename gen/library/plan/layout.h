@@ -1,6 +1,6 @@
-/* What stages need, and how a layout is put together. */
+/* Needs of stages and assembly of a layout. */
 
-/* The local memory that a group of these kernels may take. */
+/* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
     return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
@@ -24,7 +24,7 @@ static size_t ipt__slot_length(const ipt__stage *stage)
     return stage->gapped_source ? stage->cols : stage->rows;
 }
 
-/* Whether the runs of a stage begin and end at words whenever the batch begins at one. */
+/* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
 static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
 {
     const size_t size = plan->desc.elem_size;
@@ -37,19 +37,18 @@ static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
            (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
-/* Flags that lie in a word. */
 static size_t ipt__word_flags(const ipt_plan *plan, const ipt__stage *stage)
 {
     return stage->variant && plan->desc.flag_spread ? 32 / plan->desc.flag_spread : 32;
 }
 
-/* Bytes of the flags of one instance of a shuffle. */
+/* Flag bytes of one instance of a shuffle. */
 static size_t ipt__flag_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
     return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(plan, stage)) * 4 * stage->pieces;
 }
 
-/* Workspace bytes that one instance of a stage needs at a time. */
+/* Workspace bytes of one running instance of a stage. */
 static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
 {
     if (stage->kind == IPT__STAGE_WAVE)
@@ -59,34 +58,33 @@ static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, c
     return 0;
 }
 
-/* Cuts super-elements into pieces that a sub-group holds whole, one quantum short of that because a piece may begin and
- * end inside one. */
+/* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
-    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_QUANTA - 2) / plan->unit_bytes;
+    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / plan->unit_bytes;
     stage->chains = 1;
     stage->pieces = ipt__ceil_divide(units, most);
     stage->piece_units = ipt__min(units, most);
-    /* A run of b bytes in units of u touches (b + 31 - u) / 16 of them at most. */
-    stage->piece_quanta = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
+    /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
+    stage->piece_vectors = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
 }
 
-/* Chains that a sub-group follows at once: more of short pieces, but few enough for many sub-groups. */
+/* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt_plan *plan, const ipt__stage *stage)
 {
     return stage->piece_units * plan->unit_bytes <= 640 ? 4 : 2;
 }
 
-/* Cuts super-elements into pieces of which a work-group can hold two. 0 if an inner transposition forbids that. */
+/* Cuts super-elements into pieces; a work-group can hold two. Returns 0 if an inner transposition forbids cutting. */
 static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
     const ipt__limits *const limits = &plan->context->limits;
     const size_t units = ipt__stage_units(plan, stage);
     const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
-    const size_t holds = (limits->local_memory - 16) / 2; /* 16: the word that a work-group shares */
+    const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
-        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_QUANTA / 2 + 256 <= limits->local_memory) {
+        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
         ipt__chains_pieces(plan, stage);
         return 1;
     }
@@ -110,16 +108,16 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     return stage;
 }
 
-/* Whether so many bytes of local memory hold so many units of kernel pack. */
+/* True if kernel pack can hold `units` units in local_bytes of local memory. */
 static int ipt__pack_fits(const ipt_plan *plan, size_t units, size_t local_bytes)
 {
-    const size_t quanta = units * plan->unit_bytes / 16 + 2;
-    return quanta + quanta / 8 + quanta / 64 + 1 <= local_bytes / 16;
+    const size_t vectors = units * plan->unit_bytes / 16 + 2;
+    return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
 }
 
-/* The local memory and the work-items with which kernel pack serves a TILE stage on a GPU, as little as possible.
- * NVIDIA has more than it reports: eight, four, two or one of these work-groups fill a large GPU's unit. pack_bytes is
- * 0 where kernel tile has to serve, which takes short runs far apart as well. */
+/* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
+ * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
+ * tile, also for short runs that lie far apart. */
 static void ipt__pack_choose(const ipt_plan *plan, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
@@ -155,8 +153,8 @@ static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stag
     return params;
 }
 
-/* Whether a CPU had better hold larger instances than its nearest cache: if there are some for each of its cores
- * (200 x 170 floats on PoCL: 0.73 of a copy, in waves 0.47). Squares are swapped as fast. */
+/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some (200 x 170 floats
+ * on PoCL: 0.73 of a copy, in waves 0.47). For squares, SWAP is as fast. */
 static int ipt__tile_serves_many(const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__limits *const limits = &plan->context->limits;
@@ -166,8 +164,8 @@ static int ipt__tile_serves_many(const ipt_plan *plan, const ipt__stage *stage)
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
-/* Appends a stage on a dense grid with the kernel that serves it best within `budget` bytes of workspace; with none
- * that fits, the one that needs the least. A grid with one row or one column is in order already and needs no stage. */
+/* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
+ * the least workspace serves. A grid with one row or one column needs no stage. */
 static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size_t budget, size_t instances,
                                  size_t rows, size_t cols, size_t length)
 {
@@ -191,20 +189,20 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
     stage->kind = IPT__STAGE_SHUFFLE;
     ipt__shuffle_pieces(plan, stage);
     shuffle = ipt__stage_need(plan, layout, stage);
-    /* Short super-elements make poor shuffles. */
+    /* Short super-elements make shuffles slow. */
     if (length * plan->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
 }
 
-/* Rows of `run` bytes, `stride` bytes apart in memory. The transposed reading should find its work-items' units in
- * different banks; the rows that a work-item of a group of `group` fetches one after the other must begin at the same
- * place of a quantum. */
+/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
+ * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
+ * work-items of the group. */
 static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, size_t run, size_t stride)
 {
     ipt__tile_layout layout;
     layout.pitch = (run + 31 - plan->unit_bytes) / 16;
     layout.skew = 31;
-    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at all places of a quantum in turn */
+    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
         layout.skew = 0;
         while ((stride << layout.skew) % 16 != 0)
             ++layout.skew;
@@ -217,13 +215,13 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, si
     return layout;
 }
 
-/* Quanta of local memory that `rows` of them take. */
-static size_t ipt__tile_quanta(const ipt__tile_layout *layout, size_t rows)
+/* Vectors of local memory for `rows` rows. */
+static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
 {
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
 
-/* Where the parts of the workspace begin. */
+/* Sets the offsets of the workspace's parts. */
 static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
 {
     size_t offset = layout->saved_bytes, flags = 0, alone = 0;
@@ -232,7 +230,8 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         const ipt__stage *const stage = &layout->stages[i];
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
-            layout->control_words = IPT__CONTROL_WORDS + stage->chunks.orders * stage->chunks.blocks * plan->desc.batch;
+            layout->control_words =
+                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * plan->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
         } else if (stage->chains) {
             flags = ipt__flag_bytes(plan, stage) / 4 * plan->desc.batch;
@@ -246,7 +245,7 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
     layout->scratch_offset = offset;
 }
 
-/* The factors of the cost model for the kernels that GPUs have: constants in ipt__gpu_model, bytes in the formulas. */
+/* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
 static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__gpu_model *const model = &ipt__gpu_models;
@@ -267,12 +266,12 @@ static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
     const size_t size = plan->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->piece_quanta);
+    const double idle = 1 - bytes / (16.0 * (double)stage->piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
-/* Chunks of a matrix that the pad kernel moves, and what it needs of the workspace for all matrices. */
+/* Chunks that the pad kernel moves per matrix, and its workspace for all matrices. */
 static size_t ipt__pad_chunks(const ipt_plan *plan, const ipt__stage *stage)
 {
     return ipt__ceil_divide(stage->rows * ipt__stage_units(plan, stage),
@@ -283,8 +282,8 @@ static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
     return 4 * (1 + ipt__pad_chunks(plan, stage) * plan->desc.batch);
 }
 
-/* Decides how much of each stage runs at once within `budget` bytes of workspace (0: as little as possible), and with
- * it the workspace and the cost. */
+/* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
+ * workspace and cost. */
 static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt__limits *const limits = &plan->context->limits;
@@ -327,14 +326,14 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
         case IPT__STAGE_TILE:
             factor = model->tile;
             break;
-        case IPT__STAGE_FLIP: /* come when all else is chosen */
+        case IPT__STAGE_FLIP: /* added after the choice */
         case IPT__STAGE_MAP:
             break;
         case IPT__STAGE_PAD:
             largest = ipt__max(largest, ipt__pad_bytes(plan, stage));
             smallest = ipt__max(smallest, ipt__pad_bytes(plan, stage));
             break;
-        case IPT__STAGE_PTTWAC_010: /* forced: not compared with anything */
+        case IPT__STAGE_PTTWAC_010: /* forced: never compared */
         case IPT__STAGE_P_IPT:
             break;
         case IPT__STAGE_SWAP:

@@ -1,23 +1,23 @@
 /* Opening plans: kernels and workspace of a layout. */
 
-/* Builds a plan's kernels and takes its workspace, for the layout that it has. */
+/* Builds the kernels and allocates the workspace of the plan's layout. */
 static ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
-    ipt__layout_dress(plan, &plan->layout);
+    ipt__layout_add_epilogue(plan, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
         result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
 }
 
-/* Gives back what ipt__plan_open took. Executions that are under way keep what they need. */
+/* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static void ipt__plan_close(ipt_plan *plan)
 {
     if (plan->last)
         ipt__cl.clReleaseEvent(plan->last);
     plan->last = NULL;
-    if (plan->workspace && !plan->lender)
+    if (plan->workspace && !plan->owner)
         ipt__cl.clReleaseMemObject(plan->workspace);
     plan->workspace = NULL;
     while (plan->kernel_count) {
@@ -29,7 +29,7 @@ static void ipt__plan_close(ipt_plan *plan)
     plan->out_of_place_kernel = -1;
 }
 
-/* Bytes of workspace that the desc allows; 0: as little as possible. */
+/* The workspace limit in bytes; 0: the minimum. */
 static size_t ipt__plan_budget(const ipt_plan *plan)
 {
     if (plan->desc.max_workspace)
@@ -37,7 +37,7 @@ static size_t ipt__plan_budget(const ipt_plan *plan)
     return ipt__max((size_t)1 << 20, plan->matrix_bytes * plan->desc.batch / 100);
 }
 
-/* Finds out whether and how the device runs the cooperative panel kernel, if the plan may have a use for it. */
+/* Finds the cooperative panel kernel and its resident groups, if the plan may use it. */
 static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->desc;
@@ -55,7 +55,7 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     params = ipt__plan_params(plan, plan->element_units, 1);
     params.apply = desc->expression != NULL;
     params.index_bits = 32;
-    /* One pass, if the matrix fits on the chip; it takes the tall kernel. */
+    /* A matrix that fits on the chip takes one pass, with the tall kernel. */
     if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && plan->matrix_bytes <= IPT__ON_CHIP_BYTES) {
         ipt__layout layout;
         params.tall = 1;
@@ -66,6 +66,6 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     }
     params.tall = desc->rows >= desc->cols;
     params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
-                    ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn takes whole rows */
+                    ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn handles whole rows */
     return ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
 }

@@ -1,8 +1,8 @@
 /* Layouts: forced sequences and formats. */
 
-/* The sequences of seed 002, section 5.1, each stage as the two neighbouring factors that it exchanges: M, m, N, n
- * stand for M', m, N', n; the matrix goes from (M', m, N', n) to (N', n, M', m). A stage with a "*" also transposes the
- * super-element, which is the factors behind it. */
+/* The sequences of Gomez-Luna et al., TPDS 2016, section 5.1. Each stage exchanges two neighbouring factors: M, m, N, n
+ * stand for M', m, N', n. A sequence turns (M', m, N', n) into (N', n, M', m). A stage with a "*" also transposes its
+ * super-elements, the factors after the exchanged ones. */
 typedef struct ipt__sequence_text {
     ipt_sequence sequence;
     const char *stages[5];
@@ -25,7 +25,7 @@ static size_t ipt__factor(const size_t factors[4], char name)
     return factors[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
 }
 
-/* Gives a stage to the seed's kernel that the desc names for it, or says why it cannot have it. */
+/* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
 static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
 {
     const ipt__limits *const limits = &plan->context->limits;
@@ -76,7 +76,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         stage->kind = IPT__STAGE_SHUFFLE;
         if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
             stage->workers = 128 / stage->lanes;
-        for (;; stage->workers /= 2) { /* fewer of them where each must hold more */
+        for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
             holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
             if (!stage->inner_rows || holds >= units || stage->workers == 1)
                 break;
@@ -101,8 +101,8 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
     return IPT_SUCCESS;
 }
 
-/* Appends the stage that exchanges `left` factors from `begin` on with the `right` ones behind them, of those that
- * stand in `order`, and updates the order. inner: the super-element, two factors, is transposed, too. */
+/* Appends the stage that exchanges `left` factors from `begin` on with the next `right` factors, and updates `order`.
+ * inner: also transposes the super-element, two factors. */
 static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
                                        const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
                                        int inner)
@@ -115,7 +115,7 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
     for (i = 0; i < 4; ++i)
         part[i < begin ? 0 : i < begin + left ? 1 : i < end ? 2 : 3] *= ipt__factor(factors, order[i]);
     if (inner) {
-        /* The super-element is transposed even where the grid stays as it is. */
+        /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
         stage->inner_rows = ipt__factor(factors, order[end]);
         stage->inner_cols = ipt__factor(factors, order[end + 1]);
@@ -142,7 +142,7 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
     return layout->stage_count > before ? ipt__stage_force(plan, &layout->stages[before]) : IPT_SUCCESS;
 }
 
-/* The same for a stage by its text in ipt__sequence_texts. */
+/* Appends the stage of a text in ipt__sequence_texts. */
 static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, size_t budget, const size_t factors[4],
                                    char order[5], const char *text)
 {
@@ -152,7 +152,7 @@ static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, si
                                 right, text[left + 1 + right] == '*');
 }
 
-/* The tile of a forced sequence along one side: the caller's, which must divide, or a divisor. */
+/* The tile along one side for a forced sequence: the caller's, which must divide the side, or a divisor. */
 static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side_name, size_t side, size_t *chosen)
 {
     *chosen = tile;
@@ -195,7 +195,7 @@ static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout
     return result;
 }
 
-/* Whether a layout is the better one: one that fits the budget (0: the least workspace), then the cheaper one. */
+/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
 static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
 {
     const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
@@ -204,7 +204,7 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
     return a_fits != b_fits ? a_fits : a->cost < b->cost;
 }
 
-/* Tries all ways from `order` to the factors' order `to` that take at most `most` more stages, and keeps the best. */
+/* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
 static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *found, const ipt__layout *so_far,
                                size_t budget, const size_t factors[4], const char *order, const char *to, int most)
 {
@@ -228,7 +228,7 @@ static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *fou
             }
 }
 
-/* From one block format to another, in the best way. Any order of four factors is three exchanges from any other. */
+/* Converts between block formats in the cheapest way. Three exchanges reach any order of four factors. */
 static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     static const char *const orders[] = {
@@ -247,5 +247,5 @@ static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout,
     factors[3] = desc->tile_n;
     ipt__layout_search(plan, layout, &found, &empty, budget, factors, from, to, 3);
     return found ? IPT_SUCCESS
-                 : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused each way: the text is the last one's */
+                 : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }

@@ -1,8 +1,8 @@
-/* Layouts: two passes, together, on chip. */
+/* Layouts: two passes, cooperative, on chip. */
 
-/* The two-pass method with super-elements of `length` elements. Tall: panels of `length` rows are transposed, then the
- * super-elements are shuffled. Wide: the mirror of it. What is left over of the long side is saved first and restored
- * last, and then the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+/* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
+ * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
+ * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
 static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
 {
     const size_t rows = plan->desc.rows, cols = plan->desc.cols;
@@ -54,46 +54,46 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     ipt__layout_finish(plan, layout, budget);
 }
 
-/* The most elements along the short side that a chunk with `y` along the long side can have; 0: none. */
+/* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
 static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 {
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
-    size_t x = quanta / ((y * size + slack + 15) / 16 + 1);
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
+    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
+    size_t x = vectors / ((y * size + slack + 15) / 16 + 1);
     if (tall) {
-        if (y > IPT__CHUNK_RUNS || quanta / y < 3 || (quanta / y - 1) * 16 < slack + size)
+        if (y > IPT__CHUNK_RUNS || vectors / y < 3 || (vectors / y - 1) * 16 < slack + size)
             return 0;
-        x = ((quanta / y - 1) * 16 - slack) / size; /* one quantum for the skew */
+        x = ((vectors / y - 1) * 16 - slack) / size; /* one vector for the skew */
     }
     return ipt__min(x, IPT__CHUNK_RUNS);
 }
 
-/* Cuts a PANEL stage's panels of `length` along the long side into chunks, as long as local memory allows. 0 if that is
- * not possible. */
+/* Cuts a PANEL stage's panels of `length` along the long side into chunks within local memory. Returns 0 if that is
+ * impossible. */
 static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
 {
     ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, quanta = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of its first quantum that a run may not have */
+    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
+    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
     chunks->y = length;
     chunks->down = 1;
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
     chunks->narrow = (int)plan->panel->params.narrow;
-    /* Whole panels, several to an order if they are small: every work-group should have some. */
+    /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
         const size_t fits = chunks->tall
-                                ? (quanta - quanta / 9 - 2) * 16 / panel
+                                ? (vectors - vectors / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
-                                           quanta / ((length * size + slack + 15) / 16 * short_side + short_side));
+                                           vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
         chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
         chunks->x = short_side;
         chunks->across = 1;
     } else {
-        /* Short edges cut many sectors: a tall chunk is made as near a square as rows of x and slots of y elements go.
-         * More chunks that share slots have to gain a fifth. */
+        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain a
+         * fifth, because its chunks share slots. */
         double best = 0;
         size_t down;
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
@@ -112,11 +112,11 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->across = ipt__ceil_divide(short_side, chunks->x);
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
-    /* Should a panel be left to the last work-group, it moves whole slots. */
+    /* The last work-group may have to move a panel alone: then it moves whole slots. */
     if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
-    chunks->orders = chunks->packs + tail;
+    chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
@@ -132,11 +132,11 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->block_rows = length / chunks->blocks;
     }
     return (chunks->across * chunks->down <= half || !chunks->waits) &&
-           chunks->across * chunks->down * chunks->orders < 0x7fffffff / plan->desc.batch;
+           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / plan->desc.batch;
 }
 
-/* The two-pass method with a PANEL stage, which saves (tall) or restores (wide) what is left over, and a shuffle that
- * does the other half of that. 0 if the panels cannot be held. */
+/* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
+ * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
 static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, size_t length)
 {
     const size_t rows = plan->desc.rows, cols = plan->desc.cols;
@@ -171,8 +171,8 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
     return 1;
 }
 
-/* The whole matrix in the local memory of all work-groups that run at the same time, in one PANEL stage: a tall matrix
- * of one panel, in chunks along both sides. 0 if it does not fit. */
+/* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
+ * panel with chunks along both sides. Returns 0 if it does not fit. */
 static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
 {
     const size_t rows = plan->desc.rows, cols = plan->desc.cols, size = plan->desc.elem_size;
@@ -190,7 +190,7 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
     stage->row_stride = rows;
     chunks = &stage->chunks;
     chunks->tall = chunks->waits = 1;
-    chunks->pack = chunks->packs = chunks->orders = 1;
+    chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
          chunks->x += step)
         for (chunks->y = step; chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS; chunks->y += step) {
@@ -200,9 +200,9 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             if (chunks->across * chunks->down > plan->resident)
                 continue;
             chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
-            if (ipt__tile_quanta(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
+            if (ipt__tile_vectors(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
                 continue;
-            /* The busiest compute unit's elements, and the sectors of runs that are read or written in part. */
+            /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
                    (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size));
             if (best_cost == 0 || cost < best_cost) {

@@ -1,6 +1,5 @@
-/* Taking device memory. */
+/* Allocating device memory. */
 
-/* Waits for a command and tells whether it went well. */
 static ipt_result ipt__wait_for(cl_event event)
 {
     cl_int status = CL_COMPLETE, error = ipt__cl.clWaitForEvents(1, &event);
@@ -12,7 +11,7 @@ static ipt_result ipt__wait_for(cl_event event)
     return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
 }
 
-/* A buffer, or NULL and the failure. name: what it holds, for the message. refused: see ipt_plan. */
+/* Allocates a buffer; NULL and the error on failure. name: content, for the message. refused: see ipt_plan. */
 static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, size_t bytes, void *host,
                                const char *name, size_t *refused, ipt_result *result)
 {
@@ -31,13 +30,13 @@ static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, s
     return NULL;
 }
 
-/* Bytes that the next attempt should take, after the device has refused some: first the limit that it tells. */
+/* Bytes for the next attempt after a refused allocation. The first attempt uses the device's reported limit. */
 static size_t ipt__less_than(const ipt_context *context, size_t refused)
 {
     return context->allocation && refused > context->allocation ? context->allocation : refused / 2;
 }
 
-/* Takes the workspace and writes to all of it, so that the device really has it. */
+/* Allocates the workspace and writes to all of it: some devices allocate memory at first use. */
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     const unsigned char zero = 0;
@@ -47,11 +46,11 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (plan->lender && plan->lender->layout.workspace >= bytes) {
-        plan->workspace = plan->lender->workspace;
+    if (plan->owner && plan->owner->layout.workspace >= bytes) {
+        plan->workspace = plan->owner->workspace;
         return IPT_SUCCESS;
     }
-    plan->lender = NULL;
+    plan->owner = NULL;
     plan->workspace =
         ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
     if (result)
@@ -59,7 +58,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
-                   : ipt__wait_for(event); /* the device may only now find that it has no memory for it */
+                   : ipt__wait_for(event); /* a late allocation failure shows here */
     if (result == IPT_ERROR_OUT_OF_MEMORY)
         plan->refused = bytes;
     if (event)
