@@ -87,11 +87,25 @@ ${compiler%% *} program.o -o program $libraries
 END
     done
 
-    # Without what only reproduces the seeds.
-    job "$compiler" no seed kernels <<END
-$build -DIPT_NO_SEED_KERNELS $a $b -o program $libraries
+    # Without what only reproduces the papers, under both names.
+    for option in -DIPT_NO_PAPERS -DIPT_NO_SEED_KERNELS; do
+        job "$compiler" "$option" <<END
+$build $option $a $b -o program $libraries
 ./program
 if nm program | grep -i -e heuristic -e text_p_ipt -e text_pad; then exit 1; fi
+END
+    done
+
+    # Without storages, without wisdom.
+    job "$compiler" no storage <<END
+$build -DIPT_NO_STORAGE $a $b -o program $libraries
+./program
+if nm program | grep storage; then exit 1; fi
+END
+    job "$compiler" no wisdom <<END
+$build -DIPT_NO_WISDOM $a $b -o program $libraries
+./program
+if nm program | grep ipt_wisdom; then exit 1; fi
 END
 
     # Without the disk cache: no file is opened but those of wisdom.
