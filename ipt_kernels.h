@@ -2,34 +2,34 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The ipt authors. The text of the licence is at the end of ipt.h. */
 /* clang-format off */
-/* The kernels' X-lists, by hand. gen/embed.c copies them into ipt_kernels.h; nothing else declares a parameter, a kernel or
- * an argument. */
+/* The kernels' X-lists, written by hand. gen/embed.c copies them into ipt_kernels.h. Parameters, kernels and arguments are
+ * declared here only. */
 
 /* Compile-time parameters: each combination is one specialised program.
  * X(field, macro, minimum, maximum, meaning) */
 #define IPT_PARAM_LIST(X)                                                                                              \
     X(unit_bytes, IPT_UNIT_BYTES, 1, 16, "bytes of the unit that a work-item moves: a power of two")                   \
-    X(element_units, IPT_ELEMENT_UNITS, 0, 1, "1: an element is one unit; 0: the argument element_units tells")        \
+    X(element_units, IPT_ELEMENT_UNITS, 0, 1, "1: an element is one unit; 0: element_units is given at run time")      \
     X(group_size, IPT_GROUP_SIZE, 1, 1024, "work-items in a work-group: a power of two")                               \
     X(tile, IPT_TILE, 2, 128, "side of a square tile, elements; up to 32 a power of two")                                        \
     X(lanes, IPT_LANES, 1, 1024, "work-items that share a row, form a sub-group or move a super-element: a power of two") \
     X(index_bits, IPT_INDEX_BITS, 32, 64, "width of a slot number: 32 (fewer than 2^31 slots) or 64")                  \
-    X(tall, IPT_TALL, 0, 1, "1: panels are read by rows and written as slots; 0: the other way round")                 \
+    X(tall, IPT_TALL, 0, 1, "1: panels are read by rows and written as slots; 0: read as slots, written by rows")      \
     X(narrow, IPT_NARROW, 0, 1, "1: a chunk reads (tall) or writes (wide) whole rows of a panel")                      \
     X(inner, IPT_INNER, 0, 1, "1: each super-element is transposed on the way")                                        \
     X(memory_model, IPT_MEMORY_MODEL, 0, 3,                                                                            \
-      "work-groups see each other's memory by 0: OpenCL C 1.2; 1: PTX; 2: newer PTX; 3: OpenCL C 2.0")                 \
+      "memory model between work-groups, 0: OpenCL C 1.2; 1: PTX; 2: newer PTX; 3: OpenCL C 2.0")                      \
     X(sub_group, IPT_SUB_GROUP, 0, 3,                                                                                  \
-      "sub-groups by 0: work-groups in their place; 1: PTX; 2: cl_khr_subgroups; 3: cl_intel_subgroups")               \
-    X(piece_quanta, IPT_PIECE_QUANTA, 32, 1024, "quanta of 16 bytes that the pieces of super-elements touch at most")  \
+      "sub-groups, 0: replaced by work-groups; 1: PTX; 2: cl_khr_subgroups; 3: cl_intel_subgroups")                    \
+    X(piece_quanta, IPT_PIECE_QUANTA, 32, 1024, "most vectors of 16 bytes that contain a piece of a super-element")    \
     X(chains, IPT_CHAINS, 1, 8, "chains that a sub-group follows at once")                                             \
-    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is left out after every 32")                       \
+    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is skipped after every 32")                        \
     X(registers, IPT_REGISTERS, 0, 8, "units of a super-element that a work-item holds; 0: local memory holds them")       \
-    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words that the flags of one word are spread over: a power of two")             \
-    X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags 0: one after the other; 1: with gaps; 2: neighbours apart")      \
+    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words over which the flags of one word are spread: a power of two")            \
+    X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags, 0: contiguous; 1: with gaps; 2: neighbours in different words") \
     X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                                  \
     X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                            \
-    X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a panel's chunk, of two tiles")
+    X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
@@ -59,7 +59,7 @@
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes)
 
-/* Kernels that only reproduce the seeds: IPT_NO_SEED_KERNELS leaves them out. */
+/* Kernels that only reproduce the papers: IPT_NO_SEED_KERNELS leaves them out. */
 #ifndef IPT_NO_SEED_KERNELS
 #define IPT_SEED_KERNEL_LIST(X)                                                                                        \
     X(pttwac_010, 1, 1,                                                                                                \
@@ -76,7 +76,8 @@
 /* Run-time arguments, X(type, name), in the order of the kernel's signature. All lengths, strides and bases are in units
  * unless said otherwise; x_magic and x_shift divide by x (see ipt_divide in common.cl). */
 
-/* Matrices of `instances_per_matrix` back-to-back grids of rows x cols elements; a work-group takes `pack` of them. */
+/* Matrices of `instances_per_matrix` back-to-back grids of rows x cols elements; a work-group transposes `pack` of
+ * them. */
 #define IPT_tile_ARGUMENTS(X)                                                                                          \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -98,7 +99,7 @@
     X(uint, element_units_magic)                                                                                       \
     X(uint, element_units_shift)
 
-/* A work-group has group_pairs of a matrix's pairs, group_units of its units. */
+/* A work-group swaps group_pairs pairs of a matrix (flip) or computes group_units units (map). */
 #define IPT_flip_ARGUMENTS(X) \
     X(ulong, base) \
     X(ulong, matrix_stride) \
@@ -121,8 +122,8 @@
     X(ulong, group_units) \
     X(uint, groups)
 
-/* Matrices of `instances` back-to-back instances each; a work-group takes `pack` of one. An instance becomes `rows` rows
- * of run_elements elements. */
+/* Matrices of `instances` back-to-back instances each; a work-group transposes `pack` of them. An instance becomes
+ * `rows` rows of run_elements elements. */
 #define IPT_pack_ARGUMENTS(X)                                                                                          \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -178,11 +179,11 @@
     X(uint, pitch)                                                                                                     \
     X(uint, skew)                                                                                                      \
     X(uint, run_lanes) \
-    X(uint, turns) /* pairs of tiles that a work-group takes one after the other, of small tiles: */ \
-    X(uint, group_step) /* from its first one to that of the next work-group */ \
-    X(uint, turn_step)  /* from one to the next */
+    X(uint, turns) /* pairs of small tiles that a work-group swaps in turn */                        \
+    X(uint, group_step) /* distance of the first pairs of neighbouring work-groups */ \
+    X(uint, turn_step)  /* distance of a work-group's pairs */
 
-/* Rows of row_units units, from one slot grid to another: row j of a matrix goes from slot source_first + j to slot
+/* Copies rows of row_units units between slot grids: row j of a matrix goes from slot source_first + j to slot
  * target_first + j. A grid has row_slots slots in a row; slot t begins at
  * (t div row_slots) * row_stride + (t mod row_slots) * row_units. */
 #define IPT_copy_ARGUMENTS(X)                                                                                          \
@@ -237,8 +238,8 @@
     X(uint, inner_cols)                                                                                                \
     X(uint, element_units)
 
-/* As shuffle, in words, and with the gaps between the rows of slots (gap_rows of all matrices, gap_units each) moved to
- * or from the workspace beside. */
+/* As shuffle. The kernel also moves the gaps between the rows of slots to or from the workspace: gap_rows in all
+ * matrices, gap_units each. */
 #define IPT_chains_ARGUMENTS(X)                                                                                        \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -271,7 +272,7 @@
     X(uint, gap_units)                                                                                                 \
     X(uint, gap_restore) /* 1: from the workspace */                                                                   \
     X(uint, parts)       /* sub-groups that share a run of flag words: a power of two, 32 at most */                   \
-    X(uint, probe)       /* 1: tell what sub-groups there are, and do nothing else */
+    X(uint, probe)       /* 1: only report the sub-groups */
 
 /* Matrices of rows x cols elements. */
 #define IPT_out_of_place_ARGUMENTS(X)                                                                                  \
@@ -303,20 +304,20 @@
     X(ulong, row_slots)                                                                                                \
     X(ulong, row_slots_magic)                                                                                          \
     X(ulong, row_stride)   /* of the grid of slots */                                                                  \
-    X(ulong, control_base) /* words, as are the bases that follow */                                                   \
-    X(ulong, clear_base)   /* the control block that the execution before has left and the next one takes */                                               \
+    X(ulong, control_base) /* words, as are the bases below */                                                         \
+    X(ulong, clear_base)   /* the control block of the previous and the next execution */                                                                  \
     X(ulong, flags_base)                                                                                               \
     X(ulong, alone_base)                                                                                               \
     X(uint, clear_words)                                                                                               \
     X(uint, flag_words)      /* to be cleared for the other pass */                                                    \
     X(uint, flag_words_each) /* by one work-group */                                                                   \
     X(uint, row_slots_shift)                                                                                           \
-    X(uint, waits)      /* work-groups take tickets and wait for one another */                                        \
-    X(uint, neighbours) /* an order's slots reach into the memory of the next */                                       \
+    X(uint, waits)      /* 1: work-groups take tickets and wait for one another */                                     \
+    X(uint, neighbours) /* 1: a ticket group's slots extend into the memory of the next */                             \
     X(uint, tickets)                                                                                                   \
-    X(uint, orders) /* of a matrix */                                                                                  \
-    X(uint, packs)  /* orders without the tail */                                                                      \
-    X(uint, pack)   /* panels of an order */                                                                           \
+    X(uint, orders) /* ticket groups of a matrix */                                                                    \
+    X(uint, packs)  /* ticket groups without the tail */                                                               \
+    X(uint, pack)   /* panels of a ticket group */                                                                     \
     X(uint, panels)                                                                                                    \
     X(uint, length)      /* elements, as are tail_length, short_side, chunk_x and chunk_y */                           \
     X(uint, tail_length) /* 0: no tail */                                                                              \
@@ -325,13 +326,13 @@
     X(uint, chunk_y)                                                                                                   \
     X(uint, across)    /* chunks of a panel along the short side */                                                    \
     X(uint, down)      /* and along the long side */                                                                   \
-    X(uint, blocks)     /* of a panel, along the long side: what is read and waited for on its own */                 \
-    X(uint, block_rows) /* elements of a block along the long side; the last may have fewer or more */                 \
-    X(uint, pitch)     /* quanta from one run of a chunk to the next */                                                \
-    X(uint, skew)      /* one quantum more after every 2^skew runs */                                                  \
+    X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                     \
+    X(uint, block_rows) /* elements of a block along the long side; the last block may have fewer or more */           \
+    X(uint, pitch)     /* distance of a chunk's runs in vectors */                                                     \
+    X(uint, skew)      /* one vector more after every 2^skew runs */                                                   \
     X(uint, run_lanes) /* work-items that fetch a run: a power of two */                                               \
     X(uint, polls)                                                                                                     \
-    X(uint, probe_polls) /* not 0: count the work-groups that run at the same time, and do nothing else */             \
+    X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
     X(uint, chunks_magic) /* across * down */                                                                          \
     X(uint, chunks_shift)                                                                                              \
     X(uint, across_magic)                                                                                              \
@@ -346,7 +347,7 @@
     X(uint, element_units_magic)                                                                                       \
     X(uint, element_units_shift)
 
-/* Each instance is a rows x cols grid of elements, in instance_units units one after the other. */
+/* Each instance is a rows x cols grid of elements; instances are contiguous. */
 #define IPT_pttwac_010_ARGUMENTS(X)                                                                                    \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -376,7 +377,8 @@
     X(uint, cols_shift)                                                                                                \
     X(ulong, super_units)
 
-/* Rows of row_units units of each matrix, from source_stride to target_stride units apart; one of these is row_units. */
+/* Changes the distance of each matrix's rows of row_units units from source_stride to target_stride. One of these strides is
+ * row_units. */
 #define IPT_pad_ARGUMENTS(X)                                                                                           \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -392,7 +394,7 @@
 /* The text of each kernel file, line by line, and its FNV-1a hash. */
 
 static const char *const ipt__text_common[] = {
-    "/* What every kernel shares: the unit, division by constants from the host, tiles in local memory. */\n",
+    "/* Shared by all kernels: the unit, division by the host's constants, and tiles in local memory. */\n",
     "#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENTS)\n",
     "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENTS must be defined\"\n",
     "#endif\n",
@@ -411,8 +413,8 @@ static const char *const ipt__text_common[] = {
     "#error \"IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16\"\n",
     "#endif\n",
     "\n",
-    "/* What becomes of an element, which is one unit then, where a kernel has each in hand just once. The plan's expression\n",
-    " * computes it from x. */\n",
+    "/* Applies the plan's expression to x, an element of one unit. A kernel calls it where each element passes exactly\n",
+    " * once. */\n",
     "#if defined(IPT_APPLY) && IPT_APPLY\n",
     "#define IPT_PASTE(a, b) a##b\n",
     "#define IPT_AS(type) IPT_PASTE(as_, type)\n",
@@ -438,7 +440,7 @@ static const char *const ipt__text_common[] = {
     "#define IPT_APPLIED(unit) (unit)\n",
     "#endif\n",
     "\n",
-    "/* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d), exact for n < 2^31. A\n",
+    "/* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d). Exact for n < 2^31. A\n",
     " * magic of 0 stands for d = 1. */\n",
     "uint ipt_divide32(uint n, uint magic, uint shift)\n",
     "{\n",
@@ -451,7 +453,7 @@ static const char *const ipt__text_common[] = {
     "    return magic != 0 ? mul_hi(n, magic) >> shift : n;\n",
     "}\n",
     "\n",
-    "/* Slot numbers: 32 bits where there are fewer than 2^31 slots, else 64. */\n",
+    "/* A slot number has 32 bits if there are fewer than 2^31 slots, else 64. */\n",
     "#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32\n",
     "typedef uint ipt_index;\n",
     "#define IPT_DIVIDE(n, magic, shift) ipt_divide32(n, (uint)(magic), shift)\n",
@@ -460,8 +462,8 @@ static const char *const ipt__text_common[] = {
     "#define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)\n",
     "#endif\n",
     "\n",
-    "/* Where slot t begins, in units, on a grid with row_slots slots of slot_units each in a row and row_stride units from\n",
-    " * one row to the next. Beyond 2^32 whatever the width of t. */\n",
+    "/* The address of slot t, in units. A row of the grid has row_slots slots of slot_units each; rows begin row_stride\n",
+    " * units apart. The address may exceed 2^32 even if t has 32 bits. */\n",
     "ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n",
     "                       ulong slot_units)\n",
     "{\n",
@@ -469,7 +471,7 @@ static const char *const ipt__text_common[] = {
     "    return row * row_stride + (t - row * row_slots) * slot_units;\n",
     "}\n",
     "\n",
-    "/* The slot that the content of slot t of a rows x cols grid moves to. */\n",
+    "/* The slot to which slot t of a rows x cols grid moves. */\n",
     "ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic, uint cols_shift)\n",
     "{\n",
     "    const ipt_index row = IPT_DIVIDE(t, cols_magic, cols_shift);\n",
@@ -482,8 +484,8 @@ static const char *const ipt__text_common[] = {
     "#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))\n",
     "#endif\n",
     "\n",
-    "/* Orders the memory accesses of a work-item before it for the whole device before those after it. PTX: mem_fence is\n",
-    " * only membar.cta there. OpenCL C 1.2 has nothing stronger than its mem_fence. */\n",
+    "/* Orders this work-item's earlier memory accesses before its later ones, for the whole device. PTX needs assembly: its\n",
+    " * mem_fence is only membar.cta. OpenCL C 1.2 has nothing stronger than mem_fence. */\n",
     "#if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2\n",
     "#define IPT_FENCE_DEVICE() __asm__ volatile(\"membar.gl;\" ::: \"memory\")\n",
     "#elif IPT_MEMORY_MODEL == 3\n",
@@ -492,7 +494,7 @@ static const char *const ipt__text_common[] = {
     "#define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)\n",
     "#endif\n",
     "\n",
-    "/* Adds one to a word for other work-groups to see after all that this work-item knows to have happened. */\n",
+    "/* Adds 1 to a word with release semantics: a work-group that sees the sum also sees all earlier accesses. */\n",
     "void ipt_signal(volatile __global uint *word)\n",
     "{\n",
     "#if IPT_MEMORY_MODEL == 2\n",
@@ -505,9 +507,9 @@ static const char *const ipt__text_common[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* Adds one to a word that says what has been read into local memory, for those who are going to overwrite it. What has\n",
-    " * arrived there, and been waited for, cannot be undone by a later write, so that PTX needs no release, which would cost\n",
-    " * a tenth of a panel's time on an H200. Where the language has it, it is used. */\n",
+    "/* Counts a finished read into local memory; work-groups wait for this count before they overwrite the source. A later\n",
+    " * write cannot change data that has arrived in local memory. So PTX needs no release, which would cost a tenth of a\n",
+    " * panel's time on an H200. The other memory models release. */\n",
     "void ipt_count_read(volatile __global uint *word)\n",
     "{\n",
     "#if IPT_MEMORY_MODEL == 2\n",
@@ -517,8 +519,8 @@ static const char *const ipt__text_common[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* A word that another work-group may change at any time: a plain load may read a cache that nobody tells of it. What\n",
-    " * comes behind it happens after what the word tells of. */\n",
+    "/* Reads, with acquire semantics, a word that other work-groups may change. A plain load may hit a non-coherent\n",
+    " * cache. */\n",
     "uint ipt_poll(volatile __global uint *word)\n",
     "{\n",
     "#if IPT_MEMORY_MODEL == 2\n",
@@ -534,7 +536,7 @@ static const char *const ipt__text_common[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* The same without that order. */\n",
+    "/* The same with relaxed semantics. */\n",
     "uint ipt_glance(volatile __global uint *word)\n",
     "{\n",
     "#if IPT_MEMORY_MODEL == 2\n",
@@ -548,19 +550,20 @@ static const char *const ipt__text_common[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* Memory is fetched in quanta of 16 bytes, aligned as such, whatever the unit: a run's first unit lies where it did in\n",
-    " * its quantum. */\n",
+    "/* Kernels fetch aligned vectors of 16 bytes, whatever the unit. In local memory, the first unit of a run keeps its\n",
+    " * offset within its vector. */\n",
     "#define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)\n",
     "\n",
-    "/* Memory is written by sectors. */\n",
+    "/* Kernels write sectors of 32 bytes. */\n",
     "#define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)\n",
     "\n",
-    "/* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */\n",
+    "/* Copies a vector to local memory. The copy is complete after ipt_fetch_wait by the same work-item. */\n",
     "void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)\n",
     "{\n",
     "#if IPT_MEMORY_MODEL == 2\n",
-    "    /* Needs no registers, so that all that a work-group reads is under way at once. Runs begin inside lines whose rest\n",
-    "     * another run needs soon: asking for whole lines gained 3 % (panels) to 9 % (squares) on an H200. */\n",
+    "    /* An asynchronous copy needs no registers, so a work-group issues all its reads at once. The prefetch of whole\n",
+    "     * lines helps because another run soon needs the rest of a line. It gained 3 % (panels) to 9 % (squares) on an\n",
+    "     * H200. */\n",
     "    __asm__ volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\" ::\"r\"((uint)(ulong)to), \"l\"(from) : \"memory\");\n",
     "#else\n",
     "    *to = *from;\n",
@@ -588,7 +591,7 @@ static const char *const ipt__text_common[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* Closes a block of what this work-item fetches. */\n",
+    "/* Closes a block of this work-item's fetches. */\n",
     "void ipt_fetch_close_block(void)\n",
     "{\n",
     "#if IPT_MEMORY_MODEL == 2\n",
@@ -596,7 +599,7 @@ static const char *const ipt__text_common[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* Waits for all blocks but the last `but`, up to IPT_BLOCKS - 1, that this work-item has closed. */\n",
+    "/* Waits for all blocks that this work-item has closed except the last `but`, at most IPT_BLOCKS - 1. */\n",
     "#define IPT_BLOCKS 4\n",
     "void ipt_fetch_wait_but(uint but)\n",
     "{\n",
@@ -612,8 +615,9 @@ static const char *const ipt__text_common[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* Stores a unit that no cache needs to keep. What panels left in an H200's cache slowed copies of rectangles over the\n",
-    " * bus that ran meanwhile, from 93 to 69 GB/s both ways; the panels themselves take as long either way. */\n",
+    "/* Stores a unit with a streaming hint: no kernel reads it again soon. Without the hint, a panel's data in the cache of\n",
+    " * an H200 slowed concurrent rectangle copies over the bus from 93 to 69 GB/s in both directions. The panels take as\n",
+    " * long either way. */\n",
     "void ipt_store(__global ipt_unit *to, ipt_unit unit)\n",
     "{\n",
     "#if IPT_MEMORY_MODEL != 1 && IPT_MEMORY_MODEL != 2\n",
@@ -635,13 +639,13 @@ static const char *const ipt__text_common[] = {
     "\n",
     "#endif\n",
     "\n",
-    "/* Work-items of a group stand in lines. */\n",
+    "/* A line is up to 32 consecutive work-items of a work-group. */\n",
     "#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n",
     "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n",
     "\n",
     "#if defined(IPT_ELEMENT_UNITS) && defined(IPT_MEMORY_MODEL)\n",
     "\n",
-    "/* Unit k of a run of elements: which element, and which of its units. */\n",
+    "/* Splits unit k of a run of elements into its element and its part of that element. */\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
     "#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0\n",
     "#else\n",
@@ -649,17 +653,17 @@ static const char *const ipt__text_common[] = {
     "    const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units\n",
     "#endif\n",
     "\n",
-    "/* The quantum at which row i of a tile begins in local memory, if rows lie `pitch` quanta apart and one more after\n",
-    " * every 2^skew of them. */\n",
+    "/* The vector at which row i of a tile begins in local memory. Rows lie `pitch` vectors apart; one more vector follows\n",
+    " * every 2^skew rows. */\n",
     "uint ipt_tile_row(uint i, uint pitch, uint skew)\n",
     "{\n",
     "    return i * pitch + (i >> skew);\n",
     "}\n",
     "\n",
-    "/* Fetches a tile, `rows` rows of `units` units, the first at `begin` and row_units from one to the next, into local\n",
-    " * memory, in `blocks` blocks of block_rows rows. run_lanes work-items share a row; the host chooses them so that the\n",
-    " * rows of one work-item all begin at the same place of a quantum, and block_rows so that all work-items have the same\n",
-    " * number of rows in a block. Nothing outside [low, high) is read. */\n",
+    "/* Fetches a tile into local memory in `blocks` blocks of block_rows rows. The tile has `rows` rows of `units` units;\n",
+    " * the first begins at `begin`, and rows lie row_units apart. run_lanes work-items share a row. The host chooses\n",
+    " * run_lanes so that all rows of one work-item begin at the same offset in a vector. It chooses block_rows so that all\n",
+    " * work-items have the same number of rows in a block. Units outside [low, high) are not read. */\n",
     "void ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,\n",
     "                    uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,\n",
     "                    ulong high)\n",
@@ -691,7 +695,7 @@ static const char *const ipt__text_common[] = {
     "    }\n",
     "}\n",
     "\n",
-    "/* starts[i] for such a tile: the unit of local memory at which row i begins. */\n",
+    "/* Computes starts[i] for such a tile: the unit of local memory at which row i begins. */\n",
     "void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)\n",
     "{\n",
     "    for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)\n",
@@ -699,13 +703,12 @@ static const char *const ipt__text_common[] = {
     "                    (((uint)begin + i * (uint)row_units) & (IPT_QUANTUM_UNITS - 1));\n",
     "}\n",
     "\n",
-    "/* What follows writes transposed runs, four of them at a time by a line of work-items, so that their accesses overlap.\n",
-    " * Stores begin at sectors wherever the run does: memory takes whole sectors twice as fast (measured on an H200: 3650\n",
-    " * against 1790 GB/s). These loops are bound by the instructions that they issue, not by memory: what can be computed\n",
-    " * once is. */\n",
+    "/* The functions below write transposed runs. A line of work-items writes four runs at a time, so that their accesses\n",
+    " * overlap. Stores begin at sector boundaries wherever the run begins: an H200 wrote whole sectors at 3650 GB/s, split\n",
+    " * ones at 1790. Instruction issue limits these loops, so they compute invariants once. */\n",
     "\n",
-    "/* Four units that lie together at a quantum, in one access where a quantum is four units: a fourth of the bank\n",
-    " * conflicts that four accesses have where all rows begin alike. */\n",
+    "/* Reads four units of one aligned vector. With units of 4 bytes this is one access. Where all rows begin alike, it has\n",
+    " * a fourth of the bank conflicts that four accesses have. */\n",
     "void ipt_read_four(ipt_unit *values, __local ipt_unit *from)\n",
     "{\n",
     "#if IPT_UNIT_BYTES == 4\n",
@@ -721,9 +724,10 @@ static const char *const ipt__text_common[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* Four runs of `units` units to rows of `target`, the first at `begin` and `run_stride` units from one to the next: a\n",
-    " * multiple of a sector, so that all four begin at the same place of one. `count` of them are there. Unit k of run u is\n",
-    " * at tile[starts[element of k] + from + u * from_step + part of k]; `together`: all four always lie at a quantum. */\n",
+    "/* Writes the first `count` of four runs of `units` units to `target`. The first run begins at `begin`; runs lie\n",
+    " * run_stride units apart. run_stride is a multiple of a sector, so all four runs begin at the same offset in a sector.\n",
+    " * Unit k of run u is at tile[starts[element of k] + from + u * from_step + part of k]. `together`: the four units\n",
+    " * always form an aligned vector. */\n",
     "void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n",
     "                    ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,\n",
     "                    uint element_units, uint element_units_magic, uint element_units_shift)\n",
@@ -734,7 +738,7 @@ static const char *const ipt__text_common[] = {
     "    for (uint u = 0; u < 4; ++u)\n",
     "        sectors[u] = target + (begin - before) + u * run_stride;\n",
     "    for (uint at = lane; at - lane < units + before; at += IPT_LINE_LANES) {\n",
-    "        /* No branch, so that no read waits for another: units beyond the run are read for nothing. */\n",
+    "        /* No branch, so that reads do not wait for each other: units beyond the run are read and dropped. */\n",
     "        const uint i = at - before, inside = min(i, units - 1);\n",
     "        IPT_ELEMENT_OF(inside, element, part);\n",
     "        __local ipt_unit *units_of = tile + (starts[element] + part + from);\n",
@@ -755,13 +759,13 @@ static const char *const ipt__text_common[] = {
     "    }\n",
     "}\n",
     "\n",
-    "/* All the `runs` runs of a group's tile to rows of `target`, the first at `begin` and row_units from one to the next.\n",
-    " * aligned: the tile's rows all begin at a quantum. */\n",
+    "/* Writes all `runs` runs of a work-group's tile to `target`. The first run begins at `begin`; runs lie row_units apart.\n",
+    " * aligned: every row of the tile begins at a vector. */\n",
     "void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n",
     "                    ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,\n",
     "                    uint element_units_shift)\n",
     "{\n",
-    "    /* Rows that begin alike: neighbours if all do. */\n",
+    "    /* The distance of rows that begin at the same offset in a sector. */\n",
     "    const uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n",
     "    for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {\n",
     "        const uint run =\n",
@@ -785,7 +789,7 @@ static const char *const ipt__text_common[] = {
     "\n",
     "#ifdef IPT_TILE\n",
     "\n",
-    "/* A work-item alone, as on CPUs, transposes blocks in vector registers and needs no tile. */\n",
+    "/* A work-group of one work-item, as on CPUs, transposes blocks in vector registers and needs no tile. */\n",
     "#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n",
     "#define IPT_VECTORS 1\n",
     "#if IPT_UNIT_BYTES == 4\n",
@@ -800,7 +804,7 @@ static const char *const ipt__text_common[] = {
     "#define IPT_STORE_VECTOR(vector, to) vstore4(vector, 0, to)\n",
     "#endif\n",
     "\n",
-    "/* Exchanges the upper right with the lower left quarters of 2 x 2 (ones), 4 x 4 (twos) and 8 x 8 (halves) units. */\n",
+    "/* Exchange the upper right and lower left quarters of 2 x 2 (ones), 4 x 4 (twos) and 8 x 8 (halves) units. */\n",
     "void ipt_exchange_halves(ipt_vector *a, ipt_vector *b)\n",
     "{\n",
     "    const ipt_vector both = (ipt_vector)(a->lo, b->lo);\n",
@@ -861,10 +865,10 @@ static const char *const ipt__text_common[] = {
     "#define IPT_VECTORS 0\n",
     "#endif\n",
     "\n",
-    "/* A tile of up to IPT_TILE x IPT_TILE elements, of which `parts` units each are held. */\n",
+    "/* A tile of up to IPT_TILE x IPT_TILE elements, `parts` units of each. */\n",
     "\n",
-    "/* Unit k of a row of elements with `parts` units each: which element, and which of its parts. Exact for\n",
-    " * k < 512 = IPT_TILE * 16 and parts <= 16. */\n",
+    "/* Splits unit k of a row into its element and its part; an element has `parts` units. Exact for k < 512 = IPT_TILE * 16\n",
+    " * and parts <= 16. */\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
     "#define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0\n",
     "#else\n",
@@ -872,7 +876,7 @@ static const char *const ipt__text_common[] = {
     "    const uint element = ((k) * (65535u / (parts) + 1u)) >> 16, part = (k)-element * (parts)\n",
     "#endif\n",
     "\n",
-    "/* Reads rows x cols elements at `source` into `tile`; a row of the tile has `pitch` units. */\n",
+    "/* Reads rows x cols elements at `source` into `tile`, whose rows have `pitch` units. */\n",
     "void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, ulong row_stride, uint rows,\n",
     "                   uint cols, uint element_units, uint parts)\n",
     "{\n",
@@ -898,24 +902,25 @@ static const char *const ipt__text_common[] = {
     "\n",
     "#endif\n",
     NULL};
-#define IPT__HASH_common "2ef561df1acab1ec"
+#define IPT__HASH_common "73686cb7bb3a5d16"
 
 static const char *const ipt__text_chains[] = {
-    "/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group and the load of a slot under way\n",
-    " * together with its claim. Memory is fetched by quanta, aligned as such, whatever the alignment of the slots.\n",
+    "/* Transposition 100! by sub-groups. The algorithm is that of shuffle.cl with two changes: a sub-group follows several\n",
+    " * chains, and it loads and claims a slot at the same time. Fetches are aligned vectors, whatever the alignment of the\n",
+    " * slots.\n",
     " *\n",
-    " * The invariant is shuffle.cl's: a bit set by anyone but the one who is to write the slot means that the slot's\n",
-    " * original content has arrived with its holder. Whoever holds what belongs into slot q is the only one who may write q,\n",
-    " * so q may be loaded and claimed at the same time; it is written when all work-items' loads have arrived in local\n",
-    " * memory and the claim has been answered. But whoever starts a chain must have loaded its first slot before the claim:\n",
-    " * it is loaded in one step, which ends when everything has arrived, and claimed in the next. One work-item claims for a\n",
-    " * chain and hands the answer round. */\n",
+    " * Invariant, as in shuffle.cl: a set flag means that a sub-group holds the slot's original content, unless the slot's\n",
+    " * writer has set it. Only the holder of the content that belongs into slot q writes q. So it may load and claim q\n",
+    " * at the same time. It writes q after all its work-items' loads have arrived in local memory and the claim has\n",
+    " * returned. The start of a chain is different: the first slot must be loaded before it is claimed. One step loads the\n",
+    " * slot and ends when the data has arrived; the next step claims it. One work-item claims for a chain and broadcasts the\n",
+    " * result. */\n",
     "#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n",
     "    !defined(IPT_SUB_GROUP)\n",
     "#error \"IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined\"\n",
     "#endif\n",
     "\n",
-    "#if IPT_SUB_GROUP == 1 /* PTX: several to a work-group */\n",
+    "#if IPT_SUB_GROUP == 1 /* PTX: several in a work-group */\n",
     "#define IPT_LANE (get_local_id(0) % IPT_LANES)\n",
     "#define IPT_SUB_GROUP_ID (get_local_id(0) / IPT_LANES)\n",
     "uint ipt_shuffle(uint value, uint lane)\n",
@@ -935,7 +940,7 @@ static const char *const ipt__text_chains[] = {
     "#define IPT_SHUFFLE(value, lane) ipt_shuffle(value, lane)\n",
     "#define IPT_BALLOT(vote) ipt_ballot(vote)\n",
     "#define IPT_SUB_GROUP_BARRIER() __asm__ volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\")\n",
-    "#elif IPT_SUB_GROUP >= 2 /* a work-group is one of the device's sub-groups */\n",
+    "#elif IPT_SUB_GROUP >= 2 /* a work-group is one sub-group of the device */\n",
     "#if IPT_SUB_GROUP == 2\n",
     "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n",
     "#else\n",
@@ -946,7 +951,7 @@ static const char *const ipt__text_chains[] = {
     "#define IPT_SHUFFLE(value, lane) sub_group_broadcast(value, lane)\n",
     "#define IPT_BALLOT(vote) sub_group_reduce_add((vote) ? 1u << lane : 0u)\n",
     "#define IPT_SUB_GROUP_BARRIER() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
-    "#else /* a work-group is what a sub-group would be */\n",
+    "#else /* a work-group replaces a sub-group */\n",
     "#define IPT_LANE get_local_id(0)\n",
     "#define IPT_SUB_GROUP_ID 0u\n",
     "uint ipt_shuffle(__local uint *exchange, uint value, uint lane)\n",
@@ -977,7 +982,7 @@ static const char *const ipt__text_chains[] = {
     "#define IPT_SUB_GROUP_ATTRIBUTE\n",
     "#endif\n",
     "\n",
-    "/* Claims slots for one chain: what the flag word was. */\n",
+    "/* Claims slots for one chain; returns the flag word before the claim. */\n",
     "uint ipt_claim(volatile __global uint *word, uint bits)\n",
     "{\n",
     "#if IPT_MEMORY_MODEL == 3\n",
@@ -987,7 +992,8 @@ static const char *const ipt__text_chains[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* Fetches the quanta that `units` units at `begin` touch, by a sub-group. Nothing outside [low, high) is read. */\n",
+    "/* Fetches, with a sub-group, the vectors that contain the `units` units at `begin`. Units outside [low, high) are not\n",
+    " * read. */\n",
     "void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,\n",
     "                     ulong high)\n",
     "{\n",
@@ -1006,13 +1012,13 @@ static const char *const ipt__text_chains[] = {
     "    }\n",
     "}\n",
     "\n",
-    "/* Writes `units` units that begin at unit `held` of `quanta` to target[begin], by a sub-group. */\n",
+    "/* Writes, with a sub-group, `units` units to target[begin]. They begin at unit `held` of `quanta`. */\n",
     "void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)\n",
     "{\n",
     "#if IPT_UNIT_BYTES >= 4\n",
-    "    /* By quanta that are aligned where they go. What goes into one comes from two neighbours, turned by as many words\n",
-    "     * as the places in their quanta differ. With four times fewer instructions than by words an H200 shuffles 10 %\n",
-    "     * faster. */\n",
+    "    /* Writes vectors that are aligned in the target. Each is assembled from two neighbouring source vectors, rotated by\n",
+    "     * the difference of their offsets in words. Writing vectors takes a fourth of the instructions that words take; an\n",
+    "     * H200 shuffles 10 % faster. */\n",
     "    const uint words = units * (IPT_UNIT_BYTES / 4);\n",
     "    const uint from = held * (IPT_UNIT_BYTES / 4) % 4, to = (uint)begin * (IPT_UNIT_BYTES / 4) % 4;\n",
     "    const uint turn = (from - to) % 4, count = (to + words + 3) / 4;\n",
@@ -1020,7 +1026,7 @@ static const char *const ipt__text_chains[] = {
     "    __global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_QUANTUM_UNITS)) + lane;\n",
     "#pragma unroll 4\n",
     "    for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES) {\n",
-    "        const int word = (int)(4 * (lane + q)) - (int)to; /* of the piece */\n",
+    "        const int word = (int)(4 * (lane + q)) - (int)to; /* index in the piece */\n",
     "        if (lane + q < count) {\n",
     "            uint4 low = quanta[max(first + (int)(lane + q), 0)];\n",
     "            if (turn != 0) {\n",
@@ -1057,10 +1063,10 @@ static const char *const ipt__text_chains[] = {
     "#endif\n",
     "}\n",
     "\n",
-    "/* Of the two halves of a chain's quanta, the one that does not hold unit `held`. */\n",
+    "/* The half of a chain's vectors that does not hold unit `held`. */\n",
     "#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS) % 2)\n",
     "\n",
-    "enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* what a chain does: nothing, hold a first slot that is not claimed, go on */\n",
+    "enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* state of a chain: idle; its first slot loaded but not claimed; moving on */\n",
     "\n",
     "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void\n",
     "ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n",
@@ -1068,13 +1074,14 @@ static const char *const ipt__text_chains[] = {
     "#if IPT_SUB_GROUP == 0\n",
     "    __local uint exchange[IPT_LANES];\n",
     "#endif\n",
-    "    /* Of each chain the quanta that it holds and those that come. */\n",
+    "    /* For each chain, the vectors that it holds and those that it loads. */\n",
     "    __local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];\n",
     "    __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];\n",
     "    const uint lane = IPT_LANE;\n",
     "#if IPT_SUB_GROUP >= 2\n",
     "    if (probe) {\n",
-    "        /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. */\n",
+    "        /* Writes the sub-group size to the workspace, and counts the work-items whose sub-group meets this kernel's\n",
+    "         * needs. */\n",
     "        const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n",
     "                   last = IPT_SHUFFLE(lane, size - 1);\n",
     "        if (get_global_id(0) == 0)\n",
@@ -1088,7 +1095,7 @@ static const char *const ipt__text_chains[] = {
     "    const ulong number = (ulong)get_group_id(0) * sub_groups + IPT_SUB_GROUP_ID;\n",
     "    const ulong everyone = (ulong)get_num_groups(0) * sub_groups;\n",
     "\n",
-    "    /* The gaps between the rows of slots: to the workspace, or from it. No slot touches them. */\n",
+    "    /* Save or restore the gaps between the rows of slots. No slot overlaps them. */\n",
     "    for (ulong row = number; row < gap_rows; row += everyone) {\n",
     "        const ulong m = ipt_divide64(row, gap_rows_each_magic, gap_rows_each_shift),\n",
     "                    in_matrix = row - m * gap_rows_each;\n",
@@ -1102,8 +1109,8 @@ static const char *const ipt__text_chains[] = {
     "                saved[i] = gap[i];\n",
     "    }\n",
     "\n",
-    "    /* Each sub-group starts chains in a run of flag words of its own; if there are fewer words than sub-groups, in a\n",
-    "     * part of a word. */\n",
+    "    /* A sub-group starts chains in its own run of flag words. If there are fewer words than sub-groups, it owns a part\n",
+    "     * of a word. */\n",
     "    const ulong run = number / parts;\n",
     "    const uint part_bits = 32 / parts;\n",
     "    const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;\n",
@@ -1120,16 +1127,16 @@ static const char *const ipt__text_chains[] = {
     "        ulong next = w - domain * words;\n",
     "        w = domain * words + end;\n",
     "\n",
-    "        /* Each of the first lanes knows of one chain. */\n",
-    "        uint held[IPT_CHAINS]; /* of each chain, where its piece begins: units in `quanta` */\n",
+    "        /* Lane c holds the state of chain c. */\n",
+    "        uint held[IPT_CHAINS]; /* where each chain's piece begins: units in `quanta` */\n",
     "#pragma unroll 8\n",
     "        for (uint c = 0; c < IPT_CHAINS; ++c)\n",
     "            held[c] = 2 * c * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS;\n",
     "        uint state = IPT_IDLE;\n",
     "        ipt_index slot = 0;\n",
-    "        ulong address = 0;   /* of the slot that the chain loads */\n",
+    "        ulong address = 0;   /* of the slot to load */\n",
     "        uint open = 0;       /* clear bits in this lane's flag word */\n",
-    "        ulong word = 0;      /* which one that is */\n",
+    "        ulong word = 0;      /* index of this lane's flag word */\n",
     "        uint candidates = 0; /* lanes with open bits */\n",
     "\n",
     "        for (;;) {\n",
@@ -1141,7 +1148,7 @@ static const char *const ipt__text_chains[] = {
     "                candidates = IPT_BALLOT(open != 0);\n",
     "            }\n",
     "\n",
-    "            /* Where each chain goes: on, or to a slot that looks as if nobody had it. */\n",
+    "            /* A chain moves on to its next slot, or starts at a slot whose flag looks clear. */\n",
     "            const bool due = state != IPT_IDLE, going = state == IPT_GOING;\n",
     "            bool started = false;\n",
     "            uint idle = IPT_BALLOT(!due && lane < IPT_CHAINS);\n",
@@ -1168,11 +1175,9 @@ static const char *const ipt__text_chains[] = {
     "            if (IPT_BALLOT(due || started) == 0)\n",
     "                break;\n",
     "\n",
-    "            /* The loads, and at the same time the claims: those of chains that start are for what the step before\n",
-    "             * loaded.\n",
-    "             */\n",
+    "            /* Load and claim at the same time. A chain that starts claims the slot that the previous step loaded. */\n",
     "            ulong places[IPT_CHAINS];\n",
-    "#if IPT_SUB_GROUP == 1 /* PoCL 5.0 stops at an unrolled loop with barriers in it, which shuffles have elsewhere */\n",
+    "#if IPT_SUB_GROUP == 1 /* PoCL 5.0 fails on an unrolled loop with barriers, which shuffles contain elsewhere */\n",
     "#pragma unroll 8\n",
     "#endif\n",
     "            for (uint c = 0; c < IPT_CHAINS; ++c) {\n",
@@ -1190,7 +1195,7 @@ static const char *const ipt__text_chains[] = {
     "            IPT_SUB_GROUP_BARRIER();\n",
     "            open &= ~fresh;\n",
     "\n",
-    "            /* All loads have arrived and all claims are made: what is held may be written. */\n",
+    "            /* All loads have arrived and all claims have returned: the chains may write. */\n",
     "#pragma unroll 8\n",
     "            for (uint c = 0; c < IPT_CHAINS; ++c) {\n",
     "                if ((storing >> c & 1u) != 0)\n",
@@ -1206,12 +1211,11 @@ static const char *const ipt__text_chains[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_chains "ad43f3d5536a0dc5"
+#define IPT__HASH_chains "ba813f72f1e2a032"
 
 static const char *const ipt__text_copy[] = {
-    "/* Copies rows between two slot grids: slabs to and from the slots of a panel, the saved remainder to its gaps.\n",
-    " * IPT_LANES work-items share a row (1 on CPUs, where one work-item copies a run best). Source and target do not\n",
-    " * overlap. */\n",
+    "/* Copies rows between two slot grids: slabs to and from the slots of a panel, and the saved remainder to its gaps.\n",
+    " * IPT_LANES work-items share a row; on CPUs, one work-item per row is fastest. Source and target do not overlap. */\n",
     "#if !defined(IPT_LANES)\n",
     "#error \"IPT_LANES must be defined\"\n",
     "#endif\n",
@@ -1237,12 +1241,12 @@ static const char *const ipt__text_copy[] = {
     "        write[k] = read[k];\n",
     "}\n",
     NULL};
-#define IPT__HASH_copy "dd2198aa489a2349"
+#define IPT__HASH_copy "c090d2e3456f884c"
 
 static const char *const ipt__text_flip[] = {
-    "/* Turns rows round, or the sequence of rows, or both, where they lie: elements change places in pairs. Pair j of line l\n",
-    " * is element j of the line, line_units apart from one to the next, and the one at partner + l * partner_line + j *\n",
-    " * partner_step units. */\n",
+    "/* Reverses the elements of each row, the order of the rows, or both, in place, by swapping pairs of elements. Pair j of\n",
+    " * line l swaps the line's element j with the element at partner + l * partner_line + j * partner_step units. Lines\n",
+    " * begin line_units apart. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n",
     "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n",
     "#endif\n",
@@ -1272,11 +1276,11 @@ static const char *const ipt__text_flip[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_flip "0d99a5974811e6b2"
+#define IPT__HASH_flip "cff8f936edcd53d7"
 
 static const char *const ipt__text_map[] = {
-    "/* Applies the plan's expression to every element where it lies, for plans none of whose other stages has every element\n",
-    " * in hand just once. */\n",
+    "/* Applies the plan's expression to every element in place. A plan uses this stage if no other stage handles each\n",
+    " * element exactly once. */\n",
     "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
     "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n",
     "{\n",
@@ -1287,22 +1291,22 @@ static const char *const ipt__text_map[] = {
     "        origin[i] = IPT_APPLIED(origin[i]);\n",
     "}\n",
     NULL};
-#define IPT__HASH_map "6efd71f3267257d4"
+#define IPT__HASH_map "1a2bf5bd57c1c271"
 
 static const char *const ipt__text_out_of_place[] = {
-    "/* Each matrix from one place to another, transposed: a work-group reads a tile by rows and writes its columns. */\n",
+    "/* Transposes matrices out of place: a work-group reads a tile by rows and writes its columns. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n",
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n",
     "#endif\n",
     "\n",
-    "#define IPT_ROWS 512 /* of a tile at most */\n",
+    "#define IPT_ROWS 512 /* most rows of a tile */\n",
     "\n",
     "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
     "ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n",
     "{\n",
     "    __local uint4 quanta[IPT_LOCAL_BYTES / 16];\n",
     "    __local uint starts[IPT_ROWS];\n",
-    "    /* Down first: groups that run together write to the same lines. */\n",
+    "    /* Tiles are numbered down first: work-groups that run together write to the same lines. */\n",
     "    const uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;\n",
     "    const uint across = tile / tiles_down, down = tile - across * tiles_down;\n",
     "    const ulong row = (ulong)down * tile_rows, col = (ulong)across * tile_cols;\n",
@@ -1324,22 +1328,22 @@ static const char *const ipt__text_out_of_place[] = {
     "                   element_units_magic, element_units_shift);\n",
     "}\n",
     NULL};
-#define IPT__HASH_out_of_place "de33a672d278f660"
+#define IPT__HASH_out_of_place "55b70a558ba05b47"
 
 static const char *const ipt__text_pack[] = {
-    "/* 010! of small instances: a work-group fetches `pack` of them, back to back, into local memory, and writes them by\n",
-    " * quanta that work-items put together from where their units lie. No matter how small an instance is, memory is read\n",
-    " * and written in runs as long as the pack. An instance of the result has rows of `run_elements` elements, `along` units\n",
-    " * apart in the original; its rows begin `next` units apart, the first one at unit `origin`. */\n",
+    "/* Transposition 010! of small instances. A work-group fetches `pack` adjacent instances into local memory. It then\n",
+    " * writes vectors, each assembled by one work-item. So memory is read and written in runs as long as the pack, however\n",
+    " * small an instance is. A row of the result has `run_elements` elements, which lie `along` units apart in the original.\n",
+    " * The rows of the result begin `next` units apart in the original, the first at unit `origin`. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n",
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n",
     "#endif\n",
     "\n",
-    "/* Where quantum q lies in local memory: quanta are left out so that columns of instances whose sides are powers of two\n",
-    " * do not lie in one bank. The host counts on at most a fifth more. */\n",
+    "/* The place of vector q in local memory. Skipped vectors keep the columns of instances with power-of-two sides out of a\n",
+    " * single bank. The host allows for at most a fifth more memory. */\n",
     "#define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))\n",
     "\n",
-    "/* A quantum, and the units that it is put together from. */\n",
+    "/* A vector and its units. */\n",
     "typedef union ipt_parts {\n",
     "    uint4 quantum;\n",
     "    ipt_unit units[IPT_QUANTUM_UNITS];\n",
@@ -1356,10 +1360,10 @@ static const char *const ipt__text_pack[] = {
     "    const ulong begin = base + m * matrix_stride + first * instance_units;\n",
     "    const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n",
     "    const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n",
-    "    const uint row_units = run_elements * element_units; /* of the result */\n",
+    "    const uint row_units = run_elements * element_units; /* in the result */\n",
     "    __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));\n",
     "\n",
-    "    /* Whole quanta, and the units at both ends, each by a work-item, so that nobody waits twice. */\n",
+    "    /* Whole vectors, and the units at both ends, each by its own work-item, so that no work-item waits twice. */\n",
     "    const uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_QUANTUM_UNITS;\n",
     "    for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)\n",
     "        ipt_fetch_inside(quanta + IPT_PLACE(q), target + q);\n",
@@ -1373,7 +1377,7 @@ static const char *const ipt__text_pack[] = {
     "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
     "\n",
     "    for (uint q = id; q < end; q += IPT_GROUP_SIZE) {\n",
-    "        /* The first unit of the quantum that belongs to the pack: its instance, row, element and part of that. */\n",
+    "        /* The first unit of the vector that belongs to the pack: its instance, row, element and part. */\n",
     "        const uint skipped = q == 0 ? shift : 0, k = q * IPT_QUANTUM_UNITS + skipped - shift;\n",
     "        const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);\n",
     "        uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);\n",
@@ -1417,44 +1421,46 @@ static const char *const ipt__text_pack[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_pack "a30f50018dc6a148"
+#define IPT__HASH_pack "bf40f80a2aa87454"
 
 static const char *const ipt__text_panel[] = {
-    "/* 010!, cooperative: panels are transposed in place by work-groups that hold one chunk of a panel each and wait for one\n",
-    " * another.\n",
+    "/* Transposition 010!, cooperative. Work-groups transpose panels in place; each holds one chunk of a panel and waits for\n",
+    " * the others.\n",
     " *\n",
-    " * A tall matrix (panels of `length` rows) is read by rows and written as super-elements into slots; a wide one (panels\n",
-    " * of `length` columns) is read from slots and written by rows. What `tail_length` rows or columns are left over form\n",
-    " * one more, shorter panel, whose super-elements lie in the workspace. An order is a number of panels that tickets are\n",
-    " * given out for together, in the sequence in which they may be written: tall from the last to the first (the tail\n",
-    " * before all), wide from the first to the last (the tail after all), because a panel's slots reach into the next\n",
-    " * panel's memory.\n",
+    " * A tall matrix has panels of `length` rows, which are read by rows and written into slots as super-elements. A wide\n",
+    " * matrix has panels of `length` columns, which are read from slots and written by rows. The remaining `tail_length`\n",
+    " * rows or columns form a shorter panel, the tail; its super-elements lie in the workspace.\n",
     " *\n",
-    " * Invariant: memory of the matrix is written only when every chunk that has elements there is in local memory: chunks\n",
-    " * of the same order, or of the order before it.\n",
+    " * A ticket group (`order` in the code) is a number of panels whose tickets are issued together. Ticket groups follow\n",
+    " * the sequence in which panels may be written, because a panel's slots extend into the memory of the next panel. Tall:\n",
+    " * from the last panel to the first, the tail before all. Wide: from the first panel to the last, the tail after all.\n",
     " *\n",
-    " * What a group has to wait for is counted by blocks. Tall: a block is some rows of the panel; a group counts each when\n",
-    " * it has read its part of those rows, and waits for the rows that its slots take the place of. Wide: a block is the\n",
-    " * groups that read the slots which some rows of the result take the place of; a group writes those rows when they have\n",
-    " * all read. So the first to come do not wait until the last to come have read everything.\n",
+    " * Invariant: a work-group writes memory of the matrix only when every chunk with elements there is in local memory.\n",
+    " * Those chunks belong to the same ticket group or to the one before it.\n",
     " *\n",
-    " * Tickets are issued in sequence, so the lowest unfinished order is always the first that all its groups hold, and\n",
-    " * whoever waits for it waits for groups that run. Where fewer groups run at a time than an order needs, a group that\n",
-    " * has waited long closes the ticket counter: orders all of whose tickets were issued finish, the groups of later ones\n",
-    " * leave the matrix as it was, and the last group of all to decide transposes what they left, alone.\n",
+    " * Work-groups count finished reads by blocks, so that early work-groups need not wait until all have read everything.\n",
+    " * Tall: a block is some rows of the panel. A work-group counts each block after reading its part, and waits for the\n",
+    " * blocks that its slots overwrite. Wide: a block is the work-groups that read the slots which some rows of the result\n",
+    " * overwrite. A work-group writes those rows when the whole block has read.\n",
     " *\n",
-    " * Executions take two control blocks in turns: each clears the other one. */\n",
+    " * Tickets are issued in sequence, so the lowest unfinished ticket group is always the first to be held completely. A\n",
+    " * work-group therefore only waits for running work-groups. If fewer work-groups run at a time than a ticket group\n",
+    " * needs, a work-group that has waited long closes the ticket counter. Ticket groups whose tickets were all issued\n",
+    " * finish. The work-groups of later ones leave the matrix unchanged. The last work-group to decide transposes those\n",
+    " * panels alone.\n",
+    " *\n",
+    " * Executions alternate between two control blocks: each clears the other one. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n",
     "    !defined(IPT_INDEX_BITS)\n",
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined\"\n",
     "#endif\n",
     "\n",
-    "#define IPT_RUNS 512 /* slots and rows of a chunk at most */\n",
+    "#define IPT_RUNS 512 /* most slots and rows of a chunk */\n",
     "#define IPT_CLOSED 0x80000000u\n",
     "enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 }; /* words of the control block */\n",
-    "enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };          /* what work-item 0 hands to its group */\n",
+    "enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT }; /* values that work-item 0 shares with its work-group */\n",
     "\n",
-    "/* Holds this group and counts those that run beside it, until one of them has looked `polls` times. */\n",
+    "/* Keeps this work-group resident and counts the concurrent ones, until one of them has polled `polls` times. */\n",
     "void ipt_probe(volatile __global uint *control, uint polls)\n",
     "{\n",
     "    atomic_inc(&control[IPT_TICKETS]);\n",
@@ -1463,14 +1469,14 @@ static const char *const ipt__text_panel[] = {
     "    atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));\n",
     "}\n",
     "\n",
-    "/* What a group needs to know to wait. */\n",
+    "/* The state of a waiting work-group. */\n",
     "typedef struct ipt_waiter {\n",
     "    volatile __global uint *control;\n",
     "    uint order, chunks, polls;\n",
     "} ipt_waiter;\n",
     "\n",
-    "/* Waits until `counter` has come to `count`; without a counter, until all tickets of the waiter's order are issued.\n",
-    " * False if the order has to be left to the last group. */\n",
+    "/* Waits until `counter` reaches `count`; without a counter, until all tickets of the waiter's ticket group are issued.\n",
+    " * Returns false if the last work-group must transpose the ticket group. */\n",
     "bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)\n",
     "{\n",
     "    volatile __global uint *control = waiter->control;\n",
@@ -1481,15 +1487,15 @@ static const char *const ipt__text_panel[] = {
     "        if (counter != 0 && looks < waiter->polls)\n",
     "            continue;\n",
     "        uint tickets = ipt_poll(&control[IPT_TICKETS]);\n",
-    "        if (looks >= waiter->polls && tickets < own_end) { /* not closed, and groups of this order have yet to come */\n",
+    "        if (looks >= waiter->polls && tickets < own_end) { /* open, and this ticket group lacks work-groups */\n",
     "            tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);\n",
     "            if (tickets < IPT_CLOSED)\n",
     "                atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);\n",
-    "            IPT_FENCE_DEVICE(); /* the last group, which counts this one's departure, must see it */\n",
+    "            IPT_FENCE_DEVICE(); /* visible to the last work-group, which counts this departure */\n",
     "            tickets |= IPT_CLOSED;\n",
     "        }\n",
     "        if (tickets >= IPT_CLOSED) {\n",
-    "            const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]); /* 0: its writer is on the way */\n",
+    "            const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]); /* 0: not written yet */\n",
     "            if (closed_at != 0 && closed_at - 1 < own_end)\n",
     "                return false;\n",
     "            tickets = closed_at == 0 ? 0 : closed_at - 1;\n",
@@ -1499,8 +1505,8 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     "\n",
-    "/* Transposes a rows x cols grid in place, by one work-group: cycles over single units, as in shuffle.cl, with one flag\n",
-    " * bit each. */\n",
+    "/* Transposes a rows x cols grid in place by one work-group, along cycles of single units as in shuffle.cl. Each unit\n",
+    " * has one flag bit. */\n",
     "void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n",
     "                         uint element_units)\n",
     "{\n",
@@ -1531,8 +1537,8 @@ static const char *const ipt__text_panel[] = {
     "}\n",
     "\n",
     "#if IPT_TALL && IPT_NARROW\n",
-    "/* Writes the column of elements that begins at unit `from` of a narrow chunk, whose rows of row_units lie one after the\n",
-    " * other with a quantum between every eight, as a run of `units` units at target[begin], by a line of work-items. */\n",
+    "/* Writes a column of a narrow chunk as a run of `units` units at target[begin], by a line of work-items. The column\n",
+    " * begins at unit `from`. The chunk's rows of row_units are contiguous; a vector is skipped after every eight. */\n",
     "void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n",
     "                      uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n",
     "{\n",
@@ -1540,7 +1546,7 @@ static const char *const ipt__text_panel[] = {
     "    __global ipt_unit *sectors = target + (begin - before) + lane;\n",
     "#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)\n",
     "#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4\n",
-    "    /* A line's rows are a whole number of eight quanta apart from one turn to the next. */\n",
+    "    /* From one iteration to the next, a line advances by a multiple of eight vectors. */\n",
     "    const uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);\n",
     "    uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;\n",
     "    while (done < units + before) {\n",
@@ -1567,12 +1573,12 @@ static const char *const ipt__text_panel[] = {
     "}\n",
     "#elif IPT_TALL\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
-    "/* Write the first `runs` columns of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as runs of\n",
-    " * `units` units, column r at target[begins[r]]: a line of work-items to a column, in a loop with as few instructions as\n",
-    " * possible. Four columns at a time, which overlap more, took a fifth more of an H200's time for the pass. A line's rows\n",
-    " * are a whole number of quanta apart from one turn to the next, so its units are, too. */\n",
+    "/* The two functions below write the first `runs` columns of a tile, each as a run of `units` units: column r to\n",
+    " * target[begins[r]]. ipt_fetch_rows has fetched the tile from `rows_begin`, rows row_units apart. A line of work-items\n",
+    " * writes one column in a loop of few instructions. Four columns at a time overlap more but took a fifth more of an\n",
+    " * H200's time for the pass. From one iteration to the next, a line advances by whole vectors. */\n",
     "\n",
-    "/* Where all runs begin at sectors. */\n",
+    "/* For runs that all begin at sector boundaries. */\n",
     "void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n",
     "                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units)\n",
     "{\n",
@@ -1591,7 +1597,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     "\n",
-    "/* Wherever they begin: whole sectors but for the first and the last. */\n",
+    "/* For runs that begin anywhere: all sectors but the first and the last are written whole. */\n",
     "void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n",
     "                         uint pitch, uint skew, uint rows_begin, uint row_units)\n",
     "{\n",
@@ -1615,16 +1621,15 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     "#else\n",
-    "/* Writes up to four columns of a tile as runs of `units` units, by a line of work-items: run u begins at\n",
-    " * target[begins[u]] and is the column of elements that begins at unit from + u of each row; `count` of the four are\n",
-    " * there. */\n",
+    "/* Writes the first `count` of four columns of a tile as runs of `units` units, by a line of work-items. Run u goes to\n",
+    " * target[begins[u]]. It is the column of elements that begins at unit from + u of each row. */\n",
     "void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n",
     "                     uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n",
     "{\n",
     "    const uint lane = get_local_id(0) % IPT_LINE_LANES;\n",
     "    const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n",
     "    __global ipt_unit *sectors[4];\n",
-    "    uint i[4], runs[4]; /* the unit that comes next; units of the run, none of one that is not there */\n",
+    "    uint i[4], runs[4]; /* next unit; units of the run, 0 for an absent run */\n",
     "    uint longest = 0;\n",
     "#pragma unroll 4\n",
     "    for (uint u = 0; u < 4; ++u) {\n",
@@ -1656,18 +1661,18 @@ static const char *const ipt__text_panel[] = {
     "{\n",
     "    __local uint4 quanta[IPT_LOCAL_BYTES / 16];\n",
     "#if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)\n",
-    "    __local uint starts[IPT_RUNS]; /* units of the tile at which its rows begin */\n",
+    "    __local uint starts[IPT_RUNS]; /* unit of the tile at which each row begins */\n",
     "#endif\n",
     "#if !IPT_TALL || !IPT_NARROW\n",
-    "    __local uint4 begins[IPT_RUNS / 4]; /* units from slots_begin to this chunk's slots */\n",
+    "    __local uint4 begins[IPT_RUNS / 4]; /* offset of each of this chunk's slots from slots_begin */\n",
     "#endif\n",
     "    __local uint shared[3];\n",
     "    __local ipt_unit *tile = (__local ipt_unit *)quanta;\n",
     "    volatile __global uint *control = workspace + control_base;\n",
     "    const uint id = get_local_id(0);\n",
     "\n",
-    "    /* With a single order it does not matter who takes which chunk: nobody waits for the ticket before what it tells,\n",
-    "     * whether that order is still to be had, is needed. */\n",
+    "    /* With a single ticket group, the assignment of chunks does not matter. Work-groups use their own number and do not\n",
+    "     * wait for the ticket, which only says whether the counter is open. */\n",
     "    const uint chunks = across * down;\n",
     "    const bool single = waits && probe_polls == 0 && tickets == chunks && blocks == 1;\n",
     "    uint own_ticket = 0;\n",
@@ -1682,7 +1687,7 @@ static const char *const ipt__text_panel[] = {
     "    const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;\n",
     "    bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;\n",
     "\n",
-    "    /* This chunk: x elements along the short side from x_first on, y along the long side from y_first on. */\n",
+    "    /* This chunk: x elements along the short side from x_first, y along the long side from y_first. */\n",
     "    const uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;\n",
     "    const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;\n",
     "    const uint k = IPT_TALL ? orders - 1 - order_in_matrix : order_in_matrix;\n",
@@ -1692,7 +1697,7 @@ static const char *const ipt__text_panel[] = {
     "    const uint chunk_row = ipt_divide32(chunk, across_magic, across_shift);\n",
     "    const uint x_first = (chunk - chunk_row * across) * chunk_x, x = min(chunk_x, short_side - x_first);\n",
     "    const uint y_first = chunk_row * chunk_y;\n",
-    "    const uint y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* a tail may have none */\n",
+    "    const uint y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* 0 is possible in a tail */\n",
     "\n",
     "    const ulong origin = base + m * matrix_stride;\n",
     "    __global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;\n",
@@ -1715,7 +1720,7 @@ static const char *const ipt__text_panel[] = {
     "#endif\n",
     "\n",
     "#if IPT_TALL && IPT_NARROW\n",
-    "    /* Whole rows, one after the other: one run. */\n",
+    "    /* Whole rows are contiguous: one run. */\n",
     "    const uint fetch_end =\n",
     "        active ? ((rows_begin & (IPT_QUANTUM_UNITS - 1)) + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) /\n",
     "                     IPT_QUANTUM_UNITS\n",
@@ -1748,7 +1753,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "#endif\n",
     "\n",
-    "    /* Counts what has arrived: a tall group's blocks one after the other, or the one that a wide group belongs to. */\n",
+    "    /* Count the arrived blocks: all blocks in turn (tall), or the block of this work-group (wide). */\n",
     "    volatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];\n",
     "    const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;\n",
     "#if IPT_MEMORY_MODEL == 2\n",
@@ -1756,7 +1761,7 @@ static const char *const ipt__text_panel[] = {
     "        ipt_fetch_wait_but(signals - 1 - b);\n",
     "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
     "        active = active && own_ticket < IPT_CLOSED;\n",
-    "        /* By different lines, so that one's signal does not keep the others from the next barrier. */\n",
+    "        /* Different lines signal, so that a signal does not delay the other lines at the next barrier. */\n",
     "        if (waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)\n",
     "            ipt_count_read(&counters[own_block + b]);\n",
     "    }\n",
@@ -1774,9 +1779,9 @@ static const char *const ipt__text_panel[] = {
     "    bool before_too = neighbours && order_in_matrix != 0;\n",
     "    uint departed = 0;\n",
     "#if IPT_NARROW\n",
-    "    /* Whoever holds a narrow order, alone, is never left behind, because the orders before it are held, too. So it\n",
-    "     * writes what lies within its own order's memory at once, and only what reaches beyond when the order before has\n",
-    "     * been read: an H200 has narrow panels done in 0.87 of the time. */\n",
+    "    /* One work-group holds a narrow ticket group alone. It never gives it up, because the ticket groups before it\n",
+    "     * are held, too. So it writes the memory of its own ticket group at once. Only writes beyond it wait until the\n",
+    "     * previous ticket group has been read. On an H200 narrow panels then take 0.87 of the time. */\n",
     "    const bool go = active;\n",
     "    const uint order_units = y * count * (uint)row_units;\n",
     "#if !IPT_TALL\n",
@@ -1811,13 +1816,13 @@ static const char *const ipt__text_panel[] = {
     "        const uint sector = (uint)(rows_begin + first) % IPT_SECTOR_UNITS;\n",
     "        __global ipt_unit *target = matrix + rows_begin + first - sector;\n",
     "#if IPT_ELEMENT_UNITS == 1\n",
-    "        /* So many whole rows at a time that each work-item stays in its column, and sectors stay whole if possible. */\n",
+    "        /* Whole rows per iteration keep each work-item in its column, and keep sectors whole where possible. */\n",
     "        const uint all_rows = IPT_GROUP_SIZE / short_side;\n",
     "        const uint turn_rows = all_rows < IPT_SECTOR_UNITS ? all_rows : all_rows - all_rows % IPT_SECTOR_UNITS;\n",
     "        const uint turn = turn_rows * short_side, ahead = first + turn + id - sector;\n",
     "        const uint row_ahead = ipt_divide32(ahead, short_side_magic, short_side_shift);\n",
     "        const uint column = ahead - row_ahead * short_side;\n",
-    "        int row = (int)(row_ahead - turn_rows); /* of panel p; before the first one only where nothing is written */\n",
+    "        int row = (int)(row_ahead - turn_rows); /* in panel p; negative only where nothing is written */\n",
     "        uint p = 0, begin = starts[column];\n",
     "        for (uint at = id; id < turn && at < units + sector; at += turn, row += (int)turn_rows) {\n",
     "            for (; row >= (int)y && p + 1 < count; row -= (int)y)\n",
@@ -1841,7 +1846,8 @@ static const char *const ipt__text_panel[] = {
     "#endif\n",
     "    }\n",
     "#else\n",
-    "    /* Which of its own order's blocks lie where it is going to write, and whether the order before does. */\n",
+    "    /* The blocks of its own ticket group that this work-group overwrites, and whether it overwrites the previous ticket\n",
+    "     * group. */\n",
     "    uint first_block = 0, end_block = 0;\n",
     "#if IPT_TALL\n",
     "    if (!tail && active) {\n",
@@ -1860,9 +1866,9 @@ static const char *const ipt__text_panel[] = {
     "        first_block = phase;\n",
     "        end_block = tail ? phase : phase + 1;\n",
     "#endif\n",
-    "        /* One work-item waits for each: own blocks, blocks of the order before, and, where a block is not of all\n",
-    "         * groups, that all tickets of this order are issued, because what is written can no longer be left to the last\n",
-    "         * group. */\n",
+    "        /* One work-item waits for each: blocks of this ticket group and blocks of the previous one. If there are\n",
+    "         * several phases, one more waits until all tickets are issued, because the last work-group cannot take over a\n",
+    "         * ticket group that is partly written. */\n",
     "        const uint own = first_block < end_block ? end_block - first_block : 0;\n",
     "        const uint others = before_too && phase == 0 ? blocks : 0;\n",
     "        const uint all = !waits || !active ? 0 : own + others + (phases > 1 && phase == 0 ? 1 : 0);\n",
@@ -1871,7 +1877,7 @@ static const char *const ipt__text_panel[] = {
     "#if IPT_TALL\n",
     "            const uint needed = chunks;\n",
     "#else\n",
-    "            const uint all_x = blocks * chunk_x; /* chunk j belongs to block j * all_x / short_side */\n",
+    "            const uint all_x = blocks * chunk_x; /* chunk j is in block j * all_x / short_side */\n",
     "            const uint needed =\n",
     "                ((block + 1) * short_side + all_x - 1) / all_x - (block * short_side + all_x - 1) / all_x;\n",
     "#endif\n",
@@ -1884,7 +1890,7 @@ static const char *const ipt__text_panel[] = {
     "        }\n",
     "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
     "        go = shared[IPT_SHARED_GO] != 0;\n",
-    "        /* This group has decided, and looks at no counter any more. The answer is not needed before the end. */\n",
+    "        /* This work-group has decided and polls no more counters. The result is needed only at the end. */\n",
     "        if (id == 0 && waits && probe_polls == 0 && phase + 1 == phases)\n",
     "            departed = atomic_inc(&control[IPT_DEPARTED]) + 1;\n",
     "#if !IPT_TALL\n",
@@ -1897,7 +1903,7 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "#endif\n",
     "\n",
-    "    /* The other pass's flags and the control block of the next execution, clear for it. No group of this one looks at\n",
+    "    /* Clear the other pass's flags and the next execution's control block. No work-group of this execution reads\n",
     "     * them. */\n",
     "    const uint number = ticket * IPT_GROUP_SIZE + id;\n",
     "    if (waits && probe_polls == 0 && number < clear_words)\n",
@@ -1930,14 +1936,15 @@ static const char *const ipt__text_panel[] = {
     "        const bool last = departed == tickets;\n",
     "        uint left = all_orders;\n",
     "        if (last && !(single && go))\n",
-    "            IPT_FENCE_DEVICE(); /* after what the others did before they departed */\n",
+    "            IPT_FENCE_DEVICE(); /* after the others' accesses before their departure */\n",
     "        if (last && !(single && go) && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)\n",
     "            left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;\n",
     "        shared[IPT_SHARED_LEFT] = left;\n",
     "    }\n",
     "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
     "\n",
-    "    /* What was left, by the last group alone: all others have decided, and write earlier orders if any. */\n",
+    "    /* The last work-group transposes the remaining ticket groups alone. All others have decided, and write earlier\n",
+    "     * ticket groups only. */\n",
     "    for (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {\n",
     "        const uint left_m = left / orders;\n",
     "        const uint left_k = IPT_TALL ? orders - 1 - (left - left_m * orders) : left - left_m * orders;\n",
@@ -1961,7 +1968,7 @@ static const char *const ipt__text_panel[] = {
     "                __global ipt_unit *grid = matrix + left_origin + (ulong)p * all;\n",
     "                if (IPT_TALL)\n",
     "                    ipt_transpose_alone(grid, workspace + alone_base, length, short_side, element_units);\n",
-    "                /* Between the panel's own memory and its slots, in the direction that overwrites nothing unread. */\n",
+    "                /* Move between the panel's memory and its slots, in the direction that overwrites nothing unread. */\n",
     "                const uint pieces = neighbours ? (short_side + at_once - 1) / at_once : 0;\n",
     "                for (uint b = 0; b < pieces; ++b) {\n",
     "                    const uint piece = (IPT_TALL ? pieces - 1 - b : b) * at_once;\n",
@@ -1990,19 +1997,20 @@ static const char *const ipt__text_panel[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_panel "85f83126613433f3"
+#define IPT__HASH_panel "3b86353511ff6b9c"
 
 static const char *const ipt__text_shuffle[] = {
-    "/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is\n",
-    " * a work-group, or one of several SIMD units, or parts of them, that a work-group has.\n",
+    "/* Transposition 100!: moves super-elements along the cycles of the permutation. Each worker follows its own chains. A\n",
+    " * worker is a work-group, a SIMD unit of a work-group, or a part of one.\n",
     " *\n",
-    " * A flag per slot. Invariant: a flag set by anyone but the one who is to write the slot means that the slot's original\n",
-    " * content has arrived with its holder. Only the holder of the content that belongs into a slot writes it, and only\n",
-    " * after the flag was seen set, or set by the holder. So\n",
-    " * - a chain starts at a clear flag: load, wait for arrival, then claim; a lost claim drops the value;\n",
-    " * - a chain that holds what belongs into slot q loads q, waits for arrival, claims q, writes q; it goes on with q's old\n",
-    " * content if its claim was the first, and ends if it was not, because then somebody else holds that content. Flags are\n",
-    " * cleared by an earlier command and are never read but by atomics. No worker ever waits for another. */\n",
+    " * Each slot has a flag. Invariant: a set flag means that a worker holds the slot's original content, unless the slot's\n",
+    " * writer has set it. Only the holder of the content that belongs into a slot writes it, after it has seen the\n",
+    " * flag set or has set it. So:\n",
+    " * - A chain starts at a clear flag: load, wait for arrival, claim. If the claim fails, the worker drops the value.\n",
+    " * - A chain that holds the content of slot q loads q, waits for arrival, claims q and writes q. If its claim was the\n",
+    " * first, it continues with q's old content. Otherwise another worker holds that content, and the chain ends.\n",
+    " *\n",
+    " * An earlier command clears the flags. Only atomics read them. No worker waits for another. */\n",
     "#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n",
     "    !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n",
     "#error \"IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined\"\n",
@@ -2011,13 +2019,13 @@ static const char *const ipt__text_shuffle[] = {
     "#if IPT_GROUP_SIZE == IPT_LANES\n",
     "#define IPT_WORKER 0u\n",
     "#define IPT_LANE ((uint)get_local_id(0))\n",
-    "#else /* by PTX: a work-group's workers wait for themselves only */\n",
+    "#else /* PTX: workers of a work-group synchronise separately */\n",
     "#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)\n",
     "#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)\n",
     "#endif\n",
     "#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)\n",
     "\n",
-    "/* A worker of one work-item, on CPUs, has nothing to wait for, and no barrier in a loop. */\n",
+    "/* A worker of one work-item, as on CPUs, needs no barrier. */\n",
     "#if IPT_LANES == 1\n",
     "#define IPT_BARRIER()\n",
     "#elif IPT_GROUP_SIZE == IPT_LANES\n",
@@ -2029,11 +2037,10 @@ static const char *const ipt__text_shuffle[] = {
     "        : \"memory\")\n",
     "#endif\n",
     "\n",
-    "#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD) /* flags that lie in a word, the lowest bits of it */\n",
+    "#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD) /* flags in a word, in its lowest bits */\n",
     "\n",
-    "/* Sets bits in a flag word, once all that this worker loaded before has arrived, and tells every work-item what the\n",
-    " * word was. One work-item asks and hands the answer round: work-items that read it each for themselves would see\n",
-    " * different values. */\n",
+    "/* Waits until this worker's loads have arrived, sets bits in a flag word, and returns the word's old value to all its\n",
+    " * work-items. One work-item claims and shares the value: separate reads would return different values. */\n",
     "uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)\n",
     "{\n",
     "    IPT_BARRIER();\n",
@@ -2048,7 +2055,7 @@ static const char *const ipt__text_shuffle[] = {
     "    return old;\n",
     "}\n",
     "\n",
-    "/* Where unit k of a super-element that is written comes from in the one that was read. */\n",
+    "/* The unit of the loaded super-element that becomes unit k of the written one. */\n",
     "#if IPT_INNER\n",
     "#define IPT_FROM(k) ipt_inner_from(k, inner_rows, inner_cols, element_units)\n",
     "uint ipt_inner_from(uint k, uint inner_rows, uint inner_cols, uint element_units)\n",
@@ -2061,8 +2068,8 @@ static const char *const ipt__text_shuffle[] = {
     "#endif\n",
     "\n",
     "#if IPT_REGISTERS\n",
-    "/* Loads a piece into registers. It has arrived when the function returns: nothing else would wait for a register that\n",
-    " * is not used before the claim. */\n",
+    "/* Loads a piece into registers and waits for arrival. Without the fence nothing waits for a register that is unused\n",
+    " * before the claim. */\n",
     "void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n",
     "{\n",
     "#pragma unroll 8\n",
@@ -2134,7 +2141,7 @@ static const char *const ipt__text_shuffle[] = {
     "                for (uint k = lane; k < units; k += IPT_LANES)\n",
     "                    grid[address + k] = held[IPT_FROM(k)];\n",
     "#if IPT_INNER\n",
-    "                IPT_BARRIER(); /* other work-items' units were read: they may be replaced only now */\n",
+    "                IPT_BARRIER(); /* units of other work-items were read: overwrite them only now */\n",
     "#endif\n",
     "                __local ipt_unit *done = held;\n",
     "                held = coming;\n",
@@ -2145,18 +2152,18 @@ static const char *const ipt__text_shuffle[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_shuffle "a0c0c82bd39f5257"
+#define IPT__HASH_shuffle "11dba94e30f25069"
 
 static const char *const ipt__text_swap[] = {
-    "/* Square grids in one pass: a work-group reads a tile and its mirror and writes each transposed to the other's place.\n",
-    " */\n",
+    "/* Transposes square grids in one pass. A work-group reads a tile and its mirror tile, and writes each transposed to the\n",
+    " * other's place. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n",
     "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n",
     "#endif\n",
     "\n",
     "#if IPT_VECTORS\n",
-    "/* Exchanges the rows x cols units at `place`, transposed, with the cols x rows units at `mirror`, in vector registers.\n",
-    " * The two may be one square on the diagonal. */\n",
+    "/* Swaps the rows x cols units at `place` with the cols x rows units at `mirror`, transposed, in vector registers. Both\n",
+    " * may be the same square on the diagonal. */\n",
     "void ipt_swap_by_vectors(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)\n",
     "{\n",
     "    for (uint row = 0; row < rows; row += IPT_BLOCK)\n",
@@ -2191,8 +2198,8 @@ static const char *const ipt__text_swap[] = {
     "#if IPT_TILE > 32\n",
     "    __local uint starts[2][IPT_TILE];\n",
     "#endif\n",
-    "    /* The tiles on and above the diagonal, folded into a rectangle `width` wide: its row y holds the tiles of matrix\n",
-    "     * row y and those of the matrix row that completes it. */\n",
+    "    /* The tiles on and above the diagonal are folded into a rectangle of width `width`. Its row y has the tiles of\n",
+    "     * matrix row y and of the matrix row that completes it. */\n",
     "    const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);\n",
     "#if IPT_TILE <= 32\n",
     "    for (uint turn = 0; turn < turns; ++turn) {\n",
@@ -2217,7 +2224,7 @@ static const char *const ipt__text_swap[] = {
     "        const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);\n",
     "        const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);\n",
     "#if IPT_TILE > 32\n",
-    "        /* Large tiles, of elements of one unit, are fetched by quanta: see common.cl. */\n",
+    "        /* Large tiles have elements of one unit and are fetched by vectors: see common.cl. */\n",
     "        (void)first_part;\n",
     "        const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;\n",
     "        const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,\n",
@@ -2248,7 +2255,7 @@ static const char *const ipt__text_swap[] = {
     "        const uint tile_pitch = IPT_TILE * chunk_units + 1;\n",
     "        __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;\n",
     "\n",
-    "        /* On the diagonal both are the same tile, read and written twice with the same values. */\n",
+    "        /* On the diagonal both tiles are the same: it is read and written twice with equal values. */\n",
     "        ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);\n",
     "        ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);\n",
     "        barrier(CLK_LOCAL_MEM_FENCE);\n",
@@ -2261,15 +2268,16 @@ static const char *const ipt__text_swap[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_swap "fcaf64eca9bbaaa5"
+#define IPT__HASH_swap "2e462d15e8f362c8"
 
 static const char *const ipt__text_tile[] = {
-    "/* BS, 010! in local memory: a work-group holds `pack` whole instances and writes them back transposed. */\n",
+    "/* BS: transposition 010! in local memory. A work-group holds `pack` whole instances and writes them back transposed. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n",
     "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n",
     "#endif\n",
     "\n",
-    "/* Where unit k lies in local memory. Columns of a tile whose rows have a multiple of 32 units would lie in one bank. */\n",
+    "/* The place of unit k in local memory. Without padding, a column of a tile whose rows have a multiple of 32 units lies\n",
+    " * in one bank. */\n",
     "#if IPT_BANK_PADDING\n",
     "#define IPT_PLACE(k) ((k) + (k) / 32)\n",
     "#else\n",
@@ -2293,7 +2301,7 @@ static const char *const ipt__text_tile[] = {
     "            tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];\n",
     "    }\n",
     "\n",
-    "#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler stops at a barrier before such loops */\n",
+    "#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler fails on a barrier before such loops */\n",
     "    barrier(CLK_LOCAL_MEM_FENCE);\n",
     "#endif\n",
     "\n",
@@ -2302,7 +2310,7 @@ static const char *const ipt__text_tile[] = {
     "        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);\n",
     "        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n",
     "#if IPT_GROUP_SIZE == 1\n",
-    "        /* A work-item alone goes along the rows of the result, without a division. */\n",
+    "        /* A single work-item follows the rows of the result and needs no division. */\n",
     "        const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : element_units, run = column_units / parts;\n",
     "        ulong to = begin;\n",
     "        for (uint col = 0; to < begin + instance_units; ++col)\n",
@@ -2327,17 +2335,17 @@ static const char *const ipt__text_tile[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_tile "c59b765ac4869f6a"
+#define IPT__HASH_tile "8797f2f943604883"
 
 static const char *const ipt__text_transpose[] = {
-    "/* Tiled transposition from one place into another: panels into slabs, rows to save, whole matrices out of place. One\n",
-    " * work-group per tile; source and target do not overlap. */\n",
+    "/* Tiled transposition out of place: panels into slabs, remaining rows into the workspace, whole matrices. A work-group\n",
+    " * transposes one tile. Source and target do not overlap. */\n",
     "#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n",
     "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n",
     "#endif\n",
     "\n",
     "#if IPT_VECTORS\n",
-    "/* Transposes rows x cols units from one place into another, both of `*_stride` units from one row to the next. */\n",
+    "/* Transposes rows x cols units from `source` to `target`; the strides are the distances of rows in units. */\n",
     "void ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n",
     "                              ulong target_stride, uint rows, uint cols)\n",
     "{\n",
@@ -2358,7 +2366,7 @@ static const char *const ipt__text_transpose[] = {
     "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n",
     "ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)\n",
     "{\n",
-    "    /* Tiles of one column of tiles come one after the other: their targets share rows. */\n",
+    "    /* Tiles are numbered down first: their targets share rows. */\n",
     "    uint group = get_group_id(0);\n",
     "    const ulong row = (ulong)(group % tiles_down) * IPT_TILE;\n",
     "    group /= tiles_down;\n",
@@ -2386,18 +2394,18 @@ static const char *const ipt__text_transpose[] = {
     "#endif\n",
     "}\n",
     NULL};
-#define IPT__HASH_transpose "856eb79cc50aa0e6"
+#define IPT__HASH_transpose "e97e66b5e7c4148d"
 
 #ifndef IPT_NO_SEED_KERNELS
 static const char *const ipt__text_pttwac_010[] = {
-    "/* PTTWAC 010!: transposes each instance, a rows x cols grid of elements, where it lies in global memory, by one\n",
-    " * work-group whose work-items follow the cycles of its units with a flag for each unit in local memory (seed 000,\n",
-    " * section 5.1; seed 002, section 5.3). For instances that are larger than local memory but whose flags are not.\n",
+    "/* PTTWAC 010! (Sung et al. 2014, section 5.1; Gomez-Luna et al. 2016, section 5.3). A work-group\n",
+    " * transposes an instance, a rows x cols grid of elements, in global memory. Its work-items follow the cycles of units;\n",
+    " * each unit has a flag in local memory. This serves instances that exceed local memory but whose flags fit.\n",
     " *\n",
-    " * The invariant is shuffle.cl's, with a work-item for a worker. Flags of neighbouring units lie in one word, for which\n",
-    " * work-items then contend: IPT_FLAG_SPREAD lets fewer share a word, and IPT_FLAG_LAYOUT says where the words are: one\n",
-    " * after the other, with a word left out after every 32 so that they lie in other banks, or with neighbours in different\n",
-    " * words (unit k in word k mod words). */\n",
+    " * The invariant is that of shuffle.cl with a work-item as the worker. Flags of neighbouring units share a word, for\n",
+    " * which work-items contend. IPT_FLAG_SPREAD reduces the flags in a word. IPT_FLAG_LAYOUT places the words: contiguous;\n",
+    " * with a word skipped after every 32, to use other banks; or with neighbours in different words (unit k in word k mod\n",
+    " * words). */\n",
     "#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n",
     "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n",
     "#endif\n",
@@ -2415,10 +2423,10 @@ static const char *const ipt__text_pttwac_010[] = {
     "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n",
     "#endif\n",
     "\n",
-    "/* Work-items of one group only: no device scope is needed. */\n",
+    "/* Only work-items of one work-group synchronise: no device scope is needed. */\n",
     "#define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
     "\n",
-    "/* Claims unit k, once what this work-item loaded before has arrived; true if nobody had. */\n",
+    "/* Claims unit k after this work-item's loads have arrived; returns true if the claim is the first. */\n",
     "bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)\n",
     "{\n",
     "    const uint bit = IPT_FLAG_BIT(k);\n",
@@ -2463,14 +2471,14 @@ static const char *const ipt__text_pttwac_010[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_pttwac_010 "965f223b0b0d2b75"
+#define IPT__HASH_pttwac_010 "8186c81b0c112e48"
 #endif
 
 #ifndef IPT_NO_SEED_KERNELS
 static const char *const ipt__text_p_ipt[] = {
-    "/* P-IPT: each cycle of a grid of super-elements is moved by one worker, a work-item or a work-group (seed 000, section\n",
-    " * 3). Nothing is marked: whoever comes to a slot walks its cycle, and moves it if no slot of it has a smaller number.\n",
-    " * Workers touch no slot of another's cycle, so there is nothing to synchronise. */\n",
+    "/* P-IPT (Sung et al. 2014, section 3): one worker, a work-item or a work-group, moves a whole cycle of\n",
+    " * super-elements. There are no flags. A worker walks the cycle of each of its slots, and moves the cycle if that slot\n",
+    " * has the smallest number in it. Cycles are disjoint, so workers need no synchronisation. */\n",
     "#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n",
     "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n",
     "#endif\n",
@@ -2492,7 +2500,7 @@ static const char *const ipt__text_p_ipt[] = {
     "        while (slot > start);\n",
     "        if (slot < start || ipt_slot_target(start, rows, cols, cols_magic, cols_shift) == start)\n",
     "            continue;\n",
-    "        /* Each work-item moves units of its own, so it need not wait for the others. */\n",
+    "        /* Each work-item moves its own units and does not wait for the others. */\n",
     "        for (ulong k = lane; k < super_units; k += IPT_LANES) {\n",
     "            ipt_unit held = grid[start * super_units + k];\n",
     "            do {\n",
@@ -2505,25 +2513,26 @@ static const char *const ipt__text_p_ipt[] = {
     "    }\n",
     "}\n",
     NULL};
-#define IPT__HASH_p_ipt "1a9e558f39d9ea65"
+#define IPT__HASH_p_ipt "20486839d9cf45ae"
 #endif
 
 #ifndef IPT_NO_SEED_KERNELS
 static const char *const ipt__text_pad[] = {
-    "/* Padding and unpadding in place: rows of row_units units that lie row_units apart come to lie padded_units apart, or\n",
-    " * the other way round (seed 002, section 6.2.1).\n",
+    "/* Padding and unpadding in place (Gomez-Luna et al. 2016, section 6.2.1): changes the distance of rows of\n",
+    " * row_units units from source_stride to target_stride.\n",
     " *\n",
-    " * The content is cut into chunks, numbered in the order in which they may be written: padding, where everything moves\n",
-    " * to higher addresses, from the last to the first, unpadding from the first to the last. A work-group takes the next\n",
-    " * number when it starts (a dynamic work-group ID), holds the chunk in registers, and raises the chunk's flag.\n",
+    " * The content is cut into chunks, numbered in the sequence in which they may be written. Padding moves everything to\n",
+    " * higher addresses, so it goes from the last chunk to the first; unpadding goes from the first to the last. A\n",
+    " * work-group takes the next number when it starts (a dynamic work-group ID), loads the chunk into registers, and raises\n",
+    " * the chunk's flag.\n",
     " *\n",
-    " * Invariant: memory is written only after all chunks that have content there have been read. Their numbers are lower,\n",
-    " * so the groups that hold them have started, and none waits before it has read: this needs no groups to run at the same\n",
-    " * time, and is right on every device.\n",
+    " * Invariant: a work-group writes only after all chunks with content there have been read. Those chunks have lower\n",
+    " * numbers, so their work-groups have started. No work-group waits before it has read. So no work-groups need to run at\n",
+    " * the same time, and the kernel is correct on every device.\n",
     " *\n",
-    " * IPT_CHAINED: as published, a group raises its flag after it has seen that of the chunk before it (adjacent\n",
-    " * synchronisation), and writes then: a chain of as many links as there are chunks. Otherwise it raises its flag at\n",
-    " * once, and looks at the flags of the few chunks whose place it takes. */\n",
+    " * IPT_CHAINED: as published, a work-group waits for the flag of the previous chunk (adjacent synchronisation), raises\n",
+    " * its own flag and writes. All chunks then form one dependency chain. Otherwise it raises its flag at once and polls\n",
+    " * only the flags of the chunks that it overwrites. */\n",
     "#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n",
     "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n",
     "#endif\n",
@@ -2531,7 +2540,7 @@ static const char *const ipt__text_pad[] = {
     "#define IPT_HELD 16 /* units of a work-item */\n",
     "#define IPT_CHUNK ((ulong)IPT_HELD * IPT_GROUP_SIZE)\n",
     "\n",
-    "/* The unit of the content, or the next one, that lies at `address` units of the rows as they are before. */\n",
+    "/* The unit of the content at `address` in the source rows, or the next one. */\n",
     "ulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)\n",
     "{\n",
     "    const ulong row = address / source_stride;\n",
@@ -2565,7 +2574,7 @@ static const char *const ipt__text_pad[] = {
     "            targets[i] = k + row * (target_stride - row_units);\n",
     "        }\n",
     "    }\n",
-    "    /* Nothing else would wait for registers that are not used before the flag is raised. */\n",
+    "    /* Without the fence nothing waits for registers that are unused before the flag is raised. */\n",
     "    IPT_FENCE_DEVICE();\n",
     "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
     "\n",
@@ -2577,7 +2586,7 @@ static const char *const ipt__text_pad[] = {
     "        ipt_signal(&flags[number]);\n",
     "#else\n",
     "        ipt_signal(&flags[number]);\n",
-    "        /* The chunks whose content lies where this one's goes. */\n",
+    "        /* The chunks that this one overwrites. */\n",
     "        const ulong first_row = begin / row_units, last_row = (end - 1) / row_units;\n",
     "        const ulong low = begin + first_row * (target_stride - row_units),\n",
     "                    high = end - 1 + last_row * (target_stride - row_units);\n",
@@ -2595,6 +2604,6 @@ static const char *const ipt__text_pad[] = {
     "            grid[targets[i]] = held[i];\n",
     "}\n",
     NULL};
-#define IPT__HASH_pad "0e53c4ce2c58bbbf"
+#define IPT__HASH_pad "8eccd0dc43961e5d"
 #endif
 /* clang-format on */
