@@ -7,7 +7,7 @@ best = "< awk -F, -v pattern='%s' 'NR > 1 { if (!($1 in seen)) { seen[$1] = 1; o
        "if ($4 ~ pattern && $12 > most[$1]) most[$1] = $12 } ".\
        "END { for (i = 1; i <= count; ++i) print order[i] \",\" most[order[i]] }' ".csv
 shapes = int(system("awk -F, 'NR > 1 && !($1 in seen) { seen[$1] = 1; ++n } END { print n }' ".csv))
-set title "Three stages against four on a CPU, best tiles (seed 000, section 7.7)\nours on ".device noenhanced
+set title "Three stages against four on a CPU, best tiles (Sung et al. 2014, section 7.7)\nours on ".device noenhanced
 set ylabel "throughput, GB/s"
 set xlabel "rows x columns of floats"
 set style fill solid 1 border -1

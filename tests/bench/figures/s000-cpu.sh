@@ -1,4 +1,4 @@
-# Seed 000, section 7.7: three stages against four on something that is no GPU. Always measures PoCL, a CPU.
+# Sung et al. 2014, section 7.7: three stages against four on something that is no GPU. Always measures PoCL, a CPU.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 export IPT_DEVICE=Portable

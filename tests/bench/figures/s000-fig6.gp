@@ -8,7 +8,7 @@ pick(kernel, m, n) = sprintf("< awk -F, '$7 == \"%s\" && $5 == %d && $6 == %d' %
 widths = "16 39 64 128 215 256"
 array colours[6] = ["#1b5e9c", "#2e8b57", "#b5541c", "#7b3fa0", "#c9a400", "#444444"]
 unset key
-set multiplot title "PTTWAC 010!: spreading and padding the flags (seed 000, figure 6)\non ".device noenhanced
+set multiplot title "PTTWAC 010!: spreading and padding the flags (Sung et al. 2014, figure 6)\non ".device noenhanced
 set logscale x 2
 set xrange [0.85:38]
 set yrange [0:most * 1.1]

@@ -1,4 +1,4 @@
-# Seed 000, figure 6: PTTWAC 010! of tiles, its flags spread over 1 to 32 times as many words, without and with padding.
+# Sung et al. 2014, figure 6: PTTWAC 010! of tiles, its flags spread over 1 to 32 times as many words, without and with padding.
 # The paper names its six inputs but gives the width of one (215); ours have six widths from section 7.1's range.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
@@ -27,8 +27,8 @@ headlines() {
     set -- $(fastest 1)
     printf 'ours: %.4g GB/s, %.3f of the copy (best, tiles of %sx%s; spreading by 8 %s times, padding %s more)\n' \
         "$1" "$2" "$3" "$4" "$(speedup "$spread" "$one")" "$(speedup "$padded" "$spread")"
-    echo "paper: under 25 GB/s, 0.120 of the peak bandwidth (Tesla K20, $peak GB/s; seed 002, section 5.1;" \
-        "spreading 1.77 times, padding 1.12 times more in the mean; seed 000, section 7.1)"
+    echo "paper: under 25 GB/s, 0.120 of the peak bandwidth (Tesla K20, $peak GB/s; Gomez-Luna et al. 2016, section 5.1;" \
+        "spreading 1.77 times, padding 1.12 times more in the mean; Sung et al. 2014, section 7.1)"
 }
 
 figure

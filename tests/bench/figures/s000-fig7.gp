@@ -27,7 +27,7 @@ $paper << EOD
 64 69
 EOD
 
-set multiplot title "PTTWAC 100!: N x M' x m to M' x N x m (seed 000, figure 7)\non ".device noenhanced
+set multiplot title "PTTWAC 100!: N x M' x m to M' x N x m (Sung et al. 2014, figure 7)\non ".device noenhanced
 set lmargin at screen 0.08
 set rmargin at screen 0.48
 set tmargin at screen 0.80

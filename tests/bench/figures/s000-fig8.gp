@@ -6,7 +6,7 @@ device = system("awk -F, 'NR == 2 { print $17 }' ".csv)
 shape = system("awk -F, 'NR == 2 { print $2 \" x \" $3 }' ".csv)
 points = "< awk -F, 'NR > 1 && $4 == \"3.1\" { print $5 \",\" $6 \",\" $14 }' ".csv
 best = "< awk -F, 'NR > 1 && $4 == \"3.1\" && $12 > most { most = $12; line = $5 \",\" $6 } END { print line }' ".csv
-set title "Sequence 3.1 over tile sizes, ".shape." floats (seed 000, figure 8)\non ".device noenhanced
+set title "Sequence 3.1 over tile sizes, ".shape." floats (Sung et al. 2014, figure 8)\non ".device noenhanced
 set xlabel "m, rows of a tile"
 set ylabel "n, columns of a tile"
 set logscale xy

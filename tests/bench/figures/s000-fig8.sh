@@ -1,4 +1,4 @@
-# Seed 000, figure 8: the throughput of sequence 3.1 over the tiles' sides m and n, all divisors in a range.
+# Sung et al. 2014, figure 8: the throughput of sequence 3.1 over the tiles' sides m and n, all divisors in a range.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 

@@ -5,7 +5,7 @@ device = system("awk -F, 'NR == 2 { print $17 }' ".csv)
 ratios(kernel, spread) = sprintf("< awk -F, '($7 == \"%s\" || $8 == \"%s\") && $9 == %s { print $14 }' %s", \
                                  kernel, kernel, spread, csv)
 own(sequence) = sprintf("< awk -F, '$4 == \"%s\" && $7 == \"auto\" && $8 == \"auto\" { print $14 }' %s", sequence, csv)
-set multiplot title "Original and improved elementary transpositions (seed 000, sections 7.1 and 7.2)\non ".device noenhanced
+set multiplot title "Original and improved elementary transpositions (Sung et al. 2014, sections 7.1 and 7.2)\non ".device noenhanced
 set style fill solid 1 border -1
 set boxwidth 0.7
 set grid ytics

@@ -1,4 +1,4 @@
-# Seed 000, sections 7.1 and 7.2: the elementary transpositions as they were first published against the improved ones,
+# Sung et al. 2014, sections 7.1 and 7.2: the elementary transpositions as they were first published against the improved ones,
 # over tiles and super-elements of the ranges given there, and ipt's own kernels.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
@@ -36,8 +36,8 @@ headlines() {
     printf "ours: %.4g GB/s, %.3f of the copy (010! by ipt's own kernel, median; 100! %.4g GB/s; " \
         "$(median_of 12 "$own")" "$(median_of 14 "$own")" "$(median_of 12 '$4 == "100" && $8 == "auto"')"
     printf 'improved to original PTTWAC: 010! %s times, 100! %s)\n' "$(speedup "$new" "$old")" "$(speedup "$simd" "$group")"
-    echo "paper: under 25 GB/s, 0.120 of the peak bandwidth (Tesla K20, $peak GB/s, PTTWAC 010!; seed 002, section 5.1;" \
-        "improved to original: 010! 1.79 (1.30 to 5.29) times, 100! 2.58 (1.54 to 3.50); seed 000, sections 7.1, 7.2)"
+    echo "paper: under 25 GB/s, 0.120 of the peak bandwidth (Tesla K20, $peak GB/s, PTTWAC 010!; Gomez-Luna et al. 2016, section 5.1;" \
+        "improved to original: 010! 1.79 (1.30 to 5.29) times, 100! 2.58 (1.54 to 3.50); Sung et al. 2014, sections 7.1, 7.2)"
 }
 
 figure

@@ -4,7 +4,7 @@ set output svg
 set datafile separator ","
 line = "< awk -F, '$1 == \"%s\" && $2 == \"%s\" && $3 ~ /%s by Q/ { q = $3; gsub(/.*= |\"/, \"\", q); print q \",\" $6 }' ".csv
 shapes = system("awk -F, 'NR > 1 && !($1 in seen) { seen[$1] = 1; printf \"%s \", $1 }' ".csv)
-set title "Host matrices by parts in Q command queues (seed 000, section 7.6)" noenhanced
+set title "Host matrices by parts in Q command queues (Sung et al. 2014, section 7.6)" noenhanced
 set xlabel "Q"
 set ylabel "speed / upload and download of the same bytes"
 set logscale x 2
@@ -15,4 +15,4 @@ set key bmargin center horizontal maxcols 2 noenhanced
 set bmargin 9
 plot for [s in shapes] sprintf(line, s, "pinned", "overlapped") using 1:2 with linespoints lw 2 pt 7 title s."; pinned; by parts", \
      for [s in shapes] sprintf(line, s, "pageable", "overlapped") using 1:2 with linespoints dt 2 pt 6 title s."; pageable; by parts", \
-     for [s in shapes] sprintf(line, s, "pinned", "3.1 by parts") using 1:2 with linespoints pt 4 title s."; pinned; seed 000's scheme"
+     for [s in shapes] sprintf(line, s, "pinned", "3.1 by parts") using 1:2 with linespoints pt 4 title s."; pinned; scheme of Sung et al. 2014"

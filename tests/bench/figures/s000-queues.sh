@@ -1,4 +1,4 @@
-# Seed 000, section 7.6: how many command queues.
+# Sung et al. 2014, section 7.6: how many command queues.
 . "$(dirname "$0")/common.sh"
 
 measure() {

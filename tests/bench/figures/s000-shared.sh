@@ -1,4 +1,4 @@
-# What the figures of seed 000 share; sourced after common.sh. Their CSVs are what the program `sweep` writes:
+# What the figures of Sung et al. 2014 share; sourced after common.sh. Their CSVs are what the program `sweep` writes:
 # 1 label, 2 rows, 3 cols, 4 sequence, 5 tile_m, 6 tile_n, 7 kernel_010, 8 kernel_100, 9 flag_spread, 10 bytes,
 # 11 seconds, 12 gb_per_s, 13 copy_gb_per_s, 14 ratio, 15 workspace, 16 verified, 17 device.
 sweep=${SWEEP:-build/sweep}
@@ -6,7 +6,7 @@ repeat=0
 if [ "$quick" = 1 ]; then
     repeat=3
 fi
-peak=208 # GB/s of the Tesla K20 (seed 000, section 7), the device of the paper's tables
+peak=208 # GB/s of the Tesla K20 (Sung et al. 2014, section 7), the device of the paper's tables
 
 # Measures the lines on standard input, each by $1 executions in a round (0: chosen). A table that is not complete, or
 # not verified, is not there, and no figure of an older one.

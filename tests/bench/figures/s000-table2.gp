@@ -17,7 +17,7 @@ $paper << EOD
 18.70,7.07,7.60
 EOD
 
-set title "Three stages against four, best tiles (seed 000, table 2)\nours on ".device noenhanced
+set title "Three stages against four, best tiles (Sung et al. 2014, table 2)\nours on ".device noenhanced
 set ylabel "throughput: ours over the copy, paper's over its peak"
 set xlabel "rows x columns of floats"
 set style fill solid 1 border -1

@@ -5,7 +5,7 @@ set datafile separator ","
 means = "< awk -F, 'NR > 1 && $3 !~ /Q = (2|8|16|32)\"$/ && ($2 == \"%s\") { way = $3; gsub(/\"/, \"\", way); ".\
         "if (!(way in sum)) order[++n] = way; sum[way] += $5; ++count[way] } ".\
         "END { for (i = 1; i <= n; ++i) print order[i] \",\" sum[order[i]] / count[order[i]] }' ".csv
-set title "Matrices in host memory, there and back (seed 000, table 3)" noenhanced
+set title "Matrices in host memory, there and back (Sung et al. 2014, table 3)" noenhanced
 set ylabel "bytes read and written, GB/s, mean of all matrices"
 set style data histogram
 set style histogram clustered gap 1

@@ -1,4 +1,4 @@
-# Seed 000, table 3 and figure 9: matrices of the host's, transposed by the CPU and by way of the device.
+# Sung et al. 2014, table 3 and figure 9: matrices of the host's, transposed by the CPU and by way of the device.
 . "$(dirname "$0")/common.sh"
 
 measure() {

@@ -10,7 +10,7 @@ shapes = system("awk -F, 'NR > 1 && !seen[$2 FS $3]++ { print $2 \"x\" $3 }' '" 
 bars = words(shapes)
 colours = "#08306b #3182bd #9ecae1"
 
-# Seed 001, last table, column K20X: its unit cancels out.
+# Ruetsch et al. 2013, last table, column K20X: its unit cancels out.
 $paper << EOD
 copy,147.6
 local-copy,130.5
@@ -35,7 +35,7 @@ set key outside top center horizontal
 set lmargin 9
 set rmargin 3
 
-set multiplot layout 2, 1 title "Copies and transpositions of floats, step by step as in seed 001"
+set multiplot layout 2, 1 title "Copies and transpositions of floats, step by step as in Ruetsch et al. 2013"
 
 set ylabel "GB/s" offset 1.5,0
 set xtics ("" 1)

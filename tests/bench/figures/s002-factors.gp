@@ -1,4 +1,4 @@
-# Seed 002, section 6.1: shares of the matrices.
+# Gomez-Luna et al. 2016, section 6.1: shares of the matrices.
 set terminal svg size 900,520 font "sans,13" background "white"
 set output svg
 set datafile separator comma
@@ -10,7 +10,7 @@ set title "Random matrices with sides 1,000 to 20,000: the tiles that heuristics
 set ylabel "% of the matrices"
 set xrange [0.4:4.6]
 set yrange [0:105]
-set xtics ("seed 000: 50 to 100" 1, "algorithm 1" 2, "algorithm 2" 3, "algorithm 5" 4)
+set xtics ("Sung et al. 2014: 50 to 100" 1, "algorithm 1" 2, "algorithm 2" 3, "algorithm 5" 4)
 set tics out nomirror
 set grid ytics lc rgb "#dddddd"
 set border 3

@@ -1,4 +1,4 @@
-# Seed 002, section 6.1: how many random matrices factorise badly, with the local memory of the seed's K20.
+# Gomez-Luna et al. 2016, section 6.1: how many random matrices factorise badly, with the local memory of the paper's K20.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

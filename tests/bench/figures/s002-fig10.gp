@@ -1,4 +1,4 @@
-# Seed 002, Fig. 10: speed of padding and unpadding by number of rows.
+# Gomez-Luna et al. 2016, Fig. 10: speed of padding and unpadding by number of rows.
 set terminal svg size 900,520 font "sans,13" background "white"
 set output svg
 set datafile separator comma

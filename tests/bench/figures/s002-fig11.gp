@@ -1,4 +1,4 @@
-# Seed 002, Fig. 11: one point for each matrix; above the diagonal ours is faster.
+# Gomez-Luna et al. 2016, Fig. 11: one point for each matrix; above the diagonal ours is faster.
 set terminal svg size 900,520 font "sans,13" background "white"
 set output svg
 set datafile separator comma

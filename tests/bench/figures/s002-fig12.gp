@@ -1,4 +1,4 @@
-# Seed 002, Fig. 12: algorithm 2 without padding, all matrices and by whether it finds large tiles.
+# Gomez-Luna et al. 2016, Fig. 12: algorithm 2 without padding, all matrices and by whether it finds large tiles.
 heading = "Random matrices of 4 bytes, not padded (Fig. 12)"
 series = "catanzaro algorithm-2 auto"
 panels = 3

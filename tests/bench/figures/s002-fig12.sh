@@ -1,4 +1,4 @@
-# Seed 002, Fig. 12: algorithm 2 without padding, all matrices and by whether it finds large tiles.
+# Gomez-Luna et al. 2016, Fig. 12: algorithm 2 without padding, all matrices and by whether it finds large tiles.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

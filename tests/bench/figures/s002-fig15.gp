@@ -1,4 +1,4 @@
-# Seed 002, Fig. 15: skinny matrices, arrays of structures and structures of arrays into each other.
+# Gomez-Luna et al. 2016, Fig. 15: skinny matrices, arrays of structures and structures of arrays into each other.
 heading = "Skinny matrices, one side from 2 to 32 (Fig. 15)"
 series = "libmarshal_fix catanzaro algorithm-5 auto"
 panels = 2

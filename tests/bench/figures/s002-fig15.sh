@@ -1,4 +1,4 @@
-# Seed 002, Fig. 15: skinny matrices, arrays of structures and structures of arrays into each other.
+# Gomez-Luna et al. 2016, Fig. 15: skinny matrices, arrays of structures and structures of arrays into each other.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,4 @@
-# Seed 002, Fig. 16: random matrices on the paper's third device, for which it knew nothing to compare with.
+# Gomez-Luna et al. 2016, Fig. 16: random matrices on the paper's third device, for which it knew nothing to compare with.
 heading = "Random matrices: ipt, and padding by algorithm 5 (Fig. 16)"
 series = "algorithm-5 auto"
 panels = 2

@@ -1,4 +1,4 @@
-# Seed 002, Fig. 4: on the left virtual SIMD units, on the right work-groups.
+# Gomez-Luna et al. 2016, Fig. 4: on the left virtual SIMD units, on the right work-groups.
 set terminal svg size 900,520 font "sans,13" background "white"
 set output svg
 set datafile separator comma

@@ -1,4 +1,4 @@
-# Seed 002, Fig. 5: the shapes in the order of the best that brute force finds.
+# Gomez-Luna et al. 2016, Fig. 5: the shapes in the order of the best that brute force finds.
 set terminal svg size 900,520 font "sans,13" background "white"
 set output svg
 set datafile separator comma

@@ -1,4 +1,4 @@
-# Seed 002, Fig. 5: tiles by the heuristics against brute force over pairs of divisors.
+# Gomez-Luna et al. 2016, Fig. 5: tiles by the heuristics against brute force over pairs of divisors.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,4 @@
-# Seed 002, Fig. 6: how fast the sequences are, and how often each is the fastest.
+# Gomez-Luna et al. 2016, Fig. 6: how fast the sequences are, and how often each is the fastest.
 set terminal svg size 900,520 font "sans,13" background "white"
 set output svg
 set datafile separator comma

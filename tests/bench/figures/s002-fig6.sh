@@ -1,4 +1,4 @@
-# Seed 002, Fig. 6: the sequences of elementary transpositions, with the tiles of algorithm 2.
+# Gomez-Luna et al. 2016, Fig. 6: the sequences of elementary transpositions, with the tiles of algorithm 2.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,4 @@
-# Seed 002, section 7.2: medians and maxima by kind of matrices.
+# Gomez-Luna et al. 2016, section 7.2: medians and maxima by kind of matrices.
 set terminal svg size 900,520 font "sans,13" background "white"
 set output svg
 set datafile separator comma

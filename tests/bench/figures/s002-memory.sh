@@ -1,4 +1,4 @@
-# Seed 002, section 7.2: memory beside the matrix, of padding by algorithm 5 and of ipt's plans.
+# Gomez-Luna et al. 2016, section 7.2: memory beside the matrix, of padding by algorithm 5 and of ipt's plans.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

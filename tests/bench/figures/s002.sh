@@ -1,6 +1,6 @@
-# What the figures of seed 002 share; sourced by each of them after common.sh.
+# What the figures of Gomez-Luna et al. 2016 share; sourced by each of them after common.sh.
 #
-# COUNT: so many matrices, of which those that the peers were measured on come first; the seed has 5000. Measurements
+# COUNT: so many matrices, of which those that the peers were measured on come first; the paper has 5000. Measurements
 # that several figures draw are made once: they are kept until the tool changes or the settings do.
 peers=$here/peers.csv # others' implementations, on the device that it names; GB/s
 measurer=${S002:-$(dirname "$tool")/s002}

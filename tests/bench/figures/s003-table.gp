@@ -8,7 +8,7 @@ place(name) = sum [i = 1:words(kernels)] (word(kernels, i) eq name ? i : 0)
 at(name, offset) = place(name) > 0 ? place(name) + offset : NaN
 shape = system("awk -F, 'NR == 2 { print $2 \" x \" $3 }' '" . csv . "'")
 
-# Seed 003, last table, M2070.
+# Pomorski, last table, M2070.
 $paper << EOD
 copy,8.7
 naive,22.5
@@ -39,7 +39,7 @@ set key at graph 0.5, graph 1.02 bottom center horizontal maxcols 3 samplen 2.5 
 set rmargin 3
 set tmargin 4
 set bmargin 3.2
-set title "Transposition of a square of floats, as in seed 003" offset 0, 1.2
+set title "Transposition of a square of floats, as in Pomorski" offset 0, 1.2
 
 text(value) = sprintf("%.3g", value)
 plot csv using (at(strcol(1), -step)):9 skip 1 with boxes lc rgb "#08306b" title shape . " here", \

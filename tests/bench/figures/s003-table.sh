@@ -1,6 +1,6 @@
 #!/bin/sh
-# Seed 003's table: milliseconds for the transposition of a large square of floats, here also with the upload and the
-# download of a matrix of the host, and beside ipt's own. The seed's row for cuBLAS has no counterpart in OpenCL.
+# Pomorski's table: milliseconds for the transposition of a large square of floats, here also with the upload and the
+# download of a matrix of the host, and beside ipt's own. The row for cuBLAS has no counterpart in OpenCL.
 . "$(dirname "$0")/common.sh"
 ladder=${LADDER:-$(dirname "$tool")/ladder}
 

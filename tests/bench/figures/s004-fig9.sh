@@ -1,4 +1,4 @@
-# Seed 004, figure 9: batched products y = A x over the size of the matrices, for each way of sharing the batch out.
+# Ha et al. 2013, figure 9: batched products y = A x over the size of the matrices, for each way of sharing the batch out.
 # Structures of arrays are made by ipt, in place; what that costs is a line of its own.
 . "$(dirname "$0")/common.sh"
 batches=${BATCHES:-build/batches}

@@ -1,4 +1,4 @@
-# Seed 004, table I: the smallest work-group that keeps the device busy, against a fixed one and the largest.
+# Ha et al. 2013, table I: the smallest work-group that keeps the device busy, against a fixed one and the largest.
 . "$(dirname "$0")/common.sh"
 batches=${BATCHES:-build/batches}
 
@@ -26,7 +26,7 @@ headlines() {
         printf "(median of three kernels): %.2f times the largest, %.2f times 64 work-items\n", largest, fixed }'
     rm "$csv.part"
     echo "paper: 77.4 us with the smallest work-group, 192: 1.04 times the largest (768: 80.5 us), 1.55 times 64" \
-        "work-items (119.7 us; table I, which tells no bytes, so no fraction of the peak)"
+        "work-items (119.7 us; table I, without bytes, so no fraction of the peak)"
 }
 
 figure
