@@ -1,4 +1,4 @@
-# ipt: see `make help`. Nothing here needs anything but make, sh and apt on a fresh Debian 12 or Ubuntu 24.04.
+# ipt: see `make help`. Needs only make, sh and apt on a fresh Debian 12 or Ubuntu 24.04.
 
 CC = gcc
 CFLAGS = -std=c99 -O2 -g -Wall -Wextra -Wpedantic
@@ -14,7 +14,7 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rot
 TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
         test_faults test_told test_device_classes test_stress test_host_matrices test_blocks fake_cl test_refusals test_out_of_place test_trust \
         test_misuse test_threads test_limits test_cut test_workspace test_cache test_wisdom test_offline test_files test_tool
-# The tool's files in gen/tool: those that only it has, those that the tests call, those that the measurements call.
+# The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
 TOOL = main arguments options messages setup show shape shape_list draft programs matrix_file stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
 TESTED_TOOL = npy journal stopped text numbers offline offline_target offline_steps offline_run offline_ptx
@@ -22,7 +22,7 @@ BENCH_TOOL = bench_result bench_shapes bench_device bench_measure bench_blas ben
 TOOL_HEADERS = $(wildcard gen/tool/*.h)
 TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
 BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text.o
-# The single header has the same text: what is repeated with it uses every part of that.
+# The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
 SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
 TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h
@@ -30,21 +30,21 @@ FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
             tests/fuzz/*.c tests/fuzz/*.h
-# N: the version of the distribution's clang. Any LLVM from 14 up serves.
+# N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 \
                 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-compile check-compile-quick gen single format tests \
+.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
         clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-14s %s\n", $$1, $$2}'
 
-deps: ## install what the tests need and lack through apt (root or sudo), or name it and stop
+deps: ## install missing packages of the tests through apt (root or sudo), or name them and stop
 	@sh gen/deps.sh $(TEST_PACKAGES)
 
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
@@ -54,10 +54,10 @@ demo: ## transpose a picture and a .npy file, verify them, compare with the copy
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) sh examples/demo.sh
 
-# What fails fastest comes first. The last four run two at a time; what each prints comes when it ends.
+# The fastest checks run first. The last six run two at a time; each prints its output when it ends.
 test: deps ## all tests: under 10 minutes on two cores
 	@sh tests/skipped.sh begin
-	@$(MAKE) --no-print-directory check-gen check-format check-lint check-compile-quick
+	@$(MAKE) --no-print-directory check-gen check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
@@ -66,9 +66,9 @@ test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick differential
 	@sh tests/skipped.sh list
 
-# Behind the tests, the deep checks, two at a time. What each prints comes when it ends.
+# The deep checks run after the tests, two at a time. Each prints its output when it ends.
 CHECK_PACKAGES = spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user
-check: test ## make test, and the deep checks: under 40 minutes on two cores
+check: test ## make test and the deep checks: under 40 minutes on two cores
 	@sh gen/deps.sh $(CHECK_PACKAGES)
 	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly differential-anew differential-planted check-again check-compile
 
@@ -81,7 +81,7 @@ oclgrind-quick: $(B)/walk
 library-tests: $(B)/tests/ipt_tests
 	@$< '-tool_*'
 
-told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on all devices of tests/told.list, which a stand-in reports and enforces
+told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on all devices of tests/told.list, which a reporting library simulates
 	@sh tests/told.sh $^ $(DEVICES)
 
 told-quick: $(B)/tests/ipt_tests $(B)/libtold.so
@@ -96,7 +96,7 @@ differential: $(B)/differential # 300 random cases over the whole interface, the
 single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
 
-oclgrind: $(B)/walk ## every kernel under oclgrind: accesses out of bounds, values that nobody has set, races, diverging barriers
+oclgrind: $(B)/walk ## every kernel under oclgrind: accesses out of bounds, uninitialised values, races, diverging barriers
 	@sh tests/oclgrind/run.sh full
 
 sanitize: ## the library under the address, undefined behaviour and thread sanitizers, and valgrind
@@ -107,14 +107,14 @@ analyse: ## gcc's analyser, clang-tidy and cppcheck over the library
 	@sh gen/deps.sh clang-tidy cppcheck
 	@sh tests/analyse.sh
 
-coverage: $(B)/ipt ## lines of ipt.h that the tests reach: 95 % at least
+coverage: $(B)/ipt ## lines of ipt.h that the tests execute: at least 95 %
 	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TESTED_OBJECTS)" sh tests/coverage.sh $(TESTS)
 
-opencls: all tests ## the tests on other OpenCLs, which are fetched: Intel's for CPUs, Mesa's
+opencls: all tests ## the tests on other OpenCL implementations, which are downloaded: Intel's for CPUs, Mesa's
 	@sh gen/deps.sh python3-venv
 	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/opencls.sh
 
-models: ## all orders of steps that work-groups and processes can take, in models of what they do together
+models: ## model checks of concurrent work-groups and processes: all sequences of their steps
 	@sh gen/deps.sh spin
 	@sh tests/models/run.sh
 
@@ -122,71 +122,71 @@ fuzz-shortly: # a minute for each reader
 	@$(MAKE) --no-print-directory fuzz SECONDS=60
 
 SECONDS ?= 600
-fuzz: ## random input for all that is read, SECONDS=600 for each reader, with clang's libFuzzer
+fuzz: ## random input for every reader of files and texts, SECONDS=600 each, with clang's libFuzzer
 	@sh gen/deps.sh clang libclang-rt-dev
 	@sh tests/fuzz/run.sh $(SECONDS)
 
 differential-anew: # thousands with a new seed
 	@$(MAKE) --no-print-directory fuzz-differential CASES=3000 SECONDS=600
 
-fuzz-differential: ## random cases over the whole interface, each repeatable: CASES=5000 SEED= SECONDS= SANITIZE=address|thread
+fuzz-differential: ## random, repeatable cases over the whole interface: CASES=5000 SEED= SECONDS= SANITIZE=address|thread
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" SANITIZE=$(SANITIZE) sh tests/differential.sh $(or $(CASES),5000) "$(SEED)" "$(if $(filter command,$(origin SECONDS)),$(SECONDS))"
 
-differential-planted: $(B)/embed # defects that the cases must find
+differential-planted: $(B)/embed # planted defects that the cases must detect
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/differential_planted.sh
 
-large: $(B)/large ## matrices beyond 2^32 elements, on a GPU with 16 GB (choose it with IPT_DEVICE)
+large: $(B)/large ## matrices of more than 2^32 elements, on a GPU with 16 GB (IPT_DEVICE selects it)
 	@$(B)/large
 
-soak: $(B)/soak ## random work of all kinds for MINUTES=5, everything verified, nothing may grow; SEED=, MEGABYTES=
+soak: $(B)/soak ## random plans for MINUTES=5; verifies every result and detects leaks; SEED=, MEGABYTES=
 	@$(B)/soak $(or $(MINUTES),5) $(or $(SEED),0) $(or $(MEGABYTES),0)
 
-stress: $(B)/stress ## random shapes on a busy device, again and again; ARGUMENTS="[RUNS] [SECONDS] [MEGABYTES] [SEED]"
+stress: $(B)/stress ## random shapes on a busy device, repeated; ARGUMENTS="[RUNS] [SECONDS] [MEGABYTES] [SEED]"
 	@$(B)/stress $(ARGUMENTS)
 
 bench-estimate: $(B)/estimate ## the planner's choice against a search; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
 	@$(B)/estimate $(ARGUMENTS)
 
-bench-heuristics: $(B)/compare_heuristics ## the seeds' heuristics against brute force; ARGUMENTS="[SHAPES] [SEED] [SECONDS] [LOW] [HIGH]"
+bench-heuristics: $(B)/compare_heuristics ## the papers' heuristics against brute force; ARGUMENTS="[SHAPES] [SEED] [SECONDS] [LOW] [HIGH]"
 	@$(B)/compare_heuristics $(ARGUMENTS)
 
-bench-seeds: $(B)/ipt ## every kernel and sequence of the seeds by its name, verified, against the copy; PADDED="6203x6607:4"
+bench-seeds: $(B)/ipt ## every kernel and sequence of the papers by its name, verified, against the copy; PADDED="6203x6607:4"
 	@PADDED="$(PADDED)" sh tests/bench/seeds.sh $(B)/ipt
 
-bench-portable: $(B)/ipt $(B)/portable ## clang's code for the device beside its own compiler's; TARGET=ptx:sm_80 PROFILE=FILE
+bench-portable: $(B)/ipt $(B)/portable ## programs compiled by clang against the device's own compiler; TARGET=ptx:sm_80 PROFILE=FILE
 	@sh gen/deps.sh $(OFFLINE_PACKAGES)
 	@TARGET="$(TARGET)" PROFILE="$(PROFILE)" sh tests/bench/portable.sh $(B)/ipt $(B)/portable $(B)/portable_programs
 
-bench-host: $(B)/host ## host matrices by every way, on the CPU and the device; SHAPES="7200x1800:4 ...", MKL=1 installs that, too
+bench-host: $(B)/host ## host matrices by every method, on the CPU and the device; SHAPES="7200x1800:4 ...", MKL=1 installs MKL, too
 	@sh gen/deps.sh libopenblas0-pthread $(if $(MKL),python3-venv)
 	@[ -z "$(MKL)" ] || [ -d $(B)/mkl ] || { $(PYTHON) -m venv $(B)/mkl && $(B)/mkl/bin/pip install -q mkl; }
 	@HOST_MKL=$$(ls $(B)/mkl/lib/libmkl_rt.so.* 2> /dev/null | head -n 1) $(B)/host $(SHAPES)
 
-bench-file: $(B)/ipt $(B)/file ## a file with little memory against a rewrite of it; SHAPE=40000x25000:4 MEMORY=256M ROUNDS=3 FOLDER=build
+bench-file: $(B)/ipt $(B)/file ## an in-place file transposition with little memory against a rewrite of the file; SHAPE=40000x25000:4 MEMORY=256M ROUNDS=3 FOLDER=build
 	@$(B)/file $(B)/ipt $(or $(FOLDER),$(B))/matrix.raw $(or $(SHAPE),40000x25000:4) $(or $(ROUNDS),3) --memory $(or $(MEMORY),256M) $(ARGUMENTS)
 
-bench-startup: $(B)/ipt ## contexts and plans in fresh processes, with the caches off, empty and filled; SHAPE=1000x777:4
+bench-startup: $(B)/ipt ## time of contexts and plans in fresh processes, with the caches off, empty and filled; SHAPE=1000x777:4
 	@$(B)/ipt bench $(or $(SHAPE),1000x777:4) --startup
 
 figures: ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
 	@$(MAKE) --no-print-directory -k $(FIGURES:%=bench-%) || failed=1; \
 	    OUT=$(B)/figures sh tests/bench/figures/index.sh; exit $${failed:-0}
 
-$(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/host ## one of them, such as bench-s000-fig6
+$(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/host ## one figure, such as bench-s000-fig6
 	@sh gen/deps.sh gnuplot-nox
 	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCHES=$(B)/batches S002=$(B)/s002 HOST=$(B)/host OUT=$(B)/figures \
 	    QUICK=$(QUICK) COUNT=$(COUNT) sh tests/bench/figures/$*.sh
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
 
-gen: $(B)/embed ## make ipt.h from gen/library, ipt_kernels.h from gen/kernels.def and gen/kernels
+gen: $(B)/embed ## generate ipt.h from gen/library, ipt_kernels.h from gen/kernels.def and gen/kernels
 	$(B)/embed library gen/library > $(B)/ipt.h
 	$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h
 	mv $(B)/ipt.h $(B)/ipt_kernels.h .
 
-single: $(B)/single/ipt.h ## make build/single/ipt.h, the library in one file
+single: $(B)/single/ipt.h ## generate build/single/ipt.h, the library in one file
 
-check-gen: $(B)/embed ## prove that ipt.h and ipt_kernels.h are current, and that the library's parts keep the rules
+check-gen: $(B)/embed ## prove that ipt.h and ipt_kernels.h are current, and that the library's parts follow the rules
 	@$(B)/embed library gen/library > $(B)/ipt.h.new
 	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
 	@for header in ipt.h ipt_kernels.h; do cmp $(B)/$$header.new $$header || \
@@ -198,6 +198,10 @@ check-format: $(B)/clang-format/done ## prove that clang-format 14 would change 
 
 check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every class of parameters
 	@sh tests/lint.sh $(B)/lint_sources $(B)/lint
+
+check-words: ## prove that documents, comments and messages have no phrase of tests/words.list
+	@sh tests/words.sh --self-test
+	@sh tests/words.sh
 
 check-compile-quick: single
 	@sh tests/compile_matrix.sh . quick
@@ -212,7 +216,7 @@ check-compile: single ## the compile matrix: compilers, standards, modes, both f
 format: $(B)/clang-format/done ## apply clang-format
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
-# One version for everybody, of PyPI's wheels: distributions have others, which format otherwise.
+# One version for all, from PyPI: distributions have others, which format differently.
 $(B)/clang-format/done: | $(B)
 	@rm -rf $(B)/clang-format
 	@mkdir -p $(B)/clang-format
@@ -220,7 +224,7 @@ $(B)/clang-format/done: | $(B)
 	    > $(B)/clang-format/log 2>&1 && : > $@ || \
 	    echo "clang-format 14.0.6 could not be fetched: $$(tail -n 1 $(B)/clang-format/log)" > $@
 
-plan-time: $(B)/plan_time ## time of a plan for a new shape when its programs are built
+plan-time: $(B)/plan_time ## time of a plan for a new shape with built programs
 	@$(B)/plan_time
 
 doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed.csv

@@ -2,34 +2,34 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The ipt authors. The text of the licence is at the end of ipt.h. */
 /* clang-format off */
-/* The kernels' X-lists, by hand. gen/embed.c copies them into ipt_kernels.h; nothing else declares a parameter, a kernel or
- * an argument. */
+/* The kernels' X-lists, written by hand. gen/embed.c copies them into ipt_kernels.h. Parameters, kernels and arguments are
+ * declared here only. */
 
 /* Compile-time parameters: each combination is one specialised program.
  * X(field, macro, minimum, maximum, meaning) */
 #define IPT_PARAM_LIST(X)                                                                                              \
     X(unit_bytes, IPT_UNIT_BYTES, 1, 16, "bytes of the unit that a work-item moves: a power of two")                   \
-    X(element_units, IPT_ELEMENT_UNITS, 0, 1, "1: an element is one unit; 0: the argument element_units tells")        \
+    X(element_units, IPT_ELEMENT_UNITS, 0, 1, "1: an element is one unit; 0: element_units is given at run time")      \
     X(group_size, IPT_GROUP_SIZE, 1, 1024, "work-items in a work-group: a power of two")                               \
     X(tile, IPT_TILE, 2, 128, "side of a square tile, elements; up to 32 a power of two")                                        \
     X(lanes, IPT_LANES, 1, 1024, "work-items that share a row, form a sub-group or move a super-element: a power of two") \
     X(index_bits, IPT_INDEX_BITS, 32, 64, "width of a slot number: 32 (fewer than 2^31 slots) or 64")                  \
-    X(tall, IPT_TALL, 0, 1, "1: panels are read by rows and written as slots; 0: the other way round")                 \
+    X(tall, IPT_TALL, 0, 1, "1: panels are read by rows and written as slots; 0: read as slots, written by rows")      \
     X(narrow, IPT_NARROW, 0, 1, "1: a chunk reads (tall) or writes (wide) whole rows of a panel")                      \
     X(inner, IPT_INNER, 0, 1, "1: each super-element is transposed on the way")                                        \
     X(memory_model, IPT_MEMORY_MODEL, 0, 3,                                                                            \
-      "work-groups see each other's memory by 0: OpenCL C 1.2; 1: PTX; 2: newer PTX; 3: OpenCL C 2.0")                 \
+      "memory model between work-groups, 0: OpenCL C 1.2; 1: PTX; 2: newer PTX; 3: OpenCL C 2.0")                      \
     X(sub_group, IPT_SUB_GROUP, 0, 3,                                                                                  \
-      "sub-groups by 0: work-groups in their place; 1: PTX; 2: cl_khr_subgroups; 3: cl_intel_subgroups")               \
-    X(piece_quanta, IPT_PIECE_QUANTA, 32, 1024, "quanta of 16 bytes that the pieces of super-elements touch at most")  \
+      "sub-groups, 0: replaced by work-groups; 1: PTX; 2: cl_khr_subgroups; 3: cl_intel_subgroups")                    \
+    X(piece_quanta, IPT_PIECE_QUANTA, 32, 1024, "most vectors of 16 bytes that contain a piece of a super-element")    \
     X(chains, IPT_CHAINS, 1, 8, "chains that a sub-group follows at once")                                             \
-    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is left out after every 32")                       \
+    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is skipped after every 32")                        \
     X(registers, IPT_REGISTERS, 0, 8, "units of a super-element that a work-item holds; 0: local memory holds them")       \
-    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words that the flags of one word are spread over: a power of two")             \
-    X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags 0: one after the other; 1: with gaps; 2: neighbours apart")      \
+    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words over which the flags of one word are spread: a power of two")            \
+    X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags, 0: contiguous; 1: with gaps; 2: neighbours in different words") \
     X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                                  \
     X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                            \
-    X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a panel's chunk, of two tiles")
+    X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
@@ -59,7 +59,7 @@
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes)
 
-/* Kernels that only reproduce the seeds: IPT_NO_PAPERS leaves them out. */
+/* Kernels that only reproduce the papers: IPT_NO_PAPERS leaves them out. */
 #ifndef IPT_NO_PAPERS
 #define IPT_SEED_KERNEL_LIST(X)                                                                                        \
     X(pttwac_010, 1, 1,                                                                                                \
@@ -76,7 +76,8 @@
 /* Run-time arguments, X(type, name), in the order of the kernel's signature. All lengths, strides and bases are in units
  * unless said otherwise; x_magic and x_shift divide by x (see ipt_divide in common.cl). */
 
-/* Matrices of `instances_per_matrix` back-to-back grids of rows x cols elements; a work-group takes `pack` of them. */
+/* Matrices of `instances_per_matrix` back-to-back grids of rows x cols elements; a work-group transposes `pack` of
+ * them. */
 #define IPT_tile_ARGUMENTS(X)                                                                                          \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -98,7 +99,7 @@
     X(uint, element_units_magic)                                                                                       \
     X(uint, element_units_shift)
 
-/* A work-group has group_pairs of a matrix's pairs, group_units of its units. */
+/* A work-group swaps group_pairs pairs of a matrix (flip) or computes group_units units (map). */
 #define IPT_flip_ARGUMENTS(X) \
     X(ulong, base) \
     X(ulong, matrix_stride) \
@@ -121,8 +122,8 @@
     X(ulong, group_units) \
     X(uint, groups)
 
-/* Matrices of `instances` back-to-back instances each; a work-group takes `pack` of one. An instance becomes `rows` rows
- * of run_elements elements. */
+/* Matrices of `instances` back-to-back instances each; a work-group transposes `pack` of them. An instance becomes
+ * `rows` rows of run_elements elements. */
 #define IPT_pack_ARGUMENTS(X)                                                                                          \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -178,11 +179,11 @@
     X(uint, pitch)                                                                                                     \
     X(uint, skew)                                                                                                      \
     X(uint, run_lanes) \
-    X(uint, turns) /* pairs of tiles that a work-group takes one after the other, of small tiles: */ \
-    X(uint, group_step) /* from its first one to that of the next work-group */ \
-    X(uint, turn_step)  /* from one to the next */
+    X(uint, turns) /* pairs of small tiles that a work-group swaps in turn */                        \
+    X(uint, group_step) /* distance of the first pairs of neighbouring work-groups */ \
+    X(uint, turn_step)  /* distance of a work-group's pairs */
 
-/* Rows of row_units units, from one slot grid to another: row j of a matrix goes from slot source_first + j to slot
+/* Copies rows of row_units units between slot grids: row j of a matrix goes from slot source_first + j to slot
  * target_first + j. A grid has row_slots slots in a row; slot t begins at
  * (t div row_slots) * row_stride + (t mod row_slots) * row_units. */
 #define IPT_copy_ARGUMENTS(X)                                                                                          \
@@ -237,8 +238,8 @@
     X(uint, inner_cols)                                                                                                \
     X(uint, element_units)
 
-/* As shuffle, in words, and with the gaps between the rows of slots (gap_rows of all matrices, gap_units each) moved to
- * or from the workspace beside. */
+/* As shuffle. The kernel also moves the gaps between the rows of slots to or from the workspace: gap_rows in all
+ * matrices, gap_units each. */
 #define IPT_chains_ARGUMENTS(X)                                                                                        \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -271,7 +272,7 @@
     X(uint, gap_units)                                                                                                 \
     X(uint, gap_restore) /* 1: from the workspace */                                                                   \
     X(uint, parts)       /* sub-groups that share a run of flag words: a power of two, 32 at most */                   \
-    X(uint, probe)       /* 1: tell what sub-groups there are, and do nothing else */
+    X(uint, probe)       /* 1: only report the sub-groups */
 
 /* Matrices of rows x cols elements. */
 #define IPT_out_of_place_ARGUMENTS(X)                                                                                  \
@@ -303,20 +304,20 @@
     X(ulong, row_slots)                                                                                                \
     X(ulong, row_slots_magic)                                                                                          \
     X(ulong, row_stride)   /* of the grid of slots */                                                                  \
-    X(ulong, control_base) /* words, as are the bases that follow */                                                   \
-    X(ulong, clear_base)   /* the control block that the execution before has left and the next one takes */                                               \
+    X(ulong, control_base) /* words, as are the bases below */                                                         \
+    X(ulong, clear_base)   /* the control block of the previous and the next execution */                                                                  \
     X(ulong, flags_base)                                                                                               \
     X(ulong, alone_base)                                                                                               \
     X(uint, clear_words)                                                                                               \
     X(uint, flag_words)      /* to be cleared for the other pass */                                                    \
     X(uint, flag_words_each) /* by one work-group */                                                                   \
     X(uint, row_slots_shift)                                                                                           \
-    X(uint, waits)      /* work-groups take tickets and wait for one another */                                        \
-    X(uint, neighbours) /* an order's slots reach into the memory of the next */                                       \
+    X(uint, waits)      /* 1: work-groups take tickets and wait for one another */                                     \
+    X(uint, neighbours) /* 1: a ticket group's slots extend into the memory of the next */                             \
     X(uint, tickets)                                                                                                   \
-    X(uint, orders) /* of a matrix */                                                                                  \
-    X(uint, packs)  /* orders without the tail */                                                                      \
-    X(uint, pack)   /* panels of an order */                                                                           \
+    X(uint, orders) /* ticket groups of a matrix */                                                                    \
+    X(uint, packs)  /* ticket groups without the tail */                                                               \
+    X(uint, pack)   /* panels of a ticket group */                                                                     \
     X(uint, panels)                                                                                                    \
     X(uint, length)      /* elements, as are tail_length, short_side, chunk_x and chunk_y */                           \
     X(uint, tail_length) /* 0: no tail */                                                                              \
@@ -325,13 +326,13 @@
     X(uint, chunk_y)                                                                                                   \
     X(uint, across)    /* chunks of a panel along the short side */                                                    \
     X(uint, down)      /* and along the long side */                                                                   \
-    X(uint, blocks)     /* of a panel, along the long side: what is read and waited for on its own */                 \
-    X(uint, block_rows) /* elements of a block along the long side; the last may have fewer or more */                 \
-    X(uint, pitch)     /* quanta from one run of a chunk to the next */                                                \
-    X(uint, skew)      /* one quantum more after every 2^skew runs */                                                  \
+    X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                     \
+    X(uint, block_rows) /* elements of a block along the long side; the last block may have fewer or more */           \
+    X(uint, pitch)     /* distance of a chunk's runs in vectors */                                                     \
+    X(uint, skew)      /* one vector more after every 2^skew runs */                                                   \
     X(uint, run_lanes) /* work-items that fetch a run: a power of two */                                               \
     X(uint, polls)                                                                                                     \
-    X(uint, probe_polls) /* not 0: count the work-groups that run at the same time, and do nothing else */             \
+    X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
     X(uint, chunks_magic) /* across * down */                                                                          \
     X(uint, chunks_shift)                                                                                              \
     X(uint, across_magic)                                                                                              \
@@ -346,7 +347,7 @@
     X(uint, element_units_magic)                                                                                       \
     X(uint, element_units_shift)
 
-/* Each instance is a rows x cols grid of elements, in instance_units units one after the other. */
+/* Each instance is a rows x cols grid of elements; instances are contiguous. */
 #define IPT_pttwac_010_ARGUMENTS(X)                                                                                    \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -376,7 +377,8 @@
     X(uint, cols_shift)                                                                                                \
     X(ulong, super_units)
 
-/* Rows of row_units units of each matrix, from source_stride to target_stride units apart; one of these is row_units. */
+/* Changes the distance of each matrix's rows of row_units units from source_stride to target_stride. One of these strides is
+ * row_units. */
 #define IPT_pad_ARGUMENTS(X)                                                                                           \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -520,7 +522,7 @@ static const char *const ipt__text_common[] = {
     "\n\nvoid ipt_fetch_inside(__local uint4 *to, __global uint4 *from)\n"
     "{\n"
     "#if IPT_MEMORY_MODEL == 2\n"
-    "\n\n__asm__ volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\" ::\"r\"((uint)(ulong)to), \"l\"(from) : \"memory\");\n"
+    "\n\n\n__asm__ volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\" ::\"r\"((uint)(ulong)to), \"l\"(from) : \"memory\");\n"
     "#else\n"
     "*to = *from;\n"
     "#endif\n"
@@ -563,7 +565,7 @@ static const char *const ipt__text_common[] = {
     "ipt_fetch_wait();\n"
     "#endif\n"
     "}\n"
-    "\n\n\nvoid ipt_store(__global ipt_unit *to, ipt_unit unit)\n"
+    "\n\n\n\nvoid ipt_store(__global ipt_unit *to, ipt_unit unit)\n"
     "{\n"
     "#if IPT_MEMORY_MODEL != 1 && IPT_MEMORY_MODEL != 2\n"
     "*to = unit;\n"
@@ -632,7 +634,7 @@ static const char *const ipt__text_common[] = {
     "starts[i] = ipt_tile_row(i, pitch, skew) * IPT_QUANTUM_UNITS +\n"
     "(((uint)begin + i * (uint)row_units) & (IPT_QUANTUM_UNITS - 1));\n"
     "}\n"
-    "\n\n\n\n\n\n\n\nvoid ipt_read_four(ipt_unit *values, __local ipt_unit *from)\n"
+    "\n\n\n\n\n\n\nvoid ipt_read_four(ipt_unit *values, __local ipt_unit *from)\n"
     "{\n"
     "#if IPT_UNIT_BYTES == 4\n"
     "const uint4 four = *(__local uint4 *)from;\n"
@@ -646,7 +648,7 @@ static const char *const ipt__text_common[] = {
     "values[u] = from[u];\n"
     "#endif\n"
     "}\n"
-    "\n\n\n\nvoid ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n"
+    "\n\n\n\n\nvoid ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n"
     "ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,\n"
     "uint element_units, uint element_units_magic, uint element_units_shift)\n"
     "{\n"
@@ -798,10 +800,10 @@ static const char *const ipt__text_common[] = {
     "\n#endif\n"
     "",
     NULL};
-#define IPT__HASH_common "fb0527eeb4de4329"
+#define IPT__HASH_common "b591aad5a6f87ae1"
 
 static const char *const ipt__text_chains[] = {
-    "\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n"
+    "\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n"
     "!defined(IPT_SUB_GROUP)\n"
     "#error \"IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined\"\n"
     "#endif\n"
@@ -873,7 +875,7 @@ static const char *const ipt__text_chains[] = {
     "return atomic_or(word, bits);\n"
     "#endif\n"
     "}\n"
-    "\n\nvoid ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,\n"
+    "\n\n\nvoid ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,\n"
     "ulong high)\n"
     "{\n"
     "const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n"
@@ -950,7 +952,7 @@ static const char *const ipt__text_chains[] = {
     "const uint lane = IPT_LANE;\n"
     "#if IPT_SUB_GROUP >= 2\n"
     "if (probe) {\n"
-    "\nconst uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n"
+    "\n\nconst uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n"
     "last = IPT_SHUFFLE(lane, size - 1);\n"
     "if (get_global_id(0) == 0)\n"
     "workspace[0] = size;\n"
@@ -996,8 +998,8 @@ static const char *const ipt__text_chains[] = {
     "uint state = IPT_IDLE;\n"
     "ipt_index slot = 0;\n"
     "ulong address = 0;\n"
-    "uint open = 0;\n"
     "",
+    "uint open = 0;\n"
     "ulong word = 0;\n"
     "uint candidates = 0;\n"
     "\nfor (;;) {\n"
@@ -1033,7 +1035,7 @@ static const char *const ipt__text_chains[] = {
     "const uint loading = IPT_BALLOT(going || started), storing = IPT_BALLOT(going);\n"
     "if (IPT_BALLOT(due || started) == 0)\n"
     "break;\n"
-    "\n\n\n\nulong places[IPT_CHAINS];\n"
+    "\n\nulong places[IPT_CHAINS];\n"
     "#if IPT_SUB_GROUP == 1\n"
     "#pragma unroll 8\n"
     "#endif\n"
@@ -1067,10 +1069,10 @@ static const char *const ipt__text_chains[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_chains "bd0772d9b0ae556d"
+#define IPT__HASH_chains "8d42c2d1c225331b"
 
 static const char *const ipt__text_copy[] = {
-    "\n\n\n#if !defined(IPT_LANES)\n"
+    "\n\n#if !defined(IPT_LANES)\n"
     "#error \"IPT_LANES must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -1094,7 +1096,7 @@ static const char *const ipt__text_copy[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_copy "998fbf9ead291164"
+#define IPT__HASH_copy "c896dabe7cb44b1c"
 
 static const char *const ipt__text_flip[] = {
     "\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
@@ -1256,7 +1258,7 @@ static const char *const ipt__text_pack[] = {
 #define IPT__HASH_pack "d9ff743f038c341f"
 
 static const char *const ipt__text_panel[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
     "!defined(IPT_INDEX_BITS)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined\"\n"
     "#endif\n"
@@ -1405,7 +1407,7 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "}\n"
     "#else\n"
-    "\n\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
+    "\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
     "uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
@@ -1614,7 +1616,7 @@ static const char *const ipt__text_panel[] = {
     "#endif\n"
     "}\n"
     "#else\n"
-    "\nuint first_block = 0, end_block = 0;\n"
+    "\n\nuint first_block = 0, end_block = 0;\n"
     "#if IPT_TALL\n"
     "if (!tail && active) {\n"
     "const uint block_units = block_rows * (uint)row_units, panel_units = length * (uint)row_units;\n"
@@ -1699,7 +1701,7 @@ static const char *const ipt__text_panel[] = {
     "shared[IPT_SHARED_LEFT] = left;\n"
     "}\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "\n\nfor (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {\n"
+    "\n\n\nfor (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {\n"
     "const uint left_m = left / orders;\n"
     "const uint left_k = IPT_TALL ? orders - 1 - (left - left_m * orders) : left - left_m * orders;\n"
     "",
@@ -1752,10 +1754,10 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_panel "54b786cdcaad6071"
+#define IPT__HASH_panel "92ee8c27f85931b7"
 
 static const char *const ipt__text_shuffle[] = {
-    "\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
     "!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n"
     "#error \"IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined\"\n"
     "#endif\n"
@@ -1778,7 +1780,7 @@ static const char *const ipt__text_shuffle[] = {
     ": \"memory\")\n"
     "#endif\n"
     "\n#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n"
-    "\n\n\n\nuint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)\n"
+    "\n\n\nuint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)\n"
     "{\n"
     "IPT_BARRIER();\n"
     "if (IPT_LANE == 0) {\n"
@@ -1882,7 +1884,7 @@ static const char *const ipt__text_shuffle[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_shuffle "c3c7957460e99b57"
+#define IPT__HASH_shuffle "d51f0c0ea2d55aa1"
 
 static const char *const ipt__text_swap[] = {
     "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
@@ -1992,7 +1994,7 @@ static const char *const ipt__text_tile[] = {
     "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n"
     "#endif\n"
-    "\n\n#if IPT_BANK_PADDING\n"
+    "\n\n\n#if IPT_BANK_PADDING\n"
     "#define IPT_PLACE(k) ((k) + (k) / 32)\n"
     "#else\n"
     "#define IPT_PLACE(k) (k)\n"
@@ -2045,7 +2047,7 @@ static const char *const ipt__text_tile[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_tile "a2a031c202ab3e88"
+#define IPT__HASH_tile "c379bd7130103f90"
 
 static const char *const ipt__text_transpose[] = {
     "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
@@ -2202,7 +2204,7 @@ static const char *const ipt__text_p_ipt[] = {
 
 #ifndef IPT_NO_PAPERS
 static const char *const ipt__text_pad[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
     "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n"
     "#endif\n"
     "\n#define IPT_HELD 16\n"
@@ -2266,6 +2268,6 @@ static const char *const ipt__text_pad[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_pad "f71afe5d0d0c8630"
+#define IPT__HASH_pad "1ace597a225bb778"
 #endif
 /* clang-format on */

@@ -1,6 +1,6 @@
-/* The start-up of a program that must not stall: its kernels come with it, in a folder that `ipt precompile` has
- * filled, and nothing is compiled. Where the folder has nothing for a device, that is told, and the program decides:
- * this one compiles once and keeps the result in the folder, so that its second start is fast.
+/* The start-up of a program that must not stall. Its kernels come with it, in a folder that `ipt precompile` has
+ * filled, and nothing is compiled. If the folder has nothing for a device, ipt reports this. The program then compiles
+ * once and keeps the result in the folder, so that its second start is fast.
  *
  *     ipt precompile 2000x1500:4 -o kernels && 07_start_up kernels */
 #define IPT_IMPLEMENTATION

@@ -1,6 +1,6 @@
-/* A matrix in a file that is larger than the memory the program may take: ipt reads and writes it in place through two
- * functions, with no more than 1 MiB here. A program that must not lose the file when it is killed keeps
- * ipt_storage.memory in a file, too, with the number of the step that its `ready` is told, as `ipt transpose` does. */
+/* A matrix in a file that is larger than the program's memory limit. ipt reads and writes it in place through two
+ * functions, with 1 MiB at most here. A program that must keep the file intact when it is killed also stores
+ * ipt_storage.memory in a file, with the step number that its `ready` receives. `ipt transpose` does so. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 

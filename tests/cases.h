@@ -918,7 +918,7 @@ typedef struct store {
     const slot *its;
     pthread_mutex_t lock;
     unsigned char *content;
-    unsigned char *memory, *told; /* ipt_storage.memory, and what ready has told of it; NULL: not wanted */
+    unsigned char *memory, *told; /* ipt_storage.memory, and what `ready` has reported of it; NULL: not wanted */
     size_t memory_bytes, ready;
     fault fault;
     size_t left; /* calls until then */
@@ -997,12 +997,12 @@ static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, 
         memcmp(untouched, where->content, bytes))
         failure(me, its, "the result says that nothing has been written, but something has");
     if (where->stray)
-        failure(me, its, "bytes beside the matrices, or beside the memory, were asked for or told of");
+        failure(me, its, "bytes beside the matrices, or beside the memory, were requested or reported");
     if (!result || where->fault == FAULT_NONE)
         return 0;
     ++me->resumed;
     storage->resume = where->ready;
-    if (where->memory) /* what `ready` has told of, and nothing else */
+    if (where->memory) /* only what `ready` has reported */
         memcpy(where->memory, where->told, where->memory_bytes);
     return 1;
 }

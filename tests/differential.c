@@ -195,7 +195,7 @@ static void watch(void)
     alarm(TIME_LIMIT);
 }
 
-/* A sentence tells what was wrong, in words that a user knows. */
+/* A message says in the user's words what was wrong. */
 static void check_sentence(worker *me, const slot *its, const char *text)
 {
     size_t i = 0;
@@ -612,7 +612,7 @@ static void plans_by_profile(worker *me)
     end_plan(&its);
 }
 
-/* What one context has measured is what another one does that is told. */
+/* A measurement on one context gives the same plan on another that imports it. */
 static void takes_wisdom(worker *me)
 {
     recipe drawn;

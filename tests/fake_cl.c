@@ -1132,7 +1132,7 @@ cl_int fake_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void 
     int mapped_now;
     pthread_mutex_lock(&lock);
     its = check(buffer, FAKE_BUFFER, "clEnqueueUnmapMemObject");
-    mapped_now = its->maps--; /* whoever fails to give it back can do no more */
+    mapped_now = its->maps--; /* a caller that fails to unmap cannot continue */
     if (due("clEnqueueUnmapMemObject"))
         return end(failing_error);
     if (!mapped_now || (unsigned char *)mapped < its->bytes || (unsigned char *)mapped >= its->bytes + its->size)

@@ -32,7 +32,7 @@ typedef enum fake_device {
     FAKE_CPU,
     FAKE_GPU,
     FAKE_UNIFIED,  /* a GPU in the host's memory */
-    FAKE_TOGETHER, /* a GPU that tells how many of its work-groups run at a time, and has sub-groups */
+    FAKE_TOGETHER, /* a GPU that reports how many of its work-groups run at a time, and has sub-groups */
     FAKE_DEVICE_COUNT
 } fake_device;
 

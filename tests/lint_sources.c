@@ -1,4 +1,4 @@
-/* Writes the specialised text of every kernel for every class of parameters into a folder, for clang to lint. */
+/* Writes the specialised text of every kernel for every class of parameters into a folder, for clang's lint. */
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

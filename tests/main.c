@@ -1,5 +1,5 @@
-/* Runs the tests of all files as one group, so that one summary stands at the end. The argument, if there is one,
- * is a pattern of test names (* and ?) to run alone, or behind a '-' to leave out. */
+/* Runs the tests of all files as one group, with one summary. An optional argument is a pattern of test names (* and ?)
+ * to run; with a leading '-', to leave out. */
 #include "test.h"
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
-/* One half of the compile matrix: the file that holds the implementation and, as a rule, nothing else. It promises that
- * the header compiles in every way a user may include it. tests/compile_matrix.sh defines:
- *   MATRIX_CL_FIRST  the user's own <CL/cl.h> comes before ipt.h
- *   MATRIX_LATE      ipt.h comes as an interface first and as the implementation afterwards
+/* One half of the compile matrix: the file with the implementation and, as a rule, nothing else. The header must
+ * compile in every way that a user may include it. tests/compile_matrix.sh defines:
+ *   MATRIX_CL_FIRST  the user's own <CL/cl.h> precedes ipt.h
+ *   MATRIX_LATE      ipt.h is included as the interface first and as the implementation later
  *   MATRIX_ALONE     matrix_b.c is part of this file instead of another one
  *   MATRIX_UNUSED    this is the whole program, and it calls nothing of ipt.h
- *   MATRIX_OWN       the user has a lock and an export attribute of their own, and no pthread */
+ *   MATRIX_OWN       the user provides a lock and an export attribute, and no pthread */
 #ifdef MATRIX_OWN
 #define IPT_LOCK_TYPE int
 #define IPT_LOCK_STATIC 0

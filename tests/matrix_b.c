@@ -1,7 +1,7 @@
 /* The other half of the compile matrix: a program that only includes the header. It calls every public function with
- * arguments that need no device, so that one which is missing, has the wrong linkage or trusts its arguments is found.
- * MATRIX_DEVICES: it looks for devices, too, and takes any number of them; with MATRIX_NONE in the environment it takes
- * none only. */
+ * arguments that need no device. So it detects a missing function, a wrong linkage and an unchecked argument.
+ * MATRIX_DEVICES: it also queries devices and accepts any number; with MATRIX_NONE in the environment it accepts none
+ * only. */
 #ifdef MATRIX_CL_FIRST
 #include <CL/cl.h>
 #endif

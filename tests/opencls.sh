@@ -6,7 +6,7 @@
 #   clover    Mesa's older one
 #   pocl      Debian's PoCL, as `make test` has it
 # What is missing is fetched into build/opencls, and nothing is installed: Debian's mesa-opencl-icd brings a libclc that
-# takes the place of libclc-14, which the tests for offline compilation need. So it is unpacked there.
+# replaces libclc-14, which the tests for offline compilation need. So it is unpacked there.
 # A line for each device: the tests that passed, were skipped and failed, or that ipt refuses it, which is checked: no
 # context, IPT_ERROR_UNSUPPORTED, and a matrix that is as it was. Fails if a device that is at hand fails a test, or was
 # refused in another way. What cannot be fetched is said to be missing, and is no failure. PATTERNS names other tests.
@@ -26,7 +26,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# Tells what ipt makes of each device that the loader finds: a line of its name, what came of it, and the message.
+# Reports the result of ipt for each device that the loader finds: a line with its name, the result and the message.
 make_probe() {
     cat > "$out/probe.c" << 'PROBE'
 #include <stdio.h>
@@ -94,7 +94,7 @@ PROBE
 }
 
 # fetch NAME: sets library to that of the implementation, and libraries to a folder of others that it needs; 1, with the
-# reason, if it is not to be had.
+# reason, if it is unavailable.
 fetch() {
     libraries=
     reason=

@@ -1,4 +1,4 @@
-/* Measures what a plan for a new shape costs when its programs are built: nothing is compiled then. */
+/* Measures the time of a plan for a new shape when its programs are built: nothing is compiled then. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

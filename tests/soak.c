@@ -232,7 +232,7 @@ static void close_epoch(soak *its)
         if (soak_held[i]) {
             fprintf(stderr, "LEFT OVER: %ld %s when all plans and contexts were destroyed\n", soak_held[i],
                     soak_held_names[i]);
-            soak_held[i] = 0; /* the next look is to tell of what came after */
+            soak_held[i] = 0; /* the next sample counts only later objects */
             left = 1;
         }
     its->left_over += (unsigned long)left;

@@ -1,7 +1,7 @@
-/* Repeats large transpositions with fresh data on a busy device, two at once, and on contexts that believe in more or
- * fewer work-groups at a time than there are: an order of memory accesses that is too weak, or a wait for a work-group
- * that does not run, shows now and then only. Usage: stress [RUNS] [SECONDS_LIMIT] [MEGABYTES] [SEED]; 0: the default.
- * Exit code: 0 all was right, 1 it was not, 4 something hung. */
+/* Repeats large transpositions with fresh data on a busy device, two at once. The contexts assume more or fewer
+ * concurrent work-groups than there are. A missing memory fence, or a wait for a work-group that does not run, shows
+ * only now and then. Usage: stress [RUNS] [SECONDS_LIMIT] [MEGABYTES] [SEED]; 0: the default. Exit code: 0 success, 1
+ * failure, 4 hang. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

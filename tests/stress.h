@@ -41,7 +41,7 @@ enum {
 typedef enum stress_class { STRESS_CLASS_LIST(STRESS_ENUMERATOR) STRESS_CLASS_COUNT } stress_class;
 static const char *const stress_class_names[] = {STRESS_CLASS_LIST(STRESS_NAME)};
 
-/* What a context is told. Zeros: the defaults. */
+/* Limits that a context assumes. Zeros: the defaults. */
 typedef struct stress_limits {
     const char *name;
     size_t resident_groups, wait_polls, max_local_memory;

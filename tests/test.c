@@ -1,4 +1,4 @@
-/* The helpers that test.h promises, and the one implementation of ipt.h in the test program. */
+/* The helpers of test.h, and the only implementation of ipt.h in the test program. */
 #define IPT__BLOCK_BYTES_LEAST 1
 #define IPT_IMPLEMENTATION
 #include "test.h"

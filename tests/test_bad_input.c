@@ -1,5 +1,5 @@
-/* Promise: bad input is an error whose message names the argument or field and its value; *context, *plan and *event
- * are NULL then, no byte of a buffer has changed, nothing crashes and nothing is printed. */
+/* Contract: invalid input returns an error whose message names the argument or field and its value. *context, *plan and
+ * *event are then NULL. No byte of a buffer changes, nothing crashes and nothing is printed. */
 #include "test.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
-/* The commands of a matrix that goes through the device by blocks, carried out by a model of the device on element
- * numbers: whatever order its queues leave open, every element comes to its place, and no more units are used than
- * there are. No device is needed. */
+/* The commands for a matrix that passes through the device by blocks. A model of the device executes them on element
+ * numbers, in every order that the queues allow. Every element reaches its place, within the available units. Needs no
+ * device. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC /* the private functions, in a copy of this file's own */
 #define IPT_IMPLEMENTATION

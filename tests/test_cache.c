@@ -1,6 +1,6 @@
-/* The cache of compiled programs: what a folder or memory holds is used, and then nothing is compiled; what is damaged,
- * foreign or not to be trusted never reaches the driver; what cannot be written is told to the logger and does no harm;
- * processes and threads share a folder. And profiles, the contexts without a device. */
+/* The cache of compiled programs. ipt uses the entries of a folder or memory, and then compiles nothing. Damaged,
+ * foreign or untrusted entries never reach the driver. Write errors go to the logger and do no harm. Processes and
+ * threads share a folder. Also tests profiles and contexts without a device. */
 #define _XOPEN_SOURCE 700
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -1365,7 +1365,7 @@ static void cache_without_compiler(void **state)
 /* Failures of writing */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Plans work on a folder that cannot be written, and the logger is told. */
+/* Plans work with a folder that cannot be written; the logger gets a message. */
 static void expect_unwritten(const char *folder, size_t elem_size)
 {
     listener to;

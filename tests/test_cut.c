@@ -1,6 +1,6 @@
-/* Matrices that do not fit: cut into panels or taken a few at a time, in memory and in a storage, they come out right
- * on every shape, with no more memory than allowed and no byte touched beside them; whatever stops the work in a
- * storage, it can be resumed; what cannot be cut is refused with a sentence. */
+/* Matrices that do not fit, in memory and in a storage: ipt cuts them into panels or transposes a few at a time. Every
+ * shape comes out right, within the memory limit and without touching other bytes. After any interruption, the work in
+ * a storage can be resumed. A matrix that cannot be cut is refused with a message. */
 #include "test.h"
 
 #include <pthread.h>
@@ -527,8 +527,8 @@ static void cut_ended_before_each_step(void **state)
     }
 }
 
-/* Makes what memory holds garbage, but for the pieces that ready has told and that the plan says are needed. Those must
- * be as they were told. */
+/* Overwrites the step memory with garbage, except the pieces that `ready` has reported and that the plan declares
+ * needed. Those must be unchanged since the report. */
 static void keep_what_is_needed(store *its, const ipt_plan *plan, size_t bytes)
 {
     unsigned char *const kept = page_memory(bytes);
@@ -573,9 +573,9 @@ static void expect_uncut(store *its)
     ipt_plan_destroy(plan);
 }
 
-/* Ends an execution behind every step in turn, with nothing kept but what was told. first: from an untouched matrix
- * each time; else the work goes on and is ended again behind the next step. Returns the number of ends that lost the
- * matrix. */
+/* Cancels an execution after every step in turn; only the reported pieces are kept. first: from an untouched matrix
+ * each time; else the execution resumes and is cancelled again after the next step. Returns the number of interruptions
+ * that lost the matrix. */
 static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int first, size_t *steps)
 {
     const size_t bytes = ipt_plan_storage_memory(plan);
@@ -665,7 +665,7 @@ static ipt_plan_desc random_stored(void)
     return desc;
 }
 
-/* Whoever keeps what ready tells, and nothing else, can go on behind any step. */
+/* A caller that keeps only what `ready` reports can resume after any step. */
 static void cut_told_random(void **state)
 {
     size_t lost = 0, ends = 0, plans = 0, moved = 0, tall_spare = 0, wide_late = 0, expressions = 0;

@@ -1,6 +1,6 @@
-/* What ipt makes of devices that offer other things than this one: sub-groups of either extension and of several sizes,
- * some that do not build or do not work, and older memory models. The device is told to be a GPU that offers them, and
- * sub-groups are made of work-groups, which they are as large as in these kernels. */
+/* How ipt adapts to devices with other features: sub-groups of either extension and several sizes, some of which do not
+ * build or do not work, and older memory models. The device is reported as a GPU with these features. Work-groups
+ * replace sub-groups; in these kernels both have the same size. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -21,7 +21,7 @@ typedef struct told_device {
 } told_device;
 
 static const told_device *told; /* NULL: the truth */
-static cl_uint told_units;      /* compute units, where a device is told; 0: the truth */
+static cl_uint told_units;      /* compute units of a reported device; 0: the true ones */
 
 static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
                                                size_t *needed)

@@ -1,5 +1,5 @@
-/* Promise: ipt_plan_execute only enqueues, on any queue and after any event, its own event completes last, plans and
- * contexts may be used by several threads at once, and the order of destruction is free. */
+/* Contract: ipt_plan_execute only enqueues, on any queue and after any event. Its own event completes last. Several
+ * threads may use plans and contexts at once. Objects may be destroyed in any sequence. */
 #include "test.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* What the manual promises when OpenCL itself fails, by making the n-th call that can fail do so: the right result, a
- * message that names the call, nothing enqueued means nothing changed, and a plan that works again afterwards. */
+/* Behaviour when OpenCL fails: the n-th call that can fail does so. The result is right and the message names the call.
+ * If nothing was enqueued, nothing changed. The plan works again afterwards. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

@@ -1,7 +1,6 @@
-/* Files that the tool transposes step by step: whatever stops it, a kill at any moment, Ctrl-C, a file that changes, a
- * full disk, either the file is as it was, or `--resume` makes of it what it should have become; a journal that is not
- * this file's, or damaged, is refused, and changes nothing; nobody else may work on the file meanwhile; resident memory
- * stays below --memory. */
+/* Files that the tool transposes step by step. After any interruption (a kill, Ctrl-C, a changed file, a full disk),
+ * the file is unchanged or `--resume` completes it. A damaged or foreign journal is refused and changes nothing. No
+ * other process may work on the file meanwhile. Resident memory stays below --memory. */
 #define _GNU_SOURCE /* forkpty */
 #include "test.h"
 

@@ -1,5 +1,5 @@
-/* The seeds' heuristics against plain transcriptions of their text, the numbers that the seeds give for them, and bad
- * input. No device is needed. */
+/* The papers' heuristics against plain transcriptions of their text, against the numbers in the papers, and on invalid
+ * input. Needs no device. */
 #include "test.h"
 
 #include <string.h>
@@ -155,7 +155,7 @@ static void heuristics_algorithm_2(void **state)
 {
     size_t i, small = 0, good = 0;
     (void)state;
-    check_tiles(IPT_HEURISTIC_ALGORITHM_2, &k20, 6203, 6607, 4, 1, 1, 0, 0); /* seed 002, section 6.2 */
+    check_tiles(IPT_HEURISTIC_ALGORITHM_2, &k20, 6203, 6607, 4, 1, 1, 0, 0); /* Gomez-Luna et al. 2016, section 6.2 */
     check_tiles(IPT_HEURISTIC_ALGORITHM_2, &k20, 1, 1, 1, 1, 1, 0, 0);
     check_tiles(IPT_HEURISTIC_ALGORITHM_2, &k20, 7, 7, 1u << 20, 7, 7, 0, 0);
     check_tiles(IPT_HEURISTIC_ALGORITHM_2, &k20, 2557, 2539, 4, 2557, 2539, 0, 0); /* primes below the bound */
@@ -167,8 +167,8 @@ static void heuristics_algorithm_2(void **state)
         check_tiles(IPT_HEURISTIC_ALGORITHM_2, &k20, rows, cols, elem_size, at_16.m, at_16.n, 0, 0);
         check_tiles(IPT_HEURISTIC_ALGORITHM_2, &fermi, rows, cols, elem_size, at_8.m, at_8.n, 0, 0);
     }
-    /* The counts of seed 002: 2,235 of 5,000 have m or n up to 6; 2,926 have one above 4, the other, which
-     * transposition 100! moves, above 6, and a tile that fits. */
+    /* The counts of Gomez-Luna et al. 2016: 2,235 of 5,000 have m or n up to 6; 2,926 have one above 4, the other,
+     * which transposition 100! moves, above 6, and a tile that fits. */
     for (i = 0; i < 5000; ++i) {
         chosen tiles;
         assert_int_equal(choose(IPT_HEURISTIC_ALGORITHM_2, &k20, test_random_between(1000, 19999),
@@ -206,7 +206,8 @@ static void heuristics_algorithm_5(void **state)
             check_tiles(IPT_HEURISTIC_ALGORITHM_5, &k20, n, cols, sizes[i], m, tile_n, pad, other_pad);
             most_pad = larger(most_pad, pad);
         }
-    assert_true(most_pad == 8); /* seed 002, section 7.2: "the maximum number of extra rows and/or columns" */
+    assert_true(most_pad ==
+                8); /* Gomez-Luna et al. 2016, section 7.2: "the maximum number of extra rows and/or columns" */
     /* Skinny: the long side alone is padded, and two stages do. */
     for (i = 0; i < 2000; ++i) {
         const size_t long_side = test_random_between(10000, 10000000), short_side = test_random_between(2, 32);
@@ -321,7 +322,8 @@ static void heuristics_throughput(void **state)
 {
     static const double peak[] = {208, 208, 208}, stages[] = {60, 120, 40}, stuck[] = {60, 0, 40};
     (void)state;
-    assert_int_equal((int)(100 * ipt_heuristic_throughput(peak, 3)), 6933); /* seed 002, section 6.1: 69.33 */
+    assert_int_equal((int)(100 * ipt_heuristic_throughput(peak, 3)),
+                     6933); /* Gomez-Luna et al. 2016, section 6.1: 69.33 */
     assert_int_equal((int)(1000 * ipt_heuristic_throughput(stages, 3) + 0.5), 20000);
     assert_true(ipt_heuristic_throughput(stages, 1) == 60);
     assert_true(ipt_heuristic_throughput(stuck, 3) == 0);
@@ -356,7 +358,7 @@ static void heuristics_smallest_group(void **state)
     const ipt_heuristic_device invalid = {49152, 1024, 0, 0, 0};
     size_t group;
     (void)state;
-    /* Seed 004, table I: 192 is the smallest of a Fermi's work-groups that keep it busy. */
+    /* Ha et al. 2013, table I: 192 is the smallest of a Fermi's work-groups that keep it busy. */
     assert_int_equal(ipt_heuristic_smallest_group(&fermi, 0, 0, 1), 192);
     assert_int_equal(ipt_heuristic_smallest_group(&fermi, 0, 0, 0.5), 96);
     assert_int_equal(ipt_heuristic_smallest_group(&fermi, 0, 0, 0), 32);

@@ -1,5 +1,5 @@
-/* Promise: host memory and a second place in device memory are served as well as a buffer; the user's allocator gets
- * back all it gave and its failures are errors; the logger hears of what is built and of nothing else. */
+/* Contract: plans also transpose host memory, and out of place in device memory. ipt returns all memory to the user's
+ * allocator, and reports its failures as errors. The logger gets messages about builds only. */
 #include "test.h"
 
 #include <stdlib.h>

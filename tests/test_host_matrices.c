@@ -1,7 +1,7 @@
-/* Matrices in host memory: every scheme gives the same result on every shape and touches nothing else; progress is told
- * and can be ended; whatever fails, it is told, nothing leaks, and data is as it was unless INCOMPLETE says otherwise;
- * no more memory is taken than promised; executions by threads of their own, on several devices and by several threads.
- */
+/* Matrices in host memory. Every scheme gives the same result on every shape and touches no other byte. Executions
+ * report progress and can be cancelled. Every failure is reported and nothing leaks; the data is unchanged unless the
+ * result is INCOMPLETE. Memory stays within the promised limit. Executions run in their own threads, on several devices
+ * and from several threads. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -706,7 +706,7 @@ static void hostm_schemes(void **state)
     }
 }
 
-/* Every number of parts for small matrices and batches: parts of one row, a shorter last one, fewer than asked for. */
+/* Every number of parts for small matrices and batches: parts of one row, a shorter last one, fewer than requested. */
 static void hostm_parts(void **state)
 {
     (void)state;
@@ -768,8 +768,8 @@ static void hostm_expressions(void **state)
     ipt_context_destroy(contexts[0]);
 }
 
-/* Pageable memory on its way through pinned memory, as where the device is a GPU; where there is none to be had, and
- * with calls that fail. */
+/* Copies pageable memory through pinned memory, as for a GPU; also where no pinned memory is available, and with calls
+ * that fail. */
 static void hostm_through_pinned(void **state)
 {
     (void)state;
@@ -1011,7 +1011,7 @@ static void hostm_progress(void **state)
             }
             assert_true(executes(s.plan, &s.p)); /* the plan works as ever */
             cancelled += result == IPT_ERROR_CANCELLED;
-            ended = told.calls <= k; /* no call asked for the end */
+            ended = told.calls <= k; /* no call cancelled */
         }
         assert_true(k > 2 && (cancelled || s.desc.batch > 1));
         take_down(&s);
@@ -1212,8 +1212,8 @@ static void hostm_device_memory(void **state)
                 fail_msg("%zu bytes more than the matrices", device_bytes_peak - before - bytes);
             }
             assert_int_equal(device_bytes, before);
-            /* Where there is less, it goes in pieces, or is an error if all at once was asked for; where there is as
-             * much, it works. */
+            /* With less memory, it transposes in pieces, or fails if everything at once was requested. With this much,
+             * it works. */
             device_bytes_limit = before + least - 1;
             assert_int_equal(attempt(context, &desc),
                              desc.host == IPT_HOST_SYNCHRONOUS ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS);
@@ -1365,7 +1365,7 @@ static void hostm_async(void **state)
                             (f.result == IPT_ERROR_INCOMPLETE || (f.result == IPT_ERROR_CANCELLED && is_before(&s.p))));
             clReleaseEvent(event);
             change(LIVE_EVENT, -1); /* the caller's, which ipt made */
-            /* What fails before it begins is told by its result alone. */
+            /* A failure before the start is reported by its result only. */
             static const int failing[] = {CALL_clCreateUserEvent, CALL_clRetainEvent};
             again(&s.p);
             for (size_t k = 0; k < TEST_COUNT(failing); ++k) {
@@ -1414,7 +1414,7 @@ static void hostm_async_at_once(void **state)
             give_back(&p[i]);
             watch_clReleaseEvent(events[i]);
         }
-        expect_no_leak(before); /* the threads have let go of their events, which the next test would miss */
+        expect_no_leak(before); /* the threads have released their events, which the next test would miss */
     }
 }
 

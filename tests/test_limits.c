@@ -1,5 +1,5 @@
-/* What devices cannot do: allocations smaller than a matrix, vectors at any address, types of an extension. The device
- * is told to be another one, and keeps to what it tells. */
+/* Limits of devices: buffers smaller than a matrix, alignment of vectors, types of an extension. The device is reported
+ * as another one, with enforced limits. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

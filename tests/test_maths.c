@@ -1,6 +1,5 @@
-/* The arithmetic that everything rests on, against plain / and %: division by constants at its boundaries, slot
- * addresses beyond 2^32, cycles, divisors, overflow, and what the planner promises of its layouts. No device is needed.
- */
+/* The arithmetic of ipt against plain / and %: division by constants at its boundaries, slot addresses beyond 2^32,
+ * cycles, divisors and overflow. Also the planner's invariants for layouts. Needs no device. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC /* the private functions, in a copy of this file's own */
 #define IPT_IMPLEMENTATION

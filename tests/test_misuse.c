@@ -1,7 +1,7 @@
-/* Misuse, in an OpenCL that is not there: every public function with what it must not get, executions after a create
- * that has failed, all sequences of destruction, also while an execution is under way. Each is the result that the
- * manual says, with a message that names the argument; nothing is enqueued, nothing leaks, of OpenCL or of memory, and
- * no call is made with what has been released (the OpenCL that is not there ends the program then). */
+/* Misuse, on the OpenCL stub (fake_cl.c): invalid arguments to every public function, executions after a failed create,
+ * and all sequences of destruction, also during an execution. Each call returns the result in the manual, with a
+ * message that names the argument. Nothing is enqueued, and no OpenCL object or memory leaks. The stub ends the program
+ * if a call uses a released object. */
 #include "fake_world.h"
 
 #include <pthread.h>
@@ -695,7 +695,7 @@ static void let_go(const pieces *p, int which)
     }
 }
 
-/* Two plans execute, behind a user event if there is a gate, and all is let go of in this sequence. The commands end
+/* Two plans execute, after a user event if there is a gate. All objects are released in this sequence. The commands end
  * before the step with number `opens`, or after all. */
 static void destroy_in(const int *sequence, fake_device device, int opens)
 {

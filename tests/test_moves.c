@@ -1,5 +1,5 @@
-/* Promise: rotations and reflections move every element where they say, to the byte, and an expression is applied to
- * every element exactly once, whichever stages move them. */
+/* Contract: rotations and reflections move every element to the right place, to the byte. An expression is applied to
+ * every element exactly once, whichever stages move it. */
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Compiling for devices that are not here: every target takes real kernels and what comes out is what the target
- * loads; a text that calls what nobody defines, or is wrong, gets a sentence with the compiler's words; missing
- * programs are named with their packages; nothing stays in the folder for temporary files. */
+/* Compilation for absent devices. Every target compiles real kernels into the format that it loads. An undefined
+ * function or a syntax error gives a message with the compiler's text. Missing programs are named with their packages.
+ * No temporary file remains. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC /* the private functions, in a copy of this file's own */
 #define IPT_IMPLEMENTATION

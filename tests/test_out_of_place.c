@@ -1,6 +1,6 @@
-/* Executions out of place by the kernel for GPUs, which fetches large tiles by quanta: every byte of the result, and
- * what lies before and behind it, on whatever the device is; it is only told to be a GPU. And the tiles' sizes: they
- * must fit into the local memory that the kernel has. */
+/* Executions out of place by the kernel for GPUs, which fetches large tiles by vectors. The tests check every byte of
+ * the result and the bytes around it, on any device, which is reported as a GPU. The sizes of tiles must fit the
+ * kernel's local memory. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -1,5 +1,5 @@
-/* Promise: a plan tells what it is and holds no more memory than allowed; programs are built once for an element size
- * and not for a shape; a shape with nothing to do only completes its event; measuring and choosing a device work. */
+/* Contract: a plan describes itself and holds no more memory than allowed. Programs are built once for an element size,
+ * not for each shape. A shape without work only completes its event. Measuring and choosing a device work. */
 #include "test.h"
 
 #include <ctype.h>

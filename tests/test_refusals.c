@@ -1,6 +1,5 @@
-/* What ipt refuses because of what OpenCL says, in an OpenCL that is not there: devices that are too old or have too
- * little, handles that are none, and what a context without a device cannot do. Each refusal names its cause, and
- * nothing that was made before it stays. */
+/* Devices and handles that ipt refuses, on the OpenCL stub (fake_cl.c): too old, too small, invalid; also operations
+ * that a context without a device lacks. Each message names the cause, and no object remains. */
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cl.h"
 

@@ -1,5 +1,5 @@
-/* Promise: whichever kernel of the seeds is forced, and whichever block format or padding, the result is right to the
- * byte and made by what was asked for, or there is no plan and the error says why. */
+/* Contract: with every forced kernel of the papers, block format and padding, the result is right to the byte and made
+ * as requested. Otherwise no plan is made, and the error gives the reason. */
 #include "test.h"
 #include "fast.h"
 
@@ -17,7 +17,8 @@ static const struct {
     unsigned lanes, padding, registers, layout;
 } variants[] = {IPT_VARIANT_LIST(VARIANT_ROW)};
 
-/* Seed 002, table 1, once more, so that a slip in IPT_FORMAT_LIST is found; DEFAULT has none of its own. */
+/* Gomez-Luna et al. 2016, table 1, once more, so that a slip in IPT_FORMAT_LIST is found; DEFAULT has none of its own.
+ */
 static const char *const format_factors[] = {"",     "MmNn", "MNmn", "MNnm", "NMmn",
                                              "NMnm", "NnMm", "MmNn", "NnMm", "MNnm"};
 static const char *const format_names[] = {"default", "RM", "RRRB", "RCRB", "CRRB", "CCRB", "CM", "AoS", "SoA", "ASTA"};
@@ -160,8 +161,8 @@ static void seeds_variants(void **state)
                 }
 }
 
-/* Seed 004's models: batches of whole matrices, by work-items, parts of sub-groups and work-groups; pairs of tiles by
- * block and by element. */
+/* The models of Ha et al. 2013: batches of whole matrices, by work-items, parts of sub-groups and work-groups; pairs of
+ * tiles by block and by element. */
 static void seeds_batches(void **state)
 {
     (void)state;
@@ -698,7 +699,7 @@ static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *
         print_error("%zu rows and %zu columns of padding are too many\n", *pad_rows, *pad_cols);
     if (desc.tile_m && desc.tile_n)
         right = right && (desc.rows + *pad_rows) % desc.tile_m == 0 && (desc.cols + *pad_cols) % desc.tile_n == 0;
-    if (*pad_cols && desc.rows > 1) /* where columns are added, elements must be moved apart by the kernel asked for */
+    if (*pad_cols && desc.rows > 1) /* where columns are added, the requested kernel must move elements apart */
         right = right && source_defines(plan, "CHAINED", 1) == (desc.variant_pad == IPT_VARIANT_PAD_CHAINED);
     right = right && run_padded(plan, &desc);
     if (!right) {
@@ -848,7 +849,7 @@ static void seeds_padding_by_tiles(void **state)
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
 
-    /* In little local memory algorithm 5 finds no tiles. The sentence names what asked for them. */
+    /* In little local memory algorithm 5 finds no tiles. The message names the option that requested them. */
     test_expect_error(ipt_plan_create(test_small_context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "IPT_PAD", "576");
     test_expect_error(ipt_plan_create(test_small_context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "tile_m", NULL);
 }

@@ -1,5 +1,5 @@
-/* Promise: every shape is transposed right, byte for byte, and no byte outside the matrices changes. All small shapes
- * through the planner's own choice and through the two passes, then random, large, square and odd ones. */
+/* Contract: every shape is transposed right, byte for byte, and no byte outside the matrices changes. The tests run all
+ * small shapes through the planner's choice and through the two passes, then random, large, square and odd ones. */
 #include "test.h"
 
 #define SMALL 34 /* sides from 1 to this */

@@ -1,6 +1,5 @@
-/* A small version of tests/stress.c: all classes of shapes on a device that is busy with other work, two queues at
- * once, and contexts that believe in more or fewer work-groups at a time than there are. The kernels for GPUs run here
- * on whatever the device is. */
+/* A small version of tests/stress.c: all classes of shapes on a busy device, two queues at once. The contexts assume
+ * more or fewer concurrent work-groups than there are. The kernels for GPUs run here on any device. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -78,9 +77,9 @@ static void stress_gpu_kernels(void **state)
     told_type = 0;
 }
 
-/* Panels that one work-group holds: the only ones whose rows and slots go the usual way where work-groups run one after
- * the other. Rows begin at all places of a quantum or at one, slots at all places of a sector or at one, and
- * super-elements are longer and shorter than a line of work-items. */
+/* Panels that one work-group holds. Only their rows and slots are moved as usual where work-groups run one after the
+ * other. Rows begin anywhere in a vector or at its start, slots anywhere in a sector or at its start. Super-elements
+ * are longer and shorter than a line of work-items. */
 static void stress_held_panels(void **state)
 {
     static const stress_limits limits = {"panels of one group", 2, 20, 40000};

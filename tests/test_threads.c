@@ -1,6 +1,6 @@
-/* Threads, in an OpenCL that is not there: several share a context, a plan, a cache folder and wisdom, each with
- * messages of its own. tests/sanitize.sh runs this with a sanitizer for data races; without, it looks for results that
- * are wrong, for what leaks, and for threads that wait for ever. */
+/* Threads, on the OpenCL stub (fake_cl.c). Several threads share a context, a plan, a cache folder and wisdom; each has
+ * its own messages. tests/sanitize.sh runs this with a sanitizer for data races. Without it, the tests detect wrong
+ * results, leaks and deadlocks. */
 #include "fake_world.h"
 
 #include <pthread.h>
@@ -393,7 +393,7 @@ static void use_async(job *job)
     for (i = 0; i < AT_ONCE; ++i)
         if (events[i]) {
             CHECK(fake_clWaitForEvents(1, &events[i]) == CL_SUCCESS);
-            while (fake_references(events[i]) > 1) /* the thread lets go of it last */
+            while (fake_references(events[i]) > 1) /* the thread releases it last */
                 sched_yield();
             fake_clReleaseEvent(events[i]);
         }

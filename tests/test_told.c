@@ -1,4 +1,5 @@
-/* The stand-in of tests/told.c keeps its word: what it does not report does not work. Only where it is loaded. */
+/* Tests the reporting library (told.c) itself: a feature that it does not report does not work. Runs only where it is
+ * loaded. */
 #include "test.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The tool: what NumPy wrote it transposes as NumPy would, whatever the type, order and format version; what it cannot
- * transpose it refuses with one sentence that names the file, and leaves every byte as it was; a wrong command line
- * exits with 2, any other failure with 1. What it stores - programs, headers, wisdom - is whole or not there. */
+/* The tool. It transposes NumPy's files as NumPy does, for every type, order and format version. It refuses other files
+ * with one sentence that names the file, and leaves every byte unchanged. A wrong command line exits with 2, any other
+ * failure with 1. Stored programs, headers and wisdom are complete or absent. */
 
 #define _GNU_SOURCE /* POSIX 2008 with XSI, and memmem */
 
@@ -126,7 +126,7 @@ static void expect_word(const char *text, const char *word)
     }
 }
 
-/* A directory for a test, removed by its teardown, and the paths in it that the test has asked for. */
+/* A directory for a test, removed by its teardown, and the paths in it that the test requested. */
 static char directory[PATH_SIZE], paths[MAX_PATHS][PATH_SIZE * 2];
 static size_t path_count;
 
@@ -1055,7 +1055,7 @@ static void test_bench_bad_shapes(void **state)
     expect_word(last.errors, "directory");
 }
 
-/* The random shapes are those of the seed, on every machine, and within what was asked for. */
+/* A seed gives the same random shapes on every machine, within the requested limits. */
 static void test_bench_random(void **state)
 {
     (void)state;

@@ -1,8 +1,7 @@
-/* Every call that each public function makes of OpenCL fails in turn, in an OpenCL that is not there and that checks
- * more than drivers do: nothing is lost before the first command that could change the matrix, nothing leaks, the
- * message names the call, and afterwards the same plan makes the same calls as one that has never seen a failure. So
- * does every command that is enqueued end with an error: what may have changed a matrix is told. No device is needed.
- */
+/* Every OpenCL call of each public function fails in turn, on the OpenCL stub (fake_cl.c), which checks more than
+ * drivers do. Before the first command that could change the matrix, nothing is lost. Nothing leaks, and the message
+ * names the call. Afterwards the plan makes the same calls as a plan that never failed. Every enqueued command also
+ * ends with an error once: possible changes of a matrix are reported. Needs no device. */
 #include "fake_world.h"
 
 #include <pthread.h>
@@ -181,7 +180,7 @@ static void on_finished(ipt_result result, void *user)
     pthread_mutex_unlock(&its->lock);
 }
 
-/* The result comes by the callback, and the event says the same, unless that could not be told. */
+/* The callback gets the result, and the event carries the same status, unless that call failed. */
 static ipt_result act_async(world *w)
 {
     ending its = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, IPT_SUCCESS, ""};
@@ -195,7 +194,7 @@ static ipt_result act_async(world *w)
     while (!its.has_ended)
         pthread_cond_wait(&its.ended, &its.lock);
     pthread_mutex_unlock(&its.lock);
-    while (fake_references(event) > 1) /* the thread lets go of it last */
+    while (fake_references(event) > 1) /* the thread releases it last */
         sched_yield();
     if (fake_status(event) <= CL_COMPLETE)
         assert_int_equal(-fake_status(event), its.result);
@@ -541,7 +540,7 @@ static void check_failure(const world *w, failure how, cl_int error, long n, con
             COMPLAIN("%s: %s %ld, %s, failed, and the result is a success", s->name, what, n, failed);
         return;
     }
-    /* If all fail from one on, it is any of them; a command's end is told by whatever has waited for it. */
+    /* If all calls from one on fail, it is any of them; the call that waited for a command reports its end. */
     if (how == ONE_CALL ? !strstr(text, failed) : !strstr(text, "failed with CL_"))
         COMPLAIN("%s: %s %ld, %s, failed: the message is '%s'", s->name, what, n, failed, text);
     if (result == IPT_ERROR_INCOMPLETE)

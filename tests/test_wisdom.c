@@ -1,5 +1,5 @@
-/* Wisdom: what was measured on one context makes the same plan on another, and nothing is measured again; a text that
- * is not whole, not understood or another device's is refused with the line's number and changes nothing. */
+/* Wisdom: a measurement on one context makes the same plan on another, without measuring again. An incomplete or
+ * unknown text, or one for another device, is refused with the line's number and changes nothing. */
 #define _XOPEN_SOURCE 700
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -253,7 +253,7 @@ static void wisdom_decides(void **state)
     free(text);
 }
 
-/* What is known of one shape tells nothing of others. */
+/* A measurement of one shape does not affect others. */
 static void wisdom_of_other_shapes(void **state)
 {
     char *text = measured_wisdom(), *known, *expected;

@@ -1,5 +1,5 @@
-/* max_workspace holds for every way a plan works: whole, by parts, cut, in a storage, padded, measured. What is
- * reported is what has been taken, and where the limit is too little the error's number does. */
+/* max_workspace holds for every kind of plan: whole, by parts, cut, in a storage, padded, measured. The reported size
+ * is the allocated size. If the limit is too small, the size in the error suffices. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -276,7 +276,7 @@ static void workspace_random(void **state)
     assert_true(refused[WHOLE] && refused[PARTS] && refused[STORED]);
 }
 
-/* Parts that nobody has asked for are not made where they would take too much. */
+/* Parts that were not requested are not made where they would exceed the limit. */
 static void workspace_unasked_parts(void **state)
 {
     (void)state;

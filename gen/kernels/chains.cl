@@ -1,18 +1,19 @@
-/* 100! by sub-groups: what shuffle.cl does, with several chains to a sub-group and the load of a slot under way
- * together with its claim. Memory is fetched by quanta, aligned as such, whatever the alignment of the slots.
+/* Transposition 100! by sub-groups. The algorithm is that of shuffle.cl with two changes: a sub-group follows several
+ * chains, and it loads and claims a slot at the same time. Fetches are aligned vectors, whatever the alignment of the
+ * slots.
  *
- * The invariant is shuffle.cl's: a bit set by anyone but the one who is to write the slot means that the slot's
- * original content has arrived with its holder. Whoever holds what belongs into slot q is the only one who may write q,
- * so q may be loaded and claimed at the same time; it is written when all work-items' loads have arrived in local
- * memory and the claim has been answered. But whoever starts a chain must have loaded its first slot before the claim:
- * it is loaded in one step, which ends when everything has arrived, and claimed in the next. One work-item claims for a
- * chain and hands the answer round. */
+ * Invariant, as in shuffle.cl: a set flag means that a sub-group holds the slot's original content, unless the slot's
+ * writer has set it. Only the holder of the content that belongs into slot q writes q. So it may load and claim q
+ * at the same time. It writes q after all its work-items' loads have arrived in local memory and the claim has
+ * returned. The start of a chain is different: the first slot must be loaded before it is claimed. One step loads the
+ * slot and ends when the data has arrived; the next step claims it. One work-item claims for a chain and broadcasts the
+ * result. */
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \
     !defined(IPT_SUB_GROUP)
 #error "IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined"
 #endif
 
-#if IPT_SUB_GROUP == 1 /* PTX: several to a work-group */
+#if IPT_SUB_GROUP == 1 /* PTX: several in a work-group */
 #define IPT_LANE (get_local_id(0) % IPT_LANES)
 #define IPT_SUB_GROUP_ID (get_local_id(0) / IPT_LANES)
 uint ipt_shuffle(uint value, uint lane)
@@ -32,7 +33,7 @@ uint ipt_ballot(bool vote)
 #define IPT_SHUFFLE(value, lane) ipt_shuffle(value, lane)
 #define IPT_BALLOT(vote) ipt_ballot(vote)
 #define IPT_SUB_GROUP_BARRIER() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#elif IPT_SUB_GROUP >= 2 /* a work-group is one of the device's sub-groups */
+#elif IPT_SUB_GROUP >= 2 /* a work-group is one sub-group of the device */
 #if IPT_SUB_GROUP == 2
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #else
@@ -43,7 +44,7 @@ uint ipt_ballot(bool vote)
 #define IPT_SHUFFLE(value, lane) sub_group_broadcast(value, lane)
 #define IPT_BALLOT(vote) sub_group_reduce_add((vote) ? 1u << lane : 0u)
 #define IPT_SUB_GROUP_BARRIER() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#else /* a work-group is what a sub-group would be */
+#else /* a work-group replaces a sub-group */
 #define IPT_LANE get_local_id(0)
 #define IPT_SUB_GROUP_ID 0u
 uint ipt_shuffle(__local uint *exchange, uint value, uint lane)
@@ -74,7 +75,7 @@ uint ipt_ballot(__local uint *exchange, bool vote)
 #define IPT_SUB_GROUP_ATTRIBUTE
 #endif
 
-/* Claims slots for one chain: what the flag word was. */
+/* Claims slots for one chain; returns the flag word before the claim. */
 uint ipt_claim(volatile __global uint *word, uint bits)
 {
 #if IPT_MEMORY_MODEL == 3
@@ -84,7 +85,8 @@ uint ipt_claim(volatile __global uint *word, uint bits)
 #endif
 }
 
-/* Fetches the quanta that `units` units at `begin` touch, by a sub-group. Nothing outside [low, high) is read. */
+/* Fetches, with a sub-group, the vectors that contain the `units` units at `begin`. Units outside [low, high) are not
+ * read. */
 void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,
                      ulong high)
 {
@@ -103,13 +105,13 @@ void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, 
     }
 }
 
-/* Writes `units` units that begin at unit `held` of `quanta` to target[begin], by a sub-group. */
+/* Writes, with a sub-group, `units` units to target[begin]. They begin at unit `held` of `quanta`. */
 void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)
 {
 #if IPT_UNIT_BYTES >= 4
-    /* By quanta that are aligned where they go. What goes into one comes from two neighbours, turned by as many words
-     * as the places in their quanta differ. With four times fewer instructions than by words an H200 shuffles 10 %
-     * faster. */
+    /* Writes vectors that are aligned in the target. Each is assembled from two neighbouring source vectors, rotated by
+     * the difference of their offsets in words. Writing vectors takes a fourth of the instructions that words take; an
+     * H200 shuffles 10 % faster. */
     const uint words = units * (IPT_UNIT_BYTES / 4);
     const uint from = held * (IPT_UNIT_BYTES / 4) % 4, to = (uint)begin * (IPT_UNIT_BYTES / 4) % 4;
     const uint turn = (from - to) % 4, count = (to + words + 3) / 4;
@@ -117,7 +119,7 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
     __global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_QUANTUM_UNITS)) + lane;
 #pragma unroll 4
     for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES) {
-        const int word = (int)(4 * (lane + q)) - (int)to; /* of the piece */
+        const int word = (int)(4 * (lane + q)) - (int)to; /* index in the piece */
         if (lane + q < count) {
             uint4 low = quanta[max(first + (int)(lane + q), 0)];
             if (turn != 0) {
@@ -154,10 +156,10 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
 #endif
 }
 
-/* Of the two halves of a chain's quanta, the one that does not hold unit `held`. */
+/* The half of a chain's vectors that does not hold unit `held`. */
 #define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS) % 2)
 
-enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* what a chain does: nothing, hold a first slot that is not claimed, go on */
+enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* state of a chain: idle; its first slot loaded but not claimed; moving on */
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void
 ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
@@ -165,13 +167,14 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #if IPT_SUB_GROUP == 0
     __local uint exchange[IPT_LANES];
 #endif
-    /* Of each chain the quanta that it holds and those that come. */
+    /* For each chain, the vectors that it holds and those that it loads. */
     __local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];
     __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];
     const uint lane = IPT_LANE;
 #if IPT_SUB_GROUP >= 2
     if (probe) {
-        /* workspace: the size of sub-groups, and how many work-items find them as this kernel needs them. */
+        /* Writes the sub-group size to the workspace, and counts the work-items whose sub-group meets this kernel's
+         * needs. */
         const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),
                    last = IPT_SHUFFLE(lane, size - 1);
         if (get_global_id(0) == 0)
@@ -185,7 +188,7 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const ulong number = (ulong)get_group_id(0) * sub_groups + IPT_SUB_GROUP_ID;
     const ulong everyone = (ulong)get_num_groups(0) * sub_groups;
 
-    /* The gaps between the rows of slots: to the workspace, or from it. No slot touches them. */
+    /* Save or restore the gaps between the rows of slots. No slot overlaps them. */
     for (ulong row = number; row < gap_rows; row += everyone) {
         const ulong m = ipt_divide64(row, gap_rows_each_magic, gap_rows_each_shift),
                     in_matrix = row - m * gap_rows_each;
@@ -199,8 +202,8 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                 saved[i] = gap[i];
     }
 
-    /* Each sub-group starts chains in a run of flag words of its own; if there are fewer words than sub-groups, in a
-     * part of a word. */
+    /* A sub-group starts chains in its own run of flag words. If there are fewer words than sub-groups, it owns a part
+     * of a word. */
     const ulong run = number / parts;
     const uint part_bits = 32 / parts;
     const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;
@@ -217,16 +220,16 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         ulong next = w - domain * words;
         w = domain * words + end;
 
-        /* Each of the first lanes knows of one chain. */
-        uint held[IPT_CHAINS]; /* of each chain, where its piece begins: units in `quanta` */
+        /* Lane c holds the state of chain c. */
+        uint held[IPT_CHAINS]; /* where each chain's piece begins: units in `quanta` */
 #pragma unroll 8
         for (uint c = 0; c < IPT_CHAINS; ++c)
             held[c] = 2 * c * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS;
         uint state = IPT_IDLE;
         ipt_index slot = 0;
-        ulong address = 0;   /* of the slot that the chain loads */
+        ulong address = 0;   /* of the slot to load */
         uint open = 0;       /* clear bits in this lane's flag word */
-        ulong word = 0;      /* which one that is */
+        ulong word = 0;      /* index of this lane's flag word */
         uint candidates = 0; /* lanes with open bits */
 
         for (;;) {
@@ -238,7 +241,7 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                 candidates = IPT_BALLOT(open != 0);
             }
 
-            /* Where each chain goes: on, or to a slot that looks as if nobody had it. */
+            /* A chain moves on to its next slot, or starts at a slot whose flag looks clear. */
             const bool due = state != IPT_IDLE, going = state == IPT_GOING;
             bool started = false;
             uint idle = IPT_BALLOT(!due && lane < IPT_CHAINS);
@@ -265,11 +268,9 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             if (IPT_BALLOT(due || started) == 0)
                 break;
 
-            /* The loads, and at the same time the claims: those of chains that start are for what the step before
-             * loaded.
-             */
+            /* Load and claim at the same time. A chain that starts claims the slot that the previous step loaded. */
             ulong places[IPT_CHAINS];
-#if IPT_SUB_GROUP == 1 /* PoCL 5.0 stops at an unrolled loop with barriers in it, which shuffles have elsewhere */
+#if IPT_SUB_GROUP == 1 /* PoCL 5.0 fails on an unrolled loop with barriers, which shuffles contain elsewhere */
 #pragma unroll 8
 #endif
             for (uint c = 0; c < IPT_CHAINS; ++c) {
@@ -287,7 +288,7 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             IPT_SUB_GROUP_BARRIER();
             open &= ~fresh;
 
-            /* All loads have arrived and all claims are made: what is held may be written. */
+            /* All loads have arrived and all claims have returned: the chains may write. */
 #pragma unroll 8
             for (uint c = 0; c < IPT_CHAINS; ++c) {
                 if ((storing >> c & 1u) != 0)

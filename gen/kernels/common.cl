@@ -1,4 +1,4 @@
-/* What every kernel shares: the unit, division by constants from the host, tiles in local memory. */
+/* Shared by all kernels: the unit, division by the host's constants, and tiles in local memory. */
 #if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENTS)
 #error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENTS must be defined"
 #endif
@@ -17,8 +17,8 @@ typedef uint4 ipt_unit;
 #error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
 #endif
 
-/* What becomes of an element, which is one unit then, where a kernel has each in hand just once. The plan's expression
- * computes it from x. */
+/* Applies the plan's expression to x, an element of one unit. A kernel calls it where each element passes exactly
+ * once. */
 #if defined(IPT_APPLY) && IPT_APPLY
 #define IPT_PASTE(a, b) a##b
 #define IPT_AS(type) IPT_PASTE(as_, type)
@@ -44,7 +44,7 @@ ipt_unit ipt_apply(ipt_unit unit)
 #define IPT_APPLIED(unit) (unit)
 #endif
 
-/* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d), exact for n < 2^31. A
+/* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d). Exact for n < 2^31. A
  * magic of 0 stands for d = 1. */
 uint ipt_divide32(uint n, uint magic, uint shift)
 {
@@ -57,7 +57,7 @@ ulong ipt_divide64(ulong n, ulong magic, uint shift)
     return magic != 0 ? mul_hi(n, magic) >> shift : n;
 }
 
-/* Slot numbers: 32 bits where there are fewer than 2^31 slots, else 64. */
+/* A slot number has 32 bits if there are fewer than 2^31 slots, else 64. */
 #if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
 typedef uint ipt_index;
 #define IPT_DIVIDE(n, magic, shift) ipt_divide32(n, (uint)(magic), shift)
@@ -66,8 +66,8 @@ typedef ulong ipt_index;
 #define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)
 #endif
 
-/* Where slot t begins, in units, on a grid with row_slots slots of slot_units each in a row and row_stride units from
- * one row to the next. Beyond 2^32 whatever the width of t. */
+/* The address of slot t, in units. A row of the grid has row_slots slots of slot_units each; rows begin row_stride
+ * units apart. The address may exceed 2^32 even if t has 32 bits. */
 ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,
                        ulong slot_units)
 {
@@ -75,7 +75,7 @@ ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint
     return row * row_stride + (t - row * row_slots) * slot_units;
 }
 
-/* The slot that the content of slot t of a rows x cols grid moves to. */
+/* The slot to which slot t of a rows x cols grid moves. */
 ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic, uint cols_shift)
 {
     const ipt_index row = IPT_DIVIDE(t, cols_magic, cols_shift);
@@ -88,8 +88,8 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
 #define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))
 #endif
 
-/* Orders the memory accesses of a work-item before it for the whole device before those after it. PTX: mem_fence is
- * only membar.cta there. OpenCL C 1.2 has nothing stronger than its mem_fence. */
+/* Orders this work-item's earlier memory accesses before its later ones, for the whole device. PTX needs assembly: its
+ * mem_fence is only membar.cta. OpenCL C 1.2 has nothing stronger than mem_fence. */
 #if IPT_MEMORY_MODEL == 1 || IPT_MEMORY_MODEL == 2
 #define IPT_FENCE_DEVICE() __asm__ volatile("membar.gl;" ::: "memory")
 #elif IPT_MEMORY_MODEL == 3
@@ -98,7 +98,7 @@ ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic,
 #define IPT_FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-/* Adds one to a word for other work-groups to see after all that this work-item knows to have happened. */
+/* Adds 1 to a word with release semantics: a work-group that sees the sum also sees all earlier accesses. */
 void ipt_signal(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -111,9 +111,9 @@ void ipt_signal(volatile __global uint *word)
 #endif
 }
 
-/* Adds one to a word that says what has been read into local memory, for those who are going to overwrite it. What has
- * arrived there, and been waited for, cannot be undone by a later write, so that PTX needs no release, which would cost
- * a tenth of a panel's time on an H200. Where the language has it, it is used. */
+/* Counts a finished read into local memory; work-groups wait for this count before they overwrite the source. A later
+ * write cannot change data that has arrived in local memory. So PTX needs no release, which would cost a tenth of a
+ * panel's time on an H200. The other memory models release. */
 void ipt_count_read(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -123,8 +123,8 @@ void ipt_count_read(volatile __global uint *word)
 #endif
 }
 
-/* A word that another work-group may change at any time: a plain load may read a cache that nobody tells of it. What
- * comes behind it happens after what the word tells of. */
+/* Reads, with acquire semantics, a word that other work-groups may change. A plain load may hit a non-coherent
+ * cache. */
 uint ipt_poll(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -140,7 +140,7 @@ uint ipt_poll(volatile __global uint *word)
 #endif
 }
 
-/* The same without that order. */
+/* The same with relaxed semantics. */
 uint ipt_glance(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -154,19 +154,20 @@ uint ipt_glance(volatile __global uint *word)
 #endif
 }
 
-/* Memory is fetched in quanta of 16 bytes, aligned as such, whatever the unit: a run's first unit lies where it did in
- * its quantum. */
+/* Kernels fetch aligned vectors of 16 bytes, whatever the unit. In local memory, the first unit of a run keeps its
+ * offset within its vector. */
 #define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)
 
-/* Memory is written by sectors. */
+/* Kernels write sectors of 32 bytes. */
 #define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)
 
-/* Copies a quantum to local memory. It has arrived after ipt_fetch_wait by the work-item that fetched it. */
+/* Copies a vector to local memory. The copy is complete after ipt_fetch_wait by the same work-item. */
 void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 {
 #if IPT_MEMORY_MODEL == 2
-    /* Needs no registers, so that all that a work-group reads is under way at once. Runs begin inside lines whose rest
-     * another run needs soon: asking for whole lines gained 3 % (panels) to 9 % (squares) on an H200. */
+    /* An asynchronous copy needs no registers, so a work-group issues all its reads at once. The prefetch of whole
+     * lines helps because another run soon needs the rest of a line. It gained 3 % (panels) to 9 % (squares) on an
+     * H200. */
     __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
 #else
     *to = *from;
@@ -194,7 +195,7 @@ void ipt_fetch_wait(void)
 #endif
 }
 
-/* Closes a block of what this work-item fetches. */
+/* Closes a block of this work-item's fetches. */
 void ipt_fetch_close_block(void)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -202,7 +203,7 @@ void ipt_fetch_close_block(void)
 #endif
 }
 
-/* Waits for all blocks but the last `but`, up to IPT_BLOCKS - 1, that this work-item has closed. */
+/* Waits for all blocks that this work-item has closed except the last `but`, at most IPT_BLOCKS - 1. */
 #define IPT_BLOCKS 4
 void ipt_fetch_wait_but(uint but)
 {
@@ -218,8 +219,9 @@ void ipt_fetch_wait_but(uint but)
 #endif
 }
 
-/* Stores a unit that no cache needs to keep. What panels left in an H200's cache slowed copies of rectangles over the
- * bus that ran meanwhile, from 93 to 69 GB/s both ways; the panels themselves take as long either way. */
+/* Stores a unit with a streaming hint: no kernel reads it again soon. Without the hint, a panel's data in the cache of
+ * an H200 slowed concurrent rectangle copies over the bus from 93 to 69 GB/s in both directions. The panels take as
+ * long either way. */
 void ipt_store(__global ipt_unit *to, ipt_unit unit)
 {
 #if IPT_MEMORY_MODEL != 1 && IPT_MEMORY_MODEL != 2
@@ -241,13 +243,13 @@ void ipt_store(__global ipt_unit *to, ipt_unit unit)
 
 #endif
 
-/* Work-items of a group stand in lines. */
+/* A line is up to 32 consecutive work-items of a work-group. */
 #define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
 #define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)
 
 #if defined(IPT_ELEMENT_UNITS) && defined(IPT_MEMORY_MODEL)
 
-/* Unit k of a run of elements: which element, and which of its units. */
+/* Splits unit k of a run of elements into its element and its part of that element. */
 #if IPT_ELEMENT_UNITS == 1
 #define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0
 #else
@@ -255,17 +257,17 @@ void ipt_store(__global ipt_unit *to, ipt_unit unit)
     const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units
 #endif
 
-/* The quantum at which row i of a tile begins in local memory, if rows lie `pitch` quanta apart and one more after
- * every 2^skew of them. */
+/* The vector at which row i of a tile begins in local memory. Rows lie `pitch` vectors apart; one more vector follows
+ * every 2^skew rows. */
 uint ipt_tile_row(uint i, uint pitch, uint skew)
 {
     return i * pitch + (i >> skew);
 }
 
-/* Fetches a tile, `rows` rows of `units` units, the first at `begin` and row_units from one to the next, into local
- * memory, in `blocks` blocks of block_rows rows. run_lanes work-items share a row; the host chooses them so that the
- * rows of one work-item all begin at the same place of a quantum, and block_rows so that all work-items have the same
- * number of rows in a block. Nothing outside [low, high) is read. */
+/* Fetches a tile into local memory in `blocks` blocks of block_rows rows. The tile has `rows` rows of `units` units;
+ * the first begins at `begin`, and rows lie row_units apart. run_lanes work-items share a row. The host chooses
+ * run_lanes so that all rows of one work-item begin at the same offset in a vector. It chooses block_rows so that all
+ * work-items have the same number of rows in a block. Units outside [low, high) are not read. */
 void ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,
                     uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,
                     ulong high)
@@ -297,7 +299,7 @@ void ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begi
     }
 }
 
-/* starts[i] for such a tile: the unit of local memory at which row i begins. */
+/* Computes starts[i] for such a tile: the unit of local memory at which row i begins. */
 void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
 {
     for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
@@ -305,13 +307,12 @@ void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows
                     (((uint)begin + i * (uint)row_units) & (IPT_QUANTUM_UNITS - 1));
 }
 
-/* What follows writes transposed runs, four of them at a time by a line of work-items, so that their accesses overlap.
- * Stores begin at sectors wherever the run does: memory takes whole sectors twice as fast (measured on an H200: 3650
- * against 1790 GB/s). These loops are bound by the instructions that they issue, not by memory: what can be computed
- * once is. */
+/* The functions below write transposed runs. A line of work-items writes four runs at a time, so that their accesses
+ * overlap. Stores begin at sector boundaries wherever the run begins: an H200 wrote whole sectors at 3650 GB/s, split
+ * ones at 1790. Instruction issue limits these loops, so they compute invariants once. */
 
-/* Four units that lie together at a quantum, in one access where a quantum is four units: a fourth of the bank
- * conflicts that four accesses have where all rows begin alike. */
+/* Reads four units of one aligned vector. With units of 4 bytes this is one access. Where all rows begin alike, it has
+ * a fourth of the bank conflicts that four accesses have. */
 void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
 {
 #if IPT_UNIT_BYTES == 4
@@ -327,9 +328,10 @@ void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
 #endif
 }
 
-/* Four runs of `units` units to rows of `target`, the first at `begin` and `run_stride` units from one to the next: a
- * multiple of a sector, so that all four begin at the same place of one. `count` of them are there. Unit k of run u is
- * at tile[starts[element of k] + from + u * from_step + part of k]; `together`: all four always lie at a quantum. */
+/* Writes the first `count` of four runs of `units` units to `target`. The first run begins at `begin`; runs lie
+ * run_stride units apart. run_stride is a multiple of a sector, so all four runs begin at the same offset in a sector.
+ * Unit k of run u is at tile[starts[element of k] + from + u * from_step + part of k]. `together`: the four units
+ * always form an aligned vector. */
 void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
                     ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,
                     uint element_units, uint element_units_magic, uint element_units_shift)
@@ -340,7 +342,7 @@ void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_u
     for (uint u = 0; u < 4; ++u)
         sectors[u] = target + (begin - before) + u * run_stride;
     for (uint at = lane; at - lane < units + before; at += IPT_LINE_LANES) {
-        /* No branch, so that no read waits for another: units beyond the run are read for nothing. */
+        /* No branch, so that reads do not wait for each other: units beyond the run are read and dropped. */
         const uint i = at - before, inside = min(i, units - 1);
         IPT_ELEMENT_OF(inside, element, part);
         __local ipt_unit *units_of = tile + (starts[element] + part + from);
@@ -361,13 +363,13 @@ void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_u
     }
 }
 
-/* All the `runs` runs of a group's tile to rows of `target`, the first at `begin` and row_units from one to the next.
- * aligned: the tile's rows all begin at a quantum. */
+/* Writes all `runs` runs of a work-group's tile to `target`. The first run begins at `begin`; runs lie row_units apart.
+ * aligned: every row of the tile begins at a vector. */
 void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
                     ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,
                     uint element_units_shift)
 {
-    /* Rows that begin alike: neighbours if all do. */
+    /* The distance of rows that begin at the same offset in a sector. */
     const uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
     for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {
         const uint run =
@@ -391,7 +393,7 @@ void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_u
 
 #ifdef IPT_TILE
 
-/* A work-item alone, as on CPUs, transposes blocks in vector registers and needs no tile. */
+/* A work-group of one work-item, as on CPUs, transposes blocks in vector registers and needs no tile. */
 #if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY
 #define IPT_VECTORS 1
 #if IPT_UNIT_BYTES == 4
@@ -406,7 +408,7 @@ typedef ulong4 ipt_vector;
 #define IPT_STORE_VECTOR(vector, to) vstore4(vector, 0, to)
 #endif
 
-/* Exchanges the upper right with the lower left quarters of 2 x 2 (ones), 4 x 4 (twos) and 8 x 8 (halves) units. */
+/* Exchange the upper right and lower left quarters of 2 x 2 (ones), 4 x 4 (twos) and 8 x 8 (halves) units. */
 void ipt_exchange_halves(ipt_vector *a, ipt_vector *b)
 {
     const ipt_vector both = (ipt_vector)(a->lo, b->lo);
@@ -467,10 +469,10 @@ void ipt_transpose_block(ipt_vector *v)
 #define IPT_VECTORS 0
 #endif
 
-/* A tile of up to IPT_TILE x IPT_TILE elements, of which `parts` units each are held. */
+/* A tile of up to IPT_TILE x IPT_TILE elements, `parts` units of each. */
 
-/* Unit k of a row of elements with `parts` units each: which element, and which of its parts. Exact for
- * k < 512 = IPT_TILE * 16 and parts <= 16. */
+/* Splits unit k of a row into its element and its part; an element has `parts` units. Exact for k < 512 = IPT_TILE * 16
+ * and parts <= 16. */
 #if IPT_ELEMENT_UNITS == 1
 #define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0
 #else
@@ -478,7 +480,7 @@ void ipt_transpose_block(ipt_vector *v)
     const uint element = ((k) * (65535u / (parts) + 1u)) >> 16, part = (k)-element * (parts)
 #endif
 
-/* Reads rows x cols elements at `source` into `tile`; a row of the tile has `pitch` units. */
+/* Reads rows x cols elements at `source` into `tile`, whose rows have `pitch` units. */
 void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, ulong row_stride, uint rows,
                    uint cols, uint element_units, uint parts)
 {

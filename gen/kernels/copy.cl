@@ -1,6 +1,5 @@
-/* Copies rows between two slot grids: slabs to and from the slots of a panel, the saved remainder to its gaps.
- * IPT_LANES work-items share a row (1 on CPUs, where one work-item copies a run best). Source and target do not
- * overlap. */
+/* Copies rows between two slot grids: slabs to and from the slots of a panel, and the saved remainder to its gaps.
+ * IPT_LANES work-items share a row; on CPUs, one work-item per row is fastest. Source and target do not overlap. */
 #if !defined(IPT_LANES)
 #error "IPT_LANES must be defined"
 #endif

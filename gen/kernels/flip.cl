@@ -1,6 +1,6 @@
-/* Turns rows round, or the sequence of rows, or both, where they lie: elements change places in pairs. Pair j of line l
- * is element j of the line, line_units apart from one to the next, and the one at partner + l * partner_line + j *
- * partner_step units. */
+/* Reverses the elements of each row, the order of the rows, or both, in place, by swapping pairs of elements. Pair j of
+ * line l swaps the line's element j with the element at partner + l * partner_line + j * partner_step units. Lines
+ * begin line_units apart. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)
 #error "IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined"
 #endif

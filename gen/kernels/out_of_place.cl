@@ -1,16 +1,16 @@
-/* Each matrix from one place to another, transposed: a work-group reads a tile by rows and writes its columns. */
+/* Transposes matrices out of place: a work-group reads a tile by rows and writes its columns. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined"
 #endif
 
-#define IPT_ROWS 512 /* of a tile at most */
+#define IPT_ROWS 512 /* most rows of a tile */
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
 {
     __local uint4 quanta[IPT_LOCAL_BYTES / 16];
     __local uint starts[IPT_ROWS];
-    /* Down first: groups that run together write to the same lines. */
+    /* Tiles are numbered down first: work-groups that run together write to the same lines. */
     const uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;
     const uint across = tile / tiles_down, down = tile - across * tiles_down;
     const ulong row = (ulong)down * tile_rows, col = (ulong)across * tile_cols;

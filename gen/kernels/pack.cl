@@ -1,16 +1,16 @@
-/* 010! of small instances: a work-group fetches `pack` of them, back to back, into local memory, and writes them by
- * quanta that work-items put together from where their units lie. No matter how small an instance is, memory is read
- * and written in runs as long as the pack. An instance of the result has rows of `run_elements` elements, `along` units
- * apart in the original; its rows begin `next` units apart, the first one at unit `origin`. */
+/* Transposition 010! of small instances. A work-group fetches `pack` adjacent instances into local memory. It then
+ * writes vectors, each assembled by one work-item. So memory is read and written in runs as long as the pack, however
+ * small an instance is. A row of the result has `run_elements` elements, which lie `along` units apart in the original.
+ * The rows of the result begin `next` units apart in the original, the first at unit `origin`. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined"
 #endif
 
-/* Where quantum q lies in local memory: quanta are left out so that columns of instances whose sides are powers of two
- * do not lie in one bank. The host counts on at most a fifth more. */
+/* The place of vector q in local memory. Skipped vectors keep the columns of instances with power-of-two sides out of a
+ * single bank. The host allows for at most a fifth more memory. */
 #define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))
 
-/* A quantum, and the units that it is put together from. */
+/* A vector and its units. */
 typedef union ipt_parts {
     uint4 quantum;
     ipt_unit units[IPT_QUANTUM_UNITS];
@@ -27,10 +27,10 @@ ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
     const ulong begin = base + m * matrix_stride + first * instance_units;
     const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);
     const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
-    const uint row_units = run_elements * element_units; /* of the result */
+    const uint row_units = run_elements * element_units; /* in the result */
     __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));
 
-    /* Whole quanta, and the units at both ends, each by a work-item, so that nobody waits twice. */
+    /* Whole vectors, and the units at both ends, each by its own work-item, so that no work-item waits twice. */
     const uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_QUANTUM_UNITS;
     for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)
         ipt_fetch_inside(quanta + IPT_PLACE(q), target + q);
@@ -44,7 +44,7 @@ ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
     for (uint q = id; q < end; q += IPT_GROUP_SIZE) {
-        /* The first unit of the quantum that belongs to the pack: its instance, row, element and part of that. */
+        /* The first unit of the vector that belongs to the pack: its instance, row, element and part. */
         const uint skipped = q == 0 ? shift : 0, k = q * IPT_QUANTUM_UNITS + skipped - shift;
         const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);
         uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);

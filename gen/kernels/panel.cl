@@ -1,38 +1,40 @@
-/* 010!, cooperative: panels are transposed in place by work-groups that hold one chunk of a panel each and wait for one
- * another.
+/* Transposition 010!, cooperative. Work-groups transpose panels in place; each holds one chunk of a panel and waits for
+ * the others.
  *
- * A tall matrix (panels of `length` rows) is read by rows and written as super-elements into slots; a wide one (panels
- * of `length` columns) is read from slots and written by rows. What `tail_length` rows or columns are left over form
- * one more, shorter panel, whose super-elements lie in the workspace. An order is a number of panels that tickets are
- * given out for together, in the sequence in which they may be written: tall from the last to the first (the tail
- * before all), wide from the first to the last (the tail after all), because a panel's slots reach into the next
- * panel's memory.
+ * A tall matrix has panels of `length` rows, which are read by rows and written into slots as super-elements. A wide
+ * matrix has panels of `length` columns, which are read from slots and written by rows. The remaining `tail_length`
+ * rows or columns form a shorter panel, the tail; its super-elements lie in the workspace.
  *
- * Invariant: memory of the matrix is written only when every chunk that has elements there is in local memory: chunks
- * of the same order, or of the order before it.
+ * A ticket group (`order` in the code) is a number of panels whose tickets are issued together. Ticket groups follow
+ * the sequence in which panels may be written, because a panel's slots extend into the memory of the next panel. Tall:
+ * from the last panel to the first, the tail before all. Wide: from the first panel to the last, the tail after all.
  *
- * What a group has to wait for is counted by blocks. Tall: a block is some rows of the panel; a group counts each when
- * it has read its part of those rows, and waits for the rows that its slots take the place of. Wide: a block is the
- * groups that read the slots which some rows of the result take the place of; a group writes those rows when they have
- * all read. So the first to come do not wait until the last to come have read everything.
+ * Invariant: a work-group writes memory of the matrix only when every chunk with elements there is in local memory.
+ * Those chunks belong to the same ticket group or to the one before it.
  *
- * Tickets are issued in sequence, so the lowest unfinished order is always the first that all its groups hold, and
- * whoever waits for it waits for groups that run. Where fewer groups run at a time than an order needs, a group that
- * has waited long closes the ticket counter: orders all of whose tickets were issued finish, the groups of later ones
- * leave the matrix as it was, and the last group of all to decide transposes what they left, alone.
+ * Work-groups count finished reads by blocks, so that early work-groups need not wait until all have read everything.
+ * Tall: a block is some rows of the panel. A work-group counts each block after reading its part, and waits for the
+ * blocks that its slots overwrite. Wide: a block is the work-groups that read the slots which some rows of the result
+ * overwrite. A work-group writes those rows when the whole block has read.
  *
- * Executions take two control blocks in turns: each clears the other one. */
+ * Tickets are issued in sequence, so the lowest unfinished ticket group is always the first to be held completely. A
+ * work-group therefore only waits for running work-groups. If fewer work-groups run at a time than a ticket group
+ * needs, a work-group that has waited long closes the ticket counter. Ticket groups whose tickets were all issued
+ * finish. The work-groups of later ones leave the matrix unchanged. The last work-group to decide transposes those
+ * panels alone.
+ *
+ * Executions alternate between two control blocks: each clears the other one. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \
     !defined(IPT_INDEX_BITS)
 #error "IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined"
 #endif
 
-#define IPT_RUNS 512 /* slots and rows of a chunk at most */
+#define IPT_RUNS 512 /* most slots and rows of a chunk */
 #define IPT_CLOSED 0x80000000u
 enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 }; /* words of the control block */
-enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };          /* what work-item 0 hands to its group */
+enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT }; /* values that work-item 0 shares with its work-group */
 
-/* Holds this group and counts those that run beside it, until one of them has looked `polls` times. */
+/* Keeps this work-group resident and counts the concurrent ones, until one of them has polled `polls` times. */
 void ipt_probe(volatile __global uint *control, uint polls)
 {
     atomic_inc(&control[IPT_TICKETS]);
@@ -41,14 +43,14 @@ void ipt_probe(volatile __global uint *control, uint polls)
     atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));
 }
 
-/* What a group needs to know to wait. */
+/* The state of a waiting work-group. */
 typedef struct ipt_waiter {
     volatile __global uint *control;
     uint order, chunks, polls;
 } ipt_waiter;
 
-/* Waits until `counter` has come to `count`; without a counter, until all tickets of the waiter's order are issued.
- * False if the order has to be left to the last group. */
+/* Waits until `counter` reaches `count`; without a counter, until all tickets of the waiter's ticket group are issued.
+ * Returns false if the last work-group must transpose the ticket group. */
 bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)
 {
     volatile __global uint *control = waiter->control;
@@ -59,15 +61,15 @@ bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint co
         if (counter != 0 && looks < waiter->polls)
             continue;
         uint tickets = ipt_poll(&control[IPT_TICKETS]);
-        if (looks >= waiter->polls && tickets < own_end) { /* not closed, and groups of this order have yet to come */
+        if (looks >= waiter->polls && tickets < own_end) { /* open, and this ticket group lacks work-groups */
             tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);
             if (tickets < IPT_CLOSED)
                 atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);
-            IPT_FENCE_DEVICE(); /* the last group, which counts this one's departure, must see it */
+            IPT_FENCE_DEVICE(); /* visible to the last work-group, which counts this departure */
             tickets |= IPT_CLOSED;
         }
         if (tickets >= IPT_CLOSED) {
-            const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]); /* 0: its writer is on the way */
+            const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]); /* 0: not written yet */
             if (closed_at != 0 && closed_at - 1 < own_end)
                 return false;
             tickets = closed_at == 0 ? 0 : closed_at - 1;
@@ -77,8 +79,8 @@ bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint co
     }
 }
 
-/* Transposes a rows x cols grid in place, by one work-group: cycles over single units, as in shuffle.cl, with one flag
- * bit each. */
+/* Transposes a rows x cols grid in place by one work-group, along cycles of single units as in shuffle.cl. Each unit
+ * has one flag bit. */
 void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,
                          uint element_units)
 {
@@ -109,8 +111,8 @@ void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags,
 }
 
 #if IPT_TALL && IPT_NARROW
-/* Writes the column of elements that begins at unit `from` of a narrow chunk, whose rows of row_units lie one after the
- * other with a quantum between every eight, as a run of `units` units at target[begin], by a line of work-items. */
+/* Writes a column of a narrow chunk as a run of `units` units at target[begin], by a line of work-items. The column
+ * begins at unit `from`. The chunk's rows of row_units are contiguous; a vector is skipped after every eight. */
 void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,
                       uint units, uint element_units, uint element_units_magic, uint element_units_shift)
 {
@@ -118,7 +120,7 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
     __global ipt_unit *sectors = target + (begin - before) + lane;
 #define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)
 #if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4
-    /* A line's rows are a whole number of eight quanta apart from one turn to the next. */
+    /* From one iteration to the next, a line advances by a multiple of eight vectors. */
     const uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);
     uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;
     while (done < units + before) {
@@ -145,12 +147,12 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
 }
 #elif IPT_TALL
 #if IPT_ELEMENT_UNITS == 1
-/* Write the first `runs` columns of a tile, fetched by ipt_fetch_rows from `rows_begin` and row_units apart, as runs of
- * `units` units, column r at target[begins[r]]: a line of work-items to a column, in a loop with as few instructions as
- * possible. Four columns at a time, which overlap more, took a fifth more of an H200's time for the pass. A line's rows
- * are a whole number of quanta apart from one turn to the next, so its units are, too. */
+/* The two functions below write the first `runs` columns of a tile, each as a run of `units` units: column r to
+ * target[begins[r]]. ipt_fetch_rows has fetched the tile from `rows_begin`, rows row_units apart. A line of work-items
+ * writes one column in a loop of few instructions. Four columns at a time overlap more but took a fifth more of an
+ * H200's time for the pass. From one iteration to the next, a line advances by whole vectors. */
 
-/* Where all runs begin at sectors. */
+/* For runs that all begin at sector boundaries. */
 void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,
                            uint units, uint pitch, uint skew, uint rows_begin, uint row_units)
 {
@@ -169,7 +171,7 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
     }
 }
 
-/* Wherever they begin: whole sectors but for the first and the last. */
+/* For runs that begin anywhere: all sectors but the first and the last are written whole. */
 void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,
                          uint pitch, uint skew, uint rows_begin, uint row_units)
 {
@@ -193,16 +195,15 @@ void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global 
     }
 }
 #else
-/* Writes up to four columns of a tile as runs of `units` units, by a line of work-items: run u begins at
- * target[begins[u]] and is the column of elements that begins at unit from + u of each row; `count` of the four are
- * there. */
+/* Writes the first `count` of four columns of a tile as runs of `units` units, by a line of work-items. Run u goes to
+ * target[begins[u]]. It is the column of elements that begins at unit from + u of each row. */
 void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,
                      uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};
     __global ipt_unit *sectors[4];
-    uint i[4], runs[4]; /* the unit that comes next; units of the run, none of one that is not there */
+    uint i[4], runs[4]; /* next unit; units of the run, 0 for an absent run */
     uint longest = 0;
 #pragma unroll 4
     for (uint u = 0; u < 4; ++u) {
@@ -234,18 +235,18 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
     __local uint4 quanta[IPT_LOCAL_BYTES / 16];
 #if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)
-    __local uint starts[IPT_RUNS]; /* units of the tile at which its rows begin */
+    __local uint starts[IPT_RUNS]; /* unit of the tile at which each row begins */
 #endif
 #if !IPT_TALL || !IPT_NARROW
-    __local uint4 begins[IPT_RUNS / 4]; /* units from slots_begin to this chunk's slots */
+    __local uint4 begins[IPT_RUNS / 4]; /* offset of each of this chunk's slots from slots_begin */
 #endif
     __local uint shared[3];
     __local ipt_unit *tile = (__local ipt_unit *)quanta;
     volatile __global uint *control = workspace + control_base;
     const uint id = get_local_id(0);
 
-    /* With a single order it does not matter who takes which chunk: nobody waits for the ticket before what it tells,
-     * whether that order is still to be had, is needed. */
+    /* With a single ticket group, the assignment of chunks does not matter. Work-groups use their own number and do not
+     * wait for the ticket, which only says whether the counter is open. */
     const uint chunks = across * down;
     const bool single = waits && probe_polls == 0 && tickets == chunks && blocks == 1;
     uint own_ticket = 0;
@@ -260,7 +261,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
     bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
 
-    /* This chunk: x elements along the short side from x_first on, y along the long side from y_first on. */
+    /* This chunk: x elements along the short side from x_first, y along the long side from y_first. */
     const uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;
     const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;
     const uint k = IPT_TALL ? orders - 1 - order_in_matrix : order_in_matrix;
@@ -270,7 +271,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const uint chunk_row = ipt_divide32(chunk, across_magic, across_shift);
     const uint x_first = (chunk - chunk_row * across) * chunk_x, x = min(chunk_x, short_side - x_first);
     const uint y_first = chunk_row * chunk_y;
-    const uint y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* a tail may have none */
+    const uint y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* 0 is possible in a tail */
 
     const ulong origin = base + m * matrix_stride;
     __global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;
@@ -293,7 +294,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #endif
 
 #if IPT_TALL && IPT_NARROW
-    /* Whole rows, one after the other: one run. */
+    /* Whole rows are contiguous: one run. */
     const uint fetch_end =
         active ? ((rows_begin & (IPT_QUANTUM_UNITS - 1)) + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) /
                      IPT_QUANTUM_UNITS
@@ -326,7 +327,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     }
 #endif
 
-    /* Counts what has arrived: a tall group's blocks one after the other, or the one that a wide group belongs to. */
+    /* Count the arrived blocks: all blocks in turn (tall), or the block of this work-group (wide). */
     volatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];
     const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;
 #if IPT_MEMORY_MODEL == 2
@@ -334,7 +335,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         ipt_fetch_wait_but(signals - 1 - b);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         active = active && own_ticket < IPT_CLOSED;
-        /* By different lines, so that one's signal does not keep the others from the next barrier. */
+        /* Different lines signal, so that a signal does not delay the other lines at the next barrier. */
         if (waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)
             ipt_count_read(&counters[own_block + b]);
     }
@@ -352,9 +353,9 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     bool before_too = neighbours && order_in_matrix != 0;
     uint departed = 0;
 #if IPT_NARROW
-    /* Whoever holds a narrow order, alone, is never left behind, because the orders before it are held, too. So it
-     * writes what lies within its own order's memory at once, and only what reaches beyond when the order before has
-     * been read: an H200 has narrow panels done in 0.87 of the time. */
+    /* One work-group holds a narrow ticket group alone. It never gives it up, because the ticket groups before it
+     * are held, too. So it writes the memory of its own ticket group at once. Only writes beyond it wait until the
+     * previous ticket group has been read. On an H200 narrow panels then take 0.87 of the time. */
     const bool go = active;
     const uint order_units = y * count * (uint)row_units;
 #if !IPT_TALL
@@ -389,13 +390,13 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         const uint sector = (uint)(rows_begin + first) % IPT_SECTOR_UNITS;
         __global ipt_unit *target = matrix + rows_begin + first - sector;
 #if IPT_ELEMENT_UNITS == 1
-        /* So many whole rows at a time that each work-item stays in its column, and sectors stay whole if possible. */
+        /* Whole rows per iteration keep each work-item in its column, and keep sectors whole where possible. */
         const uint all_rows = IPT_GROUP_SIZE / short_side;
         const uint turn_rows = all_rows < IPT_SECTOR_UNITS ? all_rows : all_rows - all_rows % IPT_SECTOR_UNITS;
         const uint turn = turn_rows * short_side, ahead = first + turn + id - sector;
         const uint row_ahead = ipt_divide32(ahead, short_side_magic, short_side_shift);
         const uint column = ahead - row_ahead * short_side;
-        int row = (int)(row_ahead - turn_rows); /* of panel p; before the first one only where nothing is written */
+        int row = (int)(row_ahead - turn_rows); /* in panel p; negative only where nothing is written */
         uint p = 0, begin = starts[column];
         for (uint at = id; id < turn && at < units + sector; at += turn, row += (int)turn_rows) {
             for (; row >= (int)y && p + 1 < count; row -= (int)y)
@@ -419,7 +420,8 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #endif
     }
 #else
-    /* Which of its own order's blocks lie where it is going to write, and whether the order before does. */
+    /* The blocks of its own ticket group that this work-group overwrites, and whether it overwrites the previous ticket
+     * group. */
     uint first_block = 0, end_block = 0;
 #if IPT_TALL
     if (!tail && active) {
@@ -438,9 +440,9 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         first_block = phase;
         end_block = tail ? phase : phase + 1;
 #endif
-        /* One work-item waits for each: own blocks, blocks of the order before, and, where a block is not of all
-         * groups, that all tickets of this order are issued, because what is written can no longer be left to the last
-         * group. */
+        /* One work-item waits for each: blocks of this ticket group and blocks of the previous one. If there are
+         * several phases, one more waits until all tickets are issued, because the last work-group cannot take over a
+         * ticket group that is partly written. */
         const uint own = first_block < end_block ? end_block - first_block : 0;
         const uint others = before_too && phase == 0 ? blocks : 0;
         const uint all = !waits || !active ? 0 : own + others + (phases > 1 && phase == 0 ? 1 : 0);
@@ -449,7 +451,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #if IPT_TALL
             const uint needed = chunks;
 #else
-            const uint all_x = blocks * chunk_x; /* chunk j belongs to block j * all_x / short_side */
+            const uint all_x = blocks * chunk_x; /* chunk j is in block j * all_x / short_side */
             const uint needed =
                 ((block + 1) * short_side + all_x - 1) / all_x - (block * short_side + all_x - 1) / all_x;
 #endif
@@ -462,7 +464,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         go = shared[IPT_SHARED_GO] != 0;
-        /* This group has decided, and looks at no counter any more. The answer is not needed before the end. */
+        /* This work-group has decided and polls no more counters. The result is needed only at the end. */
         if (id == 0 && waits && probe_polls == 0 && phase + 1 == phases)
             departed = atomic_inc(&control[IPT_DEPARTED]) + 1;
 #if !IPT_TALL
@@ -475,7 +477,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     }
 #endif
 
-    /* The other pass's flags and the control block of the next execution, clear for it. No group of this one looks at
+    /* Clear the other pass's flags and the next execution's control block. No work-group of this execution reads
      * them. */
     const uint number = ticket * IPT_GROUP_SIZE + id;
     if (waits && probe_polls == 0 && number < clear_words)
@@ -508,14 +510,15 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         const bool last = departed == tickets;
         uint left = all_orders;
         if (last && !(single && go))
-            IPT_FENCE_DEVICE(); /* after what the others did before they departed */
+            IPT_FENCE_DEVICE(); /* after the others' accesses before their departure */
         if (last && !(single && go) && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
             left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;
         shared[IPT_SHARED_LEFT] = left;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
-    /* What was left, by the last group alone: all others have decided, and write earlier orders if any. */
+    /* The last work-group transposes the remaining ticket groups alone. All others have decided, and write earlier
+     * ticket groups only. */
     for (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {
         const uint left_m = left / orders;
         const uint left_k = IPT_TALL ? orders - 1 - (left - left_m * orders) : left - left_m * orders;
@@ -539,7 +542,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                 __global ipt_unit *grid = matrix + left_origin + (ulong)p * all;
                 if (IPT_TALL)
                     ipt_transpose_alone(grid, workspace + alone_base, length, short_side, element_units);
-                /* Between the panel's own memory and its slots, in the direction that overwrites nothing unread. */
+                /* Move between the panel's memory and its slots, in the direction that overwrites nothing unread. */
                 const uint pieces = neighbours ? (short_side + at_once - 1) / at_once : 0;
                 for (uint b = 0; b < pieces; ++b) {
                     const uint piece = (IPT_TALL ? pieces - 1 - b : b) * at_once;

@@ -1,13 +1,14 @@
-/* 100!: moves super-elements along the cycles of the permutation, each worker following chains of its own. A worker is
- * a work-group, or one of several SIMD units, or parts of them, that a work-group has.
+/* Transposition 100!: moves super-elements along the cycles of the permutation. Each worker follows its own chains. A
+ * worker is a work-group, a SIMD unit of a work-group, or a part of one.
  *
- * A flag per slot. Invariant: a flag set by anyone but the one who is to write the slot means that the slot's original
- * content has arrived with its holder. Only the holder of the content that belongs into a slot writes it, and only
- * after the flag was seen set, or set by the holder. So
- * - a chain starts at a clear flag: load, wait for arrival, then claim; a lost claim drops the value;
- * - a chain that holds what belongs into slot q loads q, waits for arrival, claims q, writes q; it goes on with q's old
- * content if its claim was the first, and ends if it was not, because then somebody else holds that content. Flags are
- * cleared by an earlier command and are never read but by atomics. No worker ever waits for another. */
+ * Each slot has a flag. Invariant: a set flag means that a worker holds the slot's original content, unless the slot's
+ * writer has set it. Only the holder of the content that belongs into a slot writes it, after it has seen the
+ * flag set or has set it. So:
+ * - A chain starts at a clear flag: load, wait for arrival, claim. If the claim fails, the worker drops the value.
+ * - A chain that holds the content of slot q loads q, waits for arrival, claims q and writes q. If its claim was the
+ * first, it continues with q's old content. Otherwise another worker holds that content, and the chain ends.
+ *
+ * An earlier command clears the flags. Only atomics read them. No worker waits for another. */
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \
     !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)
 #error "IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined"
@@ -16,13 +17,13 @@
 #if IPT_GROUP_SIZE == IPT_LANES
 #define IPT_WORKER 0u
 #define IPT_LANE ((uint)get_local_id(0))
-#else /* by PTX: a work-group's workers wait for themselves only */
+#else /* PTX: workers of a work-group synchronise separately */
 #define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
 #define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
 #endif
 #define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
 
-/* A worker of one work-item, on CPUs, has nothing to wait for, and no barrier in a loop. */
+/* A worker of one work-item, as on CPUs, needs no barrier. */
 #if IPT_LANES == 1
 #define IPT_BARRIER()
 #elif IPT_GROUP_SIZE == IPT_LANES
@@ -34,11 +35,10 @@
         : "memory")
 #endif
 
-#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD) /* flags that lie in a word, the lowest bits of it */
+#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD) /* flags in a word, in its lowest bits */
 
-/* Sets bits in a flag word, once all that this worker loaded before has arrived, and tells every work-item what the
- * word was. One work-item asks and hands the answer round: work-items that read it each for themselves would see
- * different values. */
+/* Waits until this worker's loads have arrived, sets bits in a flag word, and returns the word's old value to all its
+ * work-items. One work-item claims and shares the value: separate reads would return different values. */
 uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
 {
     IPT_BARRIER();
@@ -53,7 +53,7 @@ uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
     return old;
 }
 
-/* Where unit k of a super-element that is written comes from in the one that was read. */
+/* The unit of the loaded super-element that becomes unit k of the written one. */
 #if IPT_INNER
 #define IPT_FROM(k) ipt_inner_from(k, inner_rows, inner_cols, element_units)
 uint ipt_inner_from(uint k, uint inner_rows, uint inner_cols, uint element_units)
@@ -66,8 +66,8 @@ uint ipt_inner_from(uint k, uint inner_rows, uint inner_cols, uint element_units
 #endif
 
 #if IPT_REGISTERS
-/* Loads a piece into registers. It has arrived when the function returns: nothing else would wait for a register that
- * is not used before the claim. */
+/* Loads a piece into registers and waits for arrival. Without the fence nothing waits for a register that is unused
+ * before the claim. */
 void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 {
 #pragma unroll 8
@@ -139,7 +139,7 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
                 for (uint k = lane; k < units; k += IPT_LANES)
                     grid[address + k] = held[IPT_FROM(k)];
 #if IPT_INNER
-                IPT_BARRIER(); /* other work-items' units were read: they may be replaced only now */
+                IPT_BARRIER(); /* units of other work-items were read: overwrite them only now */
 #endif
                 __local ipt_unit *done = held;
                 held = coming;

@@ -1,12 +1,12 @@
-/* Square grids in one pass: a work-group reads a tile and its mirror and writes each transposed to the other's place.
- */
+/* Transposes square grids in one pass. A work-group reads a tile and its mirror tile, and writes each transposed to the
+ * other's place. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined"
 #endif
 
 #if IPT_VECTORS
-/* Exchanges the rows x cols units at `place`, transposed, with the cols x rows units at `mirror`, in vector registers.
- * The two may be one square on the diagonal. */
+/* Swaps the rows x cols units at `place` with the cols x rows units at `mirror`, transposed, in vector registers. Both
+ * may be the same square on the diagonal. */
 void ipt_swap_by_vectors(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)
 {
     for (uint row = 0; row < rows; row += IPT_BLOCK)
@@ -41,8 +41,8 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 #if IPT_TILE > 32
     __local uint starts[2][IPT_TILE];
 #endif
-    /* The tiles on and above the diagonal, folded into a rectangle `width` wide: its row y holds the tiles of matrix
-     * row y and those of the matrix row that completes it. */
+    /* The tiles on and above the diagonal are folded into a rectangle of width `width`. Its row y has the tiles of
+     * matrix row y and of the matrix row that completes it. */
     const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);
 #if IPT_TILE <= 32
     for (uint turn = 0; turn < turns; ++turn) {
@@ -67,7 +67,7 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
         const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);
         const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);
 #if IPT_TILE > 32
-        /* Large tiles, of elements of one unit, are fetched by quanta: see common.cl. */
+        /* Large tiles have elements of one unit and are fetched by vectors: see common.cl. */
         (void)first_part;
         const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;
         const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,
@@ -98,7 +98,7 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
         const uint tile_pitch = IPT_TILE * chunk_units + 1;
         __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
 
-        /* On the diagonal both are the same tile, read and written twice with the same values. */
+        /* On the diagonal both tiles are the same: it is read and written twice with equal values. */
         ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
         ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);
         barrier(CLK_LOCAL_MEM_FENCE);

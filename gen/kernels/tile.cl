@@ -1,9 +1,10 @@
-/* BS, 010! in local memory: a work-group holds `pack` whole instances and writes them back transposed. */
+/* BS: transposition 010! in local memory. A work-group holds `pack` whole instances and writes them back transposed. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)
 #error "IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined"
 #endif
 
-/* Where unit k lies in local memory. Columns of a tile whose rows have a multiple of 32 units would lie in one bank. */
+/* The place of unit k in local memory. Without padding, a column of a tile whose rows have a multiple of 32 units lies
+ * in one bank. */
 #if IPT_BANK_PADDING
 #define IPT_PLACE(k) ((k) + (k) / 32)
 #else
@@ -27,7 +28,7 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
             tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];
     }
 
-#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler stops at a barrier before such loops */
+#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler fails on a barrier before such loops */
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 
@@ -36,7 +37,7 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
         const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
         const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
 #if IPT_GROUP_SIZE == 1
-        /* A work-item alone goes along the rows of the result, without a division. */
+        /* A single work-item follows the rows of the result and needs no division. */
         const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : element_units, run = column_units / parts;
         ulong to = begin;
         for (uint col = 0; to < begin + instance_units; ++col)

@@ -1,11 +1,11 @@
-/* Tiled transposition from one place into another: panels into slabs, rows to save, whole matrices out of place. One
- * work-group per tile; source and target do not overlap. */
+/* Tiled transposition out of place: panels into slabs, remaining rows into the workspace, whole matrices. A work-group
+ * transposes one tile. Source and target do not overlap. */
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)
 #error "IPT_ELEMENT_UNITS and IPT_TILE must be defined"
 #endif
 
 #if IPT_VECTORS
-/* Transposes rows x cols units from one place into another, both of `*_stride` units from one row to the next. */
+/* Transposes rows x cols units from `source` to `target`; the strides are the distances of rows in units. */
 void ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,
                               ulong target_stride, uint rows, uint cols)
 {
@@ -26,7 +26,7 @@ void ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)
 {
-    /* Tiles of one column of tiles come one after the other: their targets share rows. */
+    /* Tiles are numbered down first: their targets share rows. */
     uint group = get_group_id(0);
     const ulong row = (ulong)(group % tiles_down) * IPT_TILE;
     group /= tiles_down;

@@ -1,6 +1,6 @@
-/* Many small matrices, by seed 004: what each way of sharing a batch out over the device is worth. Every result is
- * verified element by element; a wrong one ends the program. Writes a CSV to standard output.
- * Usage: batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES | products MEGABYTES SIDE
+/* Many small matrices, by Ha et al. 2013: what each way of sharing a batch out over the device is worth. Every result
+ * is verified element by element; a wrong one ends the program. Writes a CSV to standard output. Usage: batches
+ * transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES | products MEGABYTES SIDE
  * ... MEGABYTES: of the batch, of the memory that copies go through. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
@@ -21,10 +21,10 @@ enum {
     LOOP_MATRICES = 1000, /* that the baselines with a launch to a matrix take at most */
     QUEUES = 32,
     CHECK_GROUP = 64,
-    COPY_MATRICES = 256, /* seed 004, table II */
+    COPY_MATRICES = 256, /* Ha et al. 2013, table II */
     COPY_SIDE = 128,
     COPY_GROUP = 128,
-    FIXED_GROUP = 64,     /* seed 004, table I: what it compares with */
+    FIXED_GROUP = 64,     /* Ha et al. 2013, table I: what it compares with */
     MEMBERS_MULTIPLE = 64 /* of the matrices of a batch of products: all that a work-group takes divide it */
 };
 

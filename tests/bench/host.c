@@ -1,5 +1,5 @@
-/* Host matrices (seed 000, table 3 and figure 9): what a program on the CPU waits for a transposition in the place
- * where its matrix lies, by each way that it could go, verified element by element.
+/* Host matrices (Sung et al. 2014, table 3 and figure 9): what a program on the CPU waits for a transposition in the
+ * place where its matrix lies, by each way that it could go, verified element by element.
  *
  *   host [ROWSxCOLS:BYTES ...]      the environment's HOST_ROUNDS: how often (3); the median counts.
  *                                   HOST_CSV: a file for the results. HOST_NO_CPU: leave out what runs on the CPU
@@ -305,7 +305,7 @@ static void show_device(const char *memory)
         show_plan("in place, overlapped", IPT_HOST_OVERLAPPED, queues, IPT_SEQUENCE_AUTO, reference);
     }
     for (size_t queues = 1; queues <= 16; queues *= 4) {
-        show_plan("seed 000: sequence 3.1 by parts", IPT_HOST_STAGES, queues, IPT_SEQUENCE_3_1, reference);
+        show_plan("Sung et al. 2014: sequence 3.1 by parts", IPT_HOST_STAGES, queues, IPT_SEQUENCE_3_1, reference);
     }
     show_plan("in place, own choice", IPT_HOST_AUTO, 0, IPT_SEQUENCE_AUTO, reference);
     if (getenv("HOST_DEVICES") != NULL && strcmp(kind, "pinned") == 0) {

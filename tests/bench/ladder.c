@@ -1,7 +1,7 @@
-/* Seed 001's ladder of copies and transpositions out of place beside ipt's own, all on the same buffers and in turns.
- * Usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--csv FILE]. GB/s count each byte twice: read and written; the ratio
- * is to clEnqueueCopyBuffer. --transfers also times a matrix of the host: upload, what is measured, download. Every
- * result is verified on fresh data, before the timing and after it; the exit status is 1 if one is wrong. */
+/* The copies and transpositions out of place of Ruetsch et al. 2013 beside ipt's own, all on the same buffers and in
+ * turns. Usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--csv FILE]. GB/s count each byte twice: read and written;
+ * the ratio is to clEnqueueCopyBuffer. --transfers also times a matrix of the host: upload, what is measured, download.
+ * Every result is verified on fresh data, before the timing and after it; the exit status is 1 if one is wrong. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -114,7 +114,7 @@ static void build(ladder *work)
     }
 }
 
-/* Fills a buffer with data never seen before; returns what tells which. */
+/* Fills a buffer with new data; returns the seed of that data. */
 static cl_ulong fill(ladder *work, cl_mem buffer)
 {
     char message[BENCH_MESSAGE_SIZE];

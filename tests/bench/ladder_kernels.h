@@ -1,6 +1,6 @@
-/* The OpenCL C of seed 001's ladder: out of place, tiles of 32 x 32 elements by 32 x 8 work-items, each of which moves
- * four of them. Unlike the seed's they take matrices of any size. ELEMENT is the type that is moved. The last kernel
- * verifies: it knows where every element belongs, and shares nothing with the others. */
+/* The OpenCL C of the ladder in Ruetsch et al. 2013: out of place, tiles of 32 x 32 elements by 32 x 8 work-items, each
+ * of which moves four of them. Unlike the seed's they take matrices of any size. ELEMENT is the type that is moved. The
+ * last kernel verifies: it knows where every element belongs, and shares nothing with the others. */
 #ifndef BENCH_LADDER_KERNELS_H_INCLUDED
 #define BENCH_LADDER_KERNELS_H_INCLUDED
 
@@ -31,7 +31,7 @@ static const char *const ladder_tiles =
     "}\n"
     "/* The same where a tile cut off by the matrix' edge does not fit the place it goes to: the square part is "
     "stored\n"
-    " * as asked for, the rest, of which the tile has only the mirrored half, the other way. */\n"
+    " * as requested, the rest, of which the tile has only the mirrored half, the other way. */\n"
     "void store_cut(__local const ELEMENT *tile, uint pitch, bool turned, uint height, uint width,\n"
     "               __global ELEMENT *out, uint row, uint col, uint rows, uint cols)\n"
     "{\n"
@@ -115,7 +115,7 @@ typedef enum ladder_expectation {
     LADDER_COARSE_GRAINED = 3
 } ladder_expectation;
 
-/* Follows bench_checker's text in a program, whose value_of tells what stood at a place. */
+/* Follows bench_checker's text in a program. value_of returns the original value at a place. */
 static const char *const ladder_checker =
     "/* Where the element came from that belongs at this place of the result. */\n"
     "ulong origin(ulong place, ulong rows, ulong cols, uint expected)\n"

@@ -1,5 +1,5 @@
-/* The measurements behind the figures of seed 002 that `ipt bench` has no options for. Every time counts only if the
- * results were right, as gen/tool/bench_measure.h promises. Run it without arguments for what it does. */
+/* The measurements behind the figures of Gomez-Luna et al. 2016 that `ipt bench` has no options for. Every time counts
+ * only if the results were right, as gen/tool/bench_measure.h promises. Run it without arguments for what it does. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

@@ -51,7 +51,7 @@ enum {
     PLACE_NOTHING = 0x30,
     MOST_STEPS = 3,
     TABLE_STEPS = 8,    /* that the journal has room for */
-    ENDED = 0x40,       /* it tells that all steps are written */
+    ENDED = 0x40,       /* the journal says that all steps are written */
     LEAST_MEMORY = 4096 /* plans have more; journals of less than half of that are not opened */
 };
 

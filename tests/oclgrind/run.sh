@@ -61,8 +61,8 @@ cat $folder/*.out | awk '
 [ -s $folder/kernels ] && ! grep -q 'never ran' $folder/kernels || failed=1
 awk '$1 == "expected" { count += $2 } END { print "oclgrind: " count + 0 " expected reports" }' $folder/*.reports
 
-# Every class of parameters that makes another text of a kernel, too. Not to be had here: other memory models and sub-groups
-# than those of OpenCL 1.2, and slots beyond 2^31. Kernel map has an expression always.
+# Every class of parameters that changes the text of a kernel. Not available here: other memory models and sub-groups than
+# those of OpenCL 1.2, and slots beyond 2^31. Kernel map has an expression always.
 classes() {
     cat $folder/*.out | awk '
         BEGIN {

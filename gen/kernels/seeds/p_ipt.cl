@@ -1,6 +1,6 @@
-/* P-IPT: each cycle of a grid of super-elements is moved by one worker, a work-item or a work-group (seed 000, section
- * 3). Nothing is marked: whoever comes to a slot walks its cycle, and moves it if no slot of it has a smaller number.
- * Workers touch no slot of another's cycle, so there is nothing to synchronise. */
+/* P-IPT (Sung et al. 2014, section 3): one worker, a work-item or a work-group, moves a whole cycle of
+ * super-elements. There are no flags. A worker walks the cycle of each of its slots, and moves the cycle if that slot
+ * has the smallest number in it. Cycles are disjoint, so workers need no synchronisation. */
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)
 #error "IPT_INDEX_BITS and IPT_LANES must be defined"
 #endif
@@ -22,7 +22,7 @@ ipt_k_p_ipt(__global ipt_unit *matrix IPT_ARGUMENTS)
         while (slot > start);
         if (slot < start || ipt_slot_target(start, rows, cols, cols_magic, cols_shift) == start)
             continue;
-        /* Each work-item moves units of its own, so it need not wait for the others. */
+        /* Each work-item moves its own units and does not wait for the others. */
         for (ulong k = lane; k < super_units; k += IPT_LANES) {
             ipt_unit held = grid[start * super_units + k];
             do {

@@ -1,17 +1,18 @@
-/* Padding and unpadding in place: rows of row_units units that lie row_units apart come to lie padded_units apart, or
- * the other way round (seed 002, section 6.2.1).
+/* Padding and unpadding in place (Gomez-Luna et al. 2016, section 6.2.1): changes the distance of rows of
+ * row_units units from source_stride to target_stride.
  *
- * The content is cut into chunks, numbered in the order in which they may be written: padding, where everything moves
- * to higher addresses, from the last to the first, unpadding from the first to the last. A work-group takes the next
- * number when it starts (a dynamic work-group ID), holds the chunk in registers, and raises the chunk's flag.
+ * The content is cut into chunks, numbered in the sequence in which they may be written. Padding moves everything to
+ * higher addresses, so it goes from the last chunk to the first; unpadding goes from the first to the last. A
+ * work-group takes the next number when it starts (a dynamic work-group ID), loads the chunk into registers, and raises
+ * the chunk's flag.
  *
- * Invariant: memory is written only after all chunks that have content there have been read. Their numbers are lower,
- * so the groups that hold them have started, and none waits before it has read: this needs no groups to run at the same
- * time, and is right on every device.
+ * Invariant: a work-group writes only after all chunks with content there have been read. Those chunks have lower
+ * numbers, so their work-groups have started. No work-group waits before it has read. So no work-groups need to run at
+ * the same time, and the kernel is correct on every device.
  *
- * IPT_CHAINED: as published, a group raises its flag after it has seen that of the chunk before it (adjacent
- * synchronisation), and writes then: a chain of as many links as there are chunks. Otherwise it raises its flag at
- * once, and looks at the flags of the few chunks whose place it takes. */
+ * IPT_CHAINED: as published, a work-group waits for the flag of the previous chunk (adjacent synchronisation), raises
+ * its own flag and writes. All chunks then form one dependency chain. Otherwise it raises its flag at once and polls
+ * only the flags of the chunks that it overwrites. */
 #if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)
 #error "IPT_MEMORY_MODEL and IPT_CHAINED must be defined"
 #endif
@@ -19,7 +20,7 @@
 #define IPT_HELD 16 /* units of a work-item */
 #define IPT_CHUNK ((ulong)IPT_HELD * IPT_GROUP_SIZE)
 
-/* The unit of the content, or the next one, that lies at `address` units of the rows as they are before. */
+/* The unit of the content at `address` in the source rows, or the next one. */
 ulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)
 {
     const ulong row = address / source_stride;
@@ -53,7 +54,7 @@ ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             targets[i] = k + row * (target_stride - row_units);
         }
     }
-    /* Nothing else would wait for registers that are not used before the flag is raised. */
+    /* Without the fence nothing waits for registers that are unused before the flag is raised. */
     IPT_FENCE_DEVICE();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
@@ -65,7 +66,7 @@ ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         ipt_signal(&flags[number]);
 #else
         ipt_signal(&flags[number]);
-        /* The chunks whose content lies where this one's goes. */
+        /* The chunks that this one overwrites. */
         const ulong first_row = begin / row_units, last_row = (end - 1) / row_units;
         const ulong low = begin + first_row * (target_stride - row_units),
                     high = end - 1 + last_row * (target_stride - row_units);

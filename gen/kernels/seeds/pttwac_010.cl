@@ -1,11 +1,11 @@
-/* PTTWAC 010!: transposes each instance, a rows x cols grid of elements, where it lies in global memory, by one
- * work-group whose work-items follow the cycles of its units with a flag for each unit in local memory (seed 000,
- * section 5.1; seed 002, section 5.3). For instances that are larger than local memory but whose flags are not.
+/* PTTWAC 010! (Sung et al. 2014, section 5.1; Gomez-Luna et al. 2016, section 5.3). A work-group
+ * transposes an instance, a rows x cols grid of elements, in global memory. Its work-items follow the cycles of units;
+ * each unit has a flag in local memory. This serves instances that exceed local memory but whose flags fit.
  *
- * The invariant is shuffle.cl's, with a work-item for a worker. Flags of neighbouring units lie in one word, for which
- * work-items then contend: IPT_FLAG_SPREAD lets fewer share a word, and IPT_FLAG_LAYOUT says where the words are: one
- * after the other, with a word left out after every 32 so that they lie in other banks, or with neighbours in different
- * words (unit k in word k mod words). */
+ * The invariant is that of shuffle.cl with a work-item as the worker. Flags of neighbouring units share a word, for
+ * which work-items contend. IPT_FLAG_SPREAD reduces the flags in a word. IPT_FLAG_LAYOUT places the words: contiguous;
+ * with a word skipped after every 32, to use other banks; or with neighbours in different words (unit k in word k mod
+ * words). */
 #if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)
 #error "IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined"
 #endif
@@ -23,10 +23,10 @@
 #define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)
 #endif
 
-/* Work-items of one group only: no device scope is needed. */
+/* Only work-items of one work-group synchronise: no device scope is needed. */
 #define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-/* Claims unit k, once what this work-item loaded before has arrived; true if nobody had. */
+/* Claims unit k after this work-item's loads have arrived; returns true if the claim is the first. */
 bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)
 {
     const uint bit = IPT_FLAG_BIT(k);
