@@ -347,11 +347,11 @@
     X(IPT_ERROR_OUT_OF_MEMORY, 2, "out of host or device memory")                                                      \
     X(IPT_ERROR_NO_DEVICE, 3, "no OpenCL device, or none that matches")                                                \
     X(IPT_ERROR_BUILD, 4, "the device's compiler refused a program")                                                   \
-    X(IPT_ERROR_UNSUPPORTED, 5, "this device or this workspace limit cannot do what is asked for")                     \
+    X(IPT_ERROR_UNSUPPORTED, 5, "this device or this workspace limit cannot do what the desc requests")                \
     X(IPT_ERROR_CACHE_MISS, 6, "a program is not in the cache and compiling is not allowed")                           \
     X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
     X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
-    X(IPT_ERROR_CANCELLED, 9, "a callback asked for an end before anything was changed")                               \
+    X(IPT_ERROR_CANCELLED, 9, "a callback requested an end before anything was changed")                               \
     X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")
 
 #define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
@@ -2467,7 +2467,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     if (memory && !own)
         memset(memory, 0, bytes);
     if (!memory)
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of host memory are not to be had", (unsigned long)bytes);
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate %lu bytes of host memory", (unsigned long)bytes);
     return memory;
 }
 

@@ -28,7 +28,7 @@ typedef struct startup_column {
 static const startup_column startup_columns[] = {STARTUP_QUANTITY_LIST(STARTUP_COLUMN)};
 #undef STARTUP_COLUMN
 
-static volatile sig_atomic_t startup_signal; /* that asked for an end; 0: none */
+static volatile sig_atomic_t startup_signal; /* that requested an end; 0: none */
 
 static void startup_note_signal(int number)
 {

@@ -96,7 +96,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     if (memory && !own)
         memset(memory, 0, bytes);
     if (!memory)
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of host memory are not to be had", (unsigned long)bytes);
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate %lu bytes of host memory", (unsigned long)bytes);
     return memory;
 }
 

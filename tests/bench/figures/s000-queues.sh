@@ -10,7 +10,7 @@ measure() {
 }
 
 headlines() {
-    sed -i 's/, Q = / by Q = /; s/, /; /; s/"seed 000: sequence/"paper: sequence/' "$csv"
+    sed -i 's/, Q = / by Q = /; s/, /; /; s/"Sung et al. 2014: sequence/"paper: sequence/' "$csv"
     echo "ours: $(awk -F, '$2 == "pinned" && $3 ~ /overlapped/ && $6 > most { most = $6; way = $3; speed = $5 }
         END { gsub(/"/, "", way); sub(/.*by /, "", way)
               printf "%.3g GB/s, %.3g of an upload and a download, at best with %s", speed, most, way }' "$csv")" \

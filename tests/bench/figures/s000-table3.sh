@@ -17,7 +17,7 @@ mean() {
 
 headlines() {
     # Names with a comma take two columns.
-    sed -i 's/, Q = / by Q = /; s/, /; /; s/"seed 000: sequence/"paper: sequence/' "$csv"
+    sed -i 's/, Q = / by Q = /; s/, /; /; s/"Sung et al. 2014: sequence/"paper: sequence/' "$csv"
     echo "ours: $(mean pinned "in place; own choice" 5) GB/s, $(mean pinned "in place; own choice" 6) of an upload and a" \
         "download of pinned memory; pageable $(mean pageable "in place; own choice" 5) GB/s," \
         "$(mean pageable "in place; own choice" 6); out of place $(mean pinned "out of place; with transfers" 5) GB/s;" \
