@@ -114,7 +114,7 @@ static unsigned long told_tile(const char *text)
 static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                                              const size_t *lengths, cl_int *error)
 {
-    static const char mark[] = "    __local uint4 all_quanta[", values[] = "    __local uint made_values[32];\n";
+    static const char mark[] = "__local uint4 all_quanta[", values[] = "__local uint made_values[32];\n";
     const int asked =
         strstr(strings[0], "#define IPT_SUB_GROUP 2\n") || strstr(strings[0], "#define IPT_SUB_GROUP 3\n");
     const char *const at = strstr(strings[0], mark);
