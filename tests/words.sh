@@ -6,7 +6,7 @@
 # A line of words.list: an extended regular expression in lower case, a tab, the replacement, and optionally a tab and the
 # file extension that the expression is for. It must match whole words. Of C, OpenCL C and Promela the check reads comments and
 # string literals; of other files it reads everything. A phrase may continue on the next line. Names in backticks are exempt.
-# tests/words.later names folders that are not clean yet.
+# tests/words.later, if there is one, names folders that are not clean yet.
 set -eu
 
 # find_phrases FILE...: the reports; 1 if there are any.
@@ -92,11 +92,11 @@ find_phrases()
 check_tree()
 {
     skipped=
-    while read -r folder; do
-        echo "words: $folder is not checked yet (tests/words.later)"
-        skipped="$skipped ! -path ./$folder/*"
-    done < tests/words.later
     set -f # so that the patterns of -path reach find
+    for later in $(cat tests/words.later 2> /dev/null); do
+        echo "words: $later is not checked yet (tests/words.later)"
+        skipped="$skipped ! -path ./$later/*"
+    done
     find ./README.md ./Makefile ./gen ./tests ./examples -type f ! -path './tests/words.*' ! -path './tests/fuzz/corpus/*' \
         ! -name '*.svg' ! -name '*.csv' $skipped 2> /dev/null | sed 's,^\./,,' | LC_ALL=C sort > "$files"
     set +f
@@ -107,22 +107,23 @@ check_tree()
 # expect RESULT DESCRIPTION TEXT FILE: a copy of the tree with TEXT at the end of FILE.
 expect()
 {
-    cp "$4" "$folder/copy/$4"
-    printf '%b\n' "$3" >> "$folder/copy/$4"
-    if (cd "$folder/copy" && check_tree) > "$folder/log" 2>&1; then result=passed; else result=refused; fi
-    cp "$4" "$folder/copy/$4"
-    [ $result = "$1" ] && { [ $result = passed ] || grep -q "^$4:.* -> " "$folder/log"; } ||
-        { echo "words: self-test: $2: $result, expected $1"; cat "$folder/log"; exit 1; }
+    cp "$4" "$scratch/copy/$4"
+    printf '%b\n' "$3" >> "$scratch/copy/$4"
+    if (cd "$scratch/copy" && check_tree) > "$scratch/log" 2>&1; then result=passed; else result=refused; fi
+    cp "$4" "$scratch/copy/$4"
+    [ $result = "$1" ] && { [ $result = passed ] || grep -q "^$4:.* -> " "$scratch/log"; } ||
+        { echo "words: self-test: $2: $result, expected $1"; cat "$scratch/log"; exit 1; }
 }
 
-folder=$(mktemp -d) files=
-trap 'rm -rf "$folder"' EXIT
-files=$folder/files
+scratch=$(mktemp -d)
+readonly scratch # the exit removes it, so nothing may change it
+trap 'rm -rf "$scratch"' EXIT
+files=$scratch/files
 case ${1:-} in
 --self-test)
-    mkdir -p "$folder/copy/tests" "$folder/copy/gen/kernels" "$folder/copy/gen/doc"
-    cp tests/words.list tests/words.later "$folder/copy/tests/"
-    cp README.md Makefile "$folder/copy/"
+    mkdir -p "$scratch/copy/tests" "$scratch/copy/gen/kernels" "$scratch/copy/gen/doc"
+    cp tests/words.list "$scratch/copy/tests/"
+    cp README.md Makefile "$scratch/copy/"
     expect passed "the copy as it is" "" README.md
     expect refused "a phrase in a document" "The block is not to be had." README.md
     expect refused "a phrase on two lines" "The thread lets\ngo of the event." README.md

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The table of Ruetsch et al. 2013: the effective bandwidth of its eight kernels on a square of floats, here beside a copy by OpenCL and
+# The table of Ruetsch et al. 2013: the effective bandwidth of its eight kernels on a square of floats, here beside a
+# copy by OpenCL and
 # ipt's own transpositions, on a large square and a rectangle as well.
 . "$(dirname "$0")/common.sh"
 ladder=${LADDER:-$(dirname "$tool")/ladder}

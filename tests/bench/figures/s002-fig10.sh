@@ -1,4 +1,5 @@
-# Gomez-Luna et al. 2016, Fig. 10: padding and unpadding one column, alone; and the paper's example, two sides that are prime.
+# Gomez-Luna et al. 2016, Fig. 10: padding and unpadding one column, alone; and the paper's example, two sides that are
+# prime.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,5 @@
-# Gomez-Luna et al. 2016, Fig. 11: for each matrix the speed of Catanzaro et al. (where the peers have none: of algorithm 2) across,
+# Gomez-Luna et al. 2016, Fig. 11: for each matrix the speed of Catanzaro et al. (where the peers have none: of
+# algorithm 2) across,
 # and ours upwards.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"

@@ -1,4 +1,5 @@
-# Gomez-Luna et al. 2016, Fig. 13: random matrices, with padding by algorithm 5, against Catanzaro et al. and the paper's own code.
+# Gomez-Luna et al. 2016, Fig. 13: random matrices, with padding by algorithm 5, against Catanzaro et al. and the
+# paper's own code.
 heading = "Random matrices: padding, the paper's code and Catanzaro et al. (Fig. 13)"
 series = "libmarshal_fix catanzaro algorithm-5 auto"
 panels = 2

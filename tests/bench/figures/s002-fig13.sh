@@ -1,4 +1,5 @@
-# Gomez-Luna et al. 2016, Fig. 13: random matrices, with padding by algorithm 5, against Catanzaro et al. and the paper's own code.
+# Gomez-Luna et al. 2016, Fig. 13: random matrices, with padding by algorithm 5, against Catanzaro et al. and the
+# paper's own code.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,5 @@
-# Gomez-Luna et al. 2016, Fig. 14: random matrices again, as the paper's second device, here against later ways to transpose in place.
+# Gomez-Luna et al. 2016, Fig. 14: random matrices again, as the paper's second device, here against later ways to
+# transpose in place.
 heading = "Random matrices: padding and later work in place (Fig. 14)"
 series = "eithot catanzaro algorithm-5 auto geam_copyback"
 panels = 2

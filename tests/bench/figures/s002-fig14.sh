@@ -1,4 +1,5 @@
-# Gomez-Luna et al. 2016, Fig. 14: random matrices again, as the paper's second device, here against later ways to transpose in place.
+# Gomez-Luna et al. 2016, Fig. 14: random matrices again, as the paper's second device, here against later ways to
+# transpose in place.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

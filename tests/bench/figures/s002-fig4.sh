@@ -1,4 +1,5 @@
-# Gomez-Luna et al. 2016, Fig. 4: transposition 100! alone, by length of the super-elements and by how many work-items move one.
+# Gomez-Luna et al. 2016, Fig. 4: transposition 100! alone, by length of the super-elements and by how many work-items
+# move one.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 
