@@ -1,5 +1,5 @@
-# Static analysis of ipt.h, gen/ and the headers that the tests share, by gcc's -fanalyzer, clang-tidy 14 and cppcheck. What they
-# report fails, unless tests/analysis/false_positives has it. Lines there that nothing matches are named.
+# Static analysis of ipt.h, gen/ and the headers that the tests share, by gcc's -fanalyzer, clang-tidy 14 and cppcheck. A report
+# fails unless tests/analysis/false_positives lists it. The script names the lines there that match nothing.
 # To be run from the repository's root. SOURCES names another folder to take ipt.h and gen/ from.
 set -eu
 export LC_ALL=C

@@ -1,13 +1,13 @@
-/* Draws plans of all kinds from random numbers, executes them in every way, and compares every element and every byte
- * around the matrices with what the manual says. tests/soak.c does so for hours in two threads, tests/differential.c
- * case by case. Include soak.h, ipt.h and stress.h before it, and define these three functions after it. */
+/* Draws random plans of all kinds, executes them in every way, and verifies every element and every byte around the
+ * matrices against the manual. tests/soak.c runs this for hours in two threads, tests/differential.c case by case.
+ * Include soak.h, ipt.h and stress.h before it, and define these three functions after it. */
 #ifndef CASES_H_INCLUDED
 #define CASES_H_INCLUDED
 
 typedef struct worker worker;
 typedef struct slot slot;
 
-/* Reports what is wrong with a plan or its result; wrong: elements and bytes. */
+/* Reports a wrong plan or result; wrong: elements and bytes. */
 static void failure_of(worker *me, const slot *its, unsigned long long wrong, const char *what);
 
 /* What has nothing to do with ipt must not fail. */

@@ -1,4 +1,5 @@
-# What `make check` does again with other numbers than `make test`: the random tests with a new seed, and kills of the tool.
+# Repeats parts of `make test` with other random numbers, for `make check`: the random tests with a new seed, and kills of the
+# tool.
 set -eu
 seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 echo "random tests with IPT_TEST_SEED=$seed"

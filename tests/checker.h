@@ -1,11 +1,11 @@
-/* Fills a buffer on its device and checks there, element by element, that the matrices in it have been transposed and
- * that every byte around them is what it was. For tests/large.c and tests/stress.h; include ipt.h first. */
+/* Fills a buffer on its device and verifies there, element by element, that its matrices are transposed and that every
+ * byte around them is unchanged. For tests/large.c and tests/stress.h; include ipt.h first. */
 #ifndef CHECKER_H_INCLUDED
 #define CHECKER_H_INCLUDED
 
 #include <limits.h>
 
-/* What to do when OpenCL itself fails: the test suite ends the test instead. */
+/* Called when OpenCL itself fails; the test suite defines it to end the test. */
 #ifndef CHECKER_STOP
 #define CHECKER_STOP() exit(1)
 #endif

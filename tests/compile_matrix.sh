@@ -1,12 +1,12 @@
 #!/bin/sh
-# The compile matrix: ipt.h compiles without a warning wherever it may be included, links from several files, exports
-# its public functions and nothing else, and runs without a device. Prints only what failed, and one closing line.
-# Usage, from the repository root: tests/compile_matrix.sh HEADER_DIR [quick]   (where ipt.h lies: ., build/single, or
-# gen/library with its parts)
+# The compile matrix. ipt.h must compile without a warning wherever it may be included, link from several files, export only its
+# public functions, and run without a device. Prints only failures, and one closing line.
+# Usage, from the repository root: tests/compile_matrix.sh HEADER_DIR [quick]
+# HEADER_DIR: the folder of ipt.h: ., build/single, or gen/library with its parts.
 # quick: each compiler with one standard, the single header with one compiler.
-# The single header and the parts have the same text, so two of the compilers serve for them, and four have every option
-# of the user's.
-# A compiler that is not installed is named and left out.
+# The single header and the parts have the same text, so two of the compilers suffice for them. Four compilers run with every
+# user option.
+# The script names missing compilers and skips them.
 set -eu
 
 [ $# -ge 1 ] && [ -f "$1/ipt.h" ] && [ "${2-quick}" = quick ] ||

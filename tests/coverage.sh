@@ -1,7 +1,7 @@
-# Line coverage of ipt.h by the test program: fails below 95 %. The names of test programs' sources are the arguments. A line is
-# covered if it has run in any of the files that include ipt.h. What has not is in build/coverage/uncovered.txt.
-# Of test_tool and test_files those called tool_* are left out: they only start the tool, which is a program of its own, and
-# counting in it would add two lines and a minute.
+# Line coverage of ipt.h by the test program: fails below 95 %. The arguments are the names of the test programs' sources. A
+# line is covered if it runs in any file that includes ipt.h. build/coverage/uncovered.txt lists the other lines.
+# The tests tool_* of test_tool and test_files are skipped. They only start the tool, a separate program; counting there would
+# add two lines and a minute.
 # TESTED_OBJECTS: the tool's objects that the tests call.
 set -eu
 limit=95

@@ -1,11 +1,12 @@
-/* Draws cases over the whole interface, each from one number of 64 bits, executes them, and compares every element and
+/* Draws cases over the whole interface, each from one 64-bit number, and executes them. It verifies every element and
  * every byte around the matrices with a plain reference of the manual (tests/cases.h). Each case can be repeated alone.
  *
  * Usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] [--failures LIMIT]
- *        differential --case SEED     that case alone, with all it does in words
- * The low four bits of a case's seed choose its element sizes, the same for many cases in succession, which share
- * programs. Blocks of cases share contexts; at the end of a block nothing of ipt's may be left.
- * Exit code: 0 all was right, 1 it was not, 4 something hung. */
+ *        differential --case SEED     that case alone, described in words
+ *
+ * The low four bits of a case's seed choose its element sizes. Many consecutive cases share them, and so share
+ * programs. Blocks of cases share contexts; at the end of a block no object of ipt may remain. Exit code: 0 success, 1
+ * failure, 4 hang. */
 #define _XOPEN_SOURCE 700
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic ignored "-Wunused-function" /* neither all of soak.h nor of stress.h is needed */

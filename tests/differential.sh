@@ -1,5 +1,5 @@
-# Random cases over the whole interface: `differential.sh [CASES] [SEED] [SECONDS]`, 5000 with a new seed, without a limit of
-# time. SANITIZE=address builds it with clang's address and undefined behaviour sanitizers, SANITIZE=thread with its thread
+# Random cases over the whole interface: `differential.sh [CASES] [SEED] [SECONDS]`. By default 5000 cases, a new seed and no
+# time limit. SANITIZE=address builds with clang's address and undefined behaviour sanitizers, SANITIZE=thread with its thread
 # sanitizer. SOURCES names another folder to take ipt.h and ipt_kernels.h from. To be run from the repository's root.
 set -eu
 cases=${1:-5000}

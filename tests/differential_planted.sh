@@ -1,7 +1,7 @@
-# Shows that build/differential finds what it is for: builds it against a copy of ipt.h and the kernels for each defect of
-# tests/differential.planted, or for those whose names contain $1, and fails unless 300 cases at most find it. Environment:
-# CC, CFLAGS, LDLIBS, KERNEL_FILES (in the order of the Makefile's). To be run from the repository's root after
-# `make build/embed`.
+# Shows that build/differential detects defects. It builds the program against a copy of ipt.h and the kernels for each defect
+# of tests/differential.planted, or for those whose names contain $1. It fails unless 300 cases at most find the defect.
+# Environment: CC, CFLAGS, LDLIBS, KERNEL_FILES (in the Makefile's order). To be run from the repository's root after `make
+# build/embed`.
 set -eu
 here=tests
 out=build/differential_planted

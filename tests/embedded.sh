@@ -1,5 +1,5 @@
 #!/bin/sh
-# Kernels in a header, for a target without a compiler: made by the tool, compiled into a program, run.
+# Kernels in a header, for a target without a compiler: the tool generates the header, and a program includes it and runs.
 # Usage, from the repository root: tests/embedded.sh TOOL FOLDER
 set -eu
 [ $# -eq 2 ] || { echo "usage: tests/embedded.sh TOOL FOLDER"; exit 2; }

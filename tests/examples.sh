@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every example, each of which checks its own result. Usage, from the repository root: tests/examples.sh FOLDER, where
-# they have been built.
+# Runs every example; each checks its own result. Usage, from the repository root: tests/examples.sh FOLDER, which contains the
+# built examples.
 set -eu
 [ $# -eq 1 ] || { echo "usage: tests/examples.sh FOLDER"; exit 2; }
 work=$(mktemp -d)

@@ -1,8 +1,7 @@
-/* An OpenCL that is not there: every entry point of ipt's list as fake_NAME, with contexts, queues, buffers, programs
- * and events that are counted, transfers that happen, and kernels that only mark the buffers they get. It checks what
- * drivers do not: whether objects are alive, of the right kind and context, ranges inside buffers, arguments set, wait
- * lists and counts of references right. Whatever is wrong ends the program with a sentence. Any call can be made to
- * fail, and any command to end with an error. For several threads at once. */
+/* An OpenCL stub for tests: every entry point of ipt's list as fake_NAME. It counts contexts, queues, buffers, programs
+ * and events. Transfers copy data; kernels only mark their buffers. It checks what drivers do not: that objects are
+ * alive and of the right kind and context, ranges, arguments, wait lists and reference counts. An error ends the
+ * program with a message. Any call can be made to fail, and any command to end with an error. It is thread-safe. */
 #ifndef FAKE_CL_H_INCLUDED
 #define FAKE_CL_H_INCLUDED
 

@@ -1,5 +1,5 @@
-/* ipt compiled for the OpenCL that is not there, and what the tests that use it share. Each file that includes it has
- * an implementation of its own. */
+/* ipt compiled for the OpenCL stub (fake_cl.c), and what the tests that use it share. Each file that includes this has
+ * its own implementation of ipt. */
 #ifndef FAKE_WORLD_H_INCLUDED
 #define FAKE_WORLD_H_INCLUDED
 

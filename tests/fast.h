@@ -1,11 +1,11 @@
-/* Whether a device is worth tests that are sized for a large GPU: a type that says so may be a CPU's in disguise.
+/* Whether a device is fast enough for tests that are sized for a large GPU. A device that reports a GPU may be a CPU.
  * Include OpenCL before. */
 #ifndef FAST_H_INCLUDED
 #define FAST_H_INCLUDED
 
 #include <time.h>
 
-/* Copies 16 MiB four times, and looks whether one of them took less than half a millisecond. */
+/* Copies 16 MiB four times; true if one copy took less than half a millisecond. */
 static int device_is_fast(cl_context context, cl_device_id device)
 {
     const size_t bytes = (size_t)16 << 20;

@@ -1,5 +1,5 @@
 # clang's OpenCL lint over every kernel for every class of parameters. Arguments: the program that writes the texts, a folder.
-# Any clang from 14 up: the environment's CLANG, or the one called so.
+# CLANG in the environment selects a clang, from 14 up; the default is `clang`.
 set -eu
 clang=${CLANG:-clang}
 command -v "$clang" > /dev/null || { sh tests/skipped.sh note check-lint "$clang is not installed"; exit 0; }

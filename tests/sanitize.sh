@@ -1,8 +1,7 @@
-# The library under sanitizers: `sanitize.sh [PART...]`, to be run from the repository's root. Without a part all of them:
-#   address   the tests on the OpenCL that is not there, with clang's address and undefined behaviour sanitizers: what
-#             is used after its end or outside, what leaks, what C does not define
-#   threads   those with several threads, with clang's thread sanitizer: data races, locks taken in two sequences
-#   memory    misuse, and calls that fail in turn (every 16th), under valgrind: what is read before it is written, too
+# The library under sanitizers: `sanitize.sh [PART...]`, to be run from the repository's root. By default all parts:
+#   address   the tests on the OpenCL stub, with clang's address and undefined behaviour sanitizers
+#   threads   the tests with several threads, with clang's thread sanitizer: data races, inverted lock sequences
+#   memory    misuse, and calls that fail in turn (every 16th), under valgrind, which also detects uninitialised reads
 #   device    tests on a device (PoCL), with the address and undefined behaviour sanitizers
 # SOURCES names another folder to take ipt.h and ipt_kernels.h from. Fails if any part does; build/sanitize has the logs.
 set -u

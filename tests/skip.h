@@ -1,11 +1,11 @@
-/* Leaves a test, which is counted under the reason. Include cmocka.h before. */
+/* Skips a test and counts it under the reason. Include cmocka.h before. */
 #ifndef SKIP_H_INCLUDED
 #define SKIP_H_INCLUDED
 
 #define test_skip(reason) (test_skip_because(reason), skip())
 void test_skip_because(const char *reason);
 
-/* The reasons, each with its tests' number. */
+/* Prints the reasons with their numbers of tests. */
 void test_skips_print(void);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a run of the tests has left out, each with its reason: `skipped.sh begin` forgets, `skipped.sh note NAME REASON`
-# says and remembers, `skipped.sh list` prints all again with their number. To be run from the repository's root.
+# Records skipped tests with their reasons: `skipped.sh begin` clears the record, `skipped.sh note NAME REASON` prints and adds
+# an entry, `skipped.sh list` prints all entries and their number. To be run from the repository's root.
 set -eu
 list=build/skipped
 case $1 in

@@ -1,15 +1,15 @@
-/* Works for a given time with random plans of all kinds in two threads, verifies every element and every byte around
- * the matrices, and sees to it that memory, handles and OpenCL objects do not grow. Time goes by in epochs: at the end
- * of each everything of ipt's is destroyed, nothing that it has taken may be left then, and the process is looked at.
- * The first and the last third of these looks, after a warm-up, must agree.
+/* Runs random plans of all kinds in two threads for a given time, and verifies every element and every byte around the
+ * matrices. Memory, handles and OpenCL objects must not grow. Time is divided into epochs. At the end of each,
+ * everything of ipt is destroyed, nothing may remain, and the process is sampled. After a warm-up, the first and the
+ * last third of the samples must agree.
  *
  * PoCL 3.1 itself, by OpenCL calls alone, keeps 15 KB of each program that it compiles and 0.4 to 0.6 KB of each that
- * it loads, as long as there is any OpenCL context; nothing of contexts, queues, buffers, kernels, events and launches.
- * So the plans are made from a pool of descs, whose programs are compiled once, and what may grow is allowed for by
- * program.
+ * it loads, as long as there is any OpenCL context. It keeps nothing of contexts, queues, buffers, kernels, events and
+ * launches. So the plans come from a pool of descs, whose programs are compiled once, and the limit of growth depends
+ * on the number of programs.
  *
- * Usage: soak [MINUTES] [SEED] [MEGABYTES]; 0: the default. MEGABYTES is the size of the largest matrix.
- * Exit code: 0 all was right, 1 it was not, 4 something hung. */
+ * Usage: soak [MINUTES] [SEED] [MEGABYTES]; 0: the default. MEGABYTES is the size of the largest matrix. Exit code: 0
+ * success, 1 failure, 4 hang. */
 #define _POSIX_C_SOURCE 200809L
 #include "soak.h"
 #define IPT__BLOCK_BYTES_LEAST 1

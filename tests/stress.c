@@ -15,7 +15,7 @@ static unsigned long argument(int count, char **arguments, int index, unsigned l
 
 int main(int count, char **arguments)
 {
-    /* The first groups that give up leave panels to the last one; with one group nobody waits for anybody. */
+    /* The first work-groups that give up leave panels to the last one; a single work-group waits for none. */
     static const stress_limits all = {"default limits", 0, 0, 0},
                                forced[] = {
                                    {"too many groups, one look", 1000000, 1, 0},

@@ -1,8 +1,8 @@
-/* Transposes shapes of many classes again and again, with fresh data each time, while other work keeps the device busy.
- * tests/stress.c does it at full size, tests/test_stress.c with small matrices. Include ipt.h first.
+/* Transposes shapes of many classes repeatedly, with fresh data each time, while other work keeps the device busy.
+ * tests/stress.c runs it at full size, tests/test_stress.c with small matrices. Include ipt.h first.
  *
- * Nothing here waits without a limit: who waits for the device looks at an event's status, and an alarm guards the
- * calls that block. Both end the program, because an OpenCL driver that hangs lets no other way out. */
+ * No wait here is unlimited: a waiting thread polls an event's status, and an alarm guards blocking calls. Both end the
+ * program, because nothing else recovers from a driver that hangs. */
 #ifndef STRESS_H_INCLUDED
 #define STRESS_H_INCLUDED
 

@@ -1,5 +1,5 @@
-/* What every test file shares: one context, one queue, a plain reference, seeded data, and checks that print the case
- * and the seed on failure, so that it can be repeated with the environment's IPT_TEST_SEED. */
+/* Shared by all test files: one context, one queue, a plain reference, seeded data, and checks. A failed check prints
+ * the case and the seed; IPT_TEST_SEED in the environment repeats it. */
 #ifndef TEST_H_INCLUDED
 #define TEST_H_INCLUDED
 

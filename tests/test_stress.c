@@ -58,8 +58,9 @@ static void stress_device_kernels(void **state)
     try_contexts(limits, TEST_COUNT(limits), 2 * STRESS_CLASS_COUNT, 600000);
 }
 
-/* Where work-groups run one after the other, nobody ever comes whom one waits for: they must all give up, and the last
- * one has to do what they left. Little local memory: otherwise panels as small as these need nobody else. */
+/* Where work-groups run one after the other, none reaches the work-groups that wait for it. All must give up, and the
+ * last one transposes the remaining panels. Local memory is limited: otherwise a single work-group holds such small
+ * panels. */
 static void stress_gpu_kernels(void **state)
 {
     static const stress_limits limits[] = {

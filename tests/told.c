@@ -1,19 +1,20 @@
-/* Stands in front of any OpenCL and reports another device: a shared library for LD_PRELOAD. What it reports it also
- * enforces, so that a program that asks for more fails as on a device of that kind. The environment's IPT_TOLD has the
- * limits, blanks between them; what it does not name stays as it is:
- *   local=16K     local memory. A kernel that takes more does not build, or with refuses=launch cannot be launched.
+/* A shared library for LD_PRELOAD that reports another device in front of any OpenCL. It enforces its reports: a
+ * program that exceeds them fails as on such a device. IPT_TOLD in the environment has the limits, separated by blanks;
+ * other values stay as they are:
+ *   local=16K     local memory. A kernel that needs more does not build, or with refuses=launch cannot be launched.
  *   static=227K   the limit of a kernel's local memory, where more than the reported size runs (NVIDIA)
  *   groups=64     work-items of a work-group
  *   units=4       compute units
  *   alloc=4M      bytes of a buffer
- *   global=64M    bytes of all buffers that exist
+ *   global=64M    bytes of all existing buffers
  *   align=4096    bits, of the origins of sub-buffers
  *   host=16       bytes, of the addresses of CL_MEM_USE_HOST_PTR: others are refused, where true devices copy or crash
  *   type=gpu      or cpu, accelerator
- *   unified=0     whether the device has the host's memory
+ *   unified=0     whether the device shares the host's memory
  *   version=1.2   of OpenCL and OpenCL C: later queries, functions and -cl-std fail
  *   extensions=   names with commas, or none: without cl_khr_fp64 a program with doubles does not build
  *   order=in      no out-of-order queues
+ *
  * A size above the true one is reported as the true one. */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The library's tests on the devices of tests/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program
-# and the stand-in. quick: the sample's patterns only. Prints a line for each device: the tests that passed, were skipped
-# with their reasons, and failed. Fails if a test failed, or a run ended without its summary. PATTERNS: other tests than all
-# of the library's that use the device. SECONDS_A_RUN: of a pattern at most. The logs are in build/told.
+# The library's tests on the devices of tests/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program and
+# the reporting library. quick: the sample's patterns only. Prints a line for each device: passed, skipped (with reasons) and
+# failed tests. Fails if a test failed, or a run ended without its summary. PATTERNS replaces the default patterns.
+# SECONDS_A_RUN limits the time of a pattern. The logs are in build/told.
 set -u
 tests=$1 library=$(realpath "$2")
 shift 2

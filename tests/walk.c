@@ -1,12 +1,12 @@
-/* Walks small shapes through every kernel and checks each result: short enough for slow, careful devices such as
+/* Runs small shapes through every kernel and checks each result, fast enough for slow, careful devices such as
  * oclgrind. Usage: walk cpu|gpu|team|alone full|quick|KERNEL [FILE OLD NEW]
- *   cpu, gpu   the kernels of the one or the other kind of device, whatever this one is
- *   team       panels that several work-groups hold, which wait for one another as long as it takes
- *   alone      the same where one work-group runs at a time, so that the last one does what is left
- *   KERNEL     only plans that launch this one, such as ipt_k_tile
- *   FILE ...   puts NEW in the place of OLD in the text of a kernel, such as tile.cl: a planted defect, and so the
- *              results are not compared
- * Prints what was launched, one line for each program: `launched KERNEL TIMES PARAMETER=VALUE ...`. */
+ *   cpu, gpu   the kernels for that kind of device, on any device
+ *   team       panels that several work-groups hold, which wait for one another without a limit
+ *   alone      the same where one work-group runs at a time, so that the last one transposes the remaining panels
+ *   KERNEL     only plans that launch this kernel, such as ipt_k_tile
+ *   FILE ...   replaces OLD by NEW in the text of a kernel, such as tile.cl: a planted defect; results are not compared
+ *
+ * Prints one line for each launched program: `launched KERNEL TIMES PARAMETER=VALUE ...`. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

@@ -1,7 +1,7 @@
-/* Many small matrices, by Ha et al. 2013: what each way of sharing a batch out over the device is worth. Every result
- * is verified element by element; a wrong one ends the program. Writes a CSV to standard output. Usage: batches
- * transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES | products MEGABYTES SIDE
- * ... MEGABYTES: of the batch, of the memory that copies go through. */
+/* Many small matrices, as in Ha et al. 2013: the speed of each way to share a batch among work-items and work-groups.
+ * Every result is verified element by element; a wrong one ends the program. Writes a CSV to standard output. Usage:
+ * batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES | products MEGABYTES SIDE ...
+ * MEGABYTES is the size of the batch, or of the memory of the copies. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

@@ -1,4 +1,4 @@
-/* The seeds' heuristics against brute force over the tiles that divide, and against the planner's own choice, for
+/* The papers' heuristics against brute force over the tiles that divide, and against the planner's own choice, for
  * random shapes of floats. Usage: compare_heuristics [SHAPES] [SEED] [SECONDS_LIMIT] [LOW] [HIGH]; 0: the default. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION

@@ -1,10 +1,9 @@
-/* A file that is larger than the memory that may be taken: how long `ipt transpose` is at it, against reading the same
- * file and writing it back in place as it is, by pieces of 16 MB. All start without the file in memory, and end when
- * it is on the disk.
+/* A file that exceeds the memory limit: the time of `ipt transpose` against reading the same file and writing it back
+ * unchanged, in pieces of 16 MB. All runs start with the file out of memory, and end when it is on the disk.
  *
  *   file TOOL FILE ROWSxCOLS:BYTES [ROUNDS] OPTION ...     FILE is made, verified element by element, and removed
  *
- * Resident memory is the tool's largest, as the kernel counts it. */
+ * Resident memory is the tool's peak, as the kernel counts it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,15 +1,17 @@
-/* Host matrices (Sung et al. 2014, table 3 and figure 9): what a program on the CPU waits for a transposition in the
- * place where its matrix lies, by each way that it could go, verified element by element.
+/* Matrices in host memory (Sung et al. 2014, table 3 and figure 9): the time that a program on the CPU waits for a
+ * transposition in place, by each method, verified element by element.
  *
- *   host [ROWSxCOLS:BYTES ...]      the environment's HOST_ROUNDS: how often (3); the median counts.
- *                                   HOST_CSV: a file for the results. HOST_NO_CPU: leave out what runs on the CPU
- * alone. HOST_DEVICES: so many devices of the same name together, too
- *                                   HOST_LIMITS: "4 16", say: with a quarter and a sixteenth of the matrix as device
- *                                   memory, instead of the sweep over queues
+ *   host [ROWSxCOLS:BYTES ...]
+ *
+ *   HOST_ROUNDS   repetitions (3); the median counts
+ *   HOST_CSV      a file for the results
+ *   HOST_NO_CPU   skip the methods that run on the CPU alone
+ *   HOST_DEVICES  also use this many devices of the same name together
+ *   HOST_LIMITS   "4 16", say: with a quarter and a sixteenth of the matrix as device memory, without the queue sweep
  *
  * Speeds are bytes read and written, 2 * rows * cols * BYTES, in a second. "transfers" is an upload and a download of
- * the same bytes, one after the other, from memory of the same kind; "at once" has both directions under way at a time.
- * OpenBLAS and MKL (HOST_MKL, the path of libmkl_rt.so) are looked for at run time. */
+ * the same bytes, one after the other, from memory of the same kind; "at once" overlaps both directions. OpenBLAS and
+ * MKL (HOST_MKL, the path of libmkl_rt.so) are loaded at run time. */
 #define _XOPEN_SOURCE 700
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

@@ -1,6 +1,6 @@
-/* The OpenCL C of the ladder in Ruetsch et al. 2013: out of place, tiles of 32 x 32 elements by 32 x 8 work-items, each
- * of which moves four of them. Unlike the seed's they take matrices of any size. ELEMENT is the type that is moved. The
- * last kernel verifies: it knows where every element belongs, and shares nothing with the others. */
+/* The OpenCL C of the ladder in Ruetsch et al. 2013: out of place, tiles of 32 x 32 elements by 32 x 8 work-items, four
+ * elements each. Unlike the paper's, these kernels accept matrices of any size. ELEMENT is the type of an element. The
+ * last kernel verifies: it computes where every element belongs, and shares no code with the others. */
 #ifndef BENCH_LADDER_KERNELS_H_INCLUDED
 #define BENCH_LADDER_KERNELS_H_INCLUDED
 

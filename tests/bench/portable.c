@@ -1,7 +1,7 @@
-/* Programs that another compiler has made, for instance clang's PTX or LLVM bitcode, beside those that the device's own
- * compiler makes of the same sources: what making a plan takes, and how fast it runs, verified on the device.
+/* Programs of another compiler, such as clang's PTX or LLVM bitcode, against those of the device's own compiler from
+ * the same sources: the time of making a plan and the speed of its executions, verified on the device.
  *
- *   portable FOLDER ROWSxCOLS:BYTES[*BATCH] ...     FOLDER is what `ipt precompile --target ... -o FOLDER` has filled
+ *   portable FOLDER ROWSxCOLS:BYTES[*BATCH] ...     FOLDER is filled by `ipt precompile --target ... -o FOLDER`
  *
  * The driver's own cache should be off (CUDA_CACHE_DISABLE=1, POCL_CACHE_DIR=an empty folder). */
 #define _XOPEN_SOURCE 700

@@ -1,7 +1,7 @@
-/* Entries of the program cache, in a folder, in the embedder's memory, or stored by ipt_cache_store first: plans are
- * made on devices that hand out and take code but compute nothing. A whole entry is used and any other is not, no byte
- * of one reaches the device, and a plan that can be had without it is made. The input: a byte of modes, one that
- * chooses the entry to replace, the entry. Its key and its sum can be put in place here. */
+/* Entries of the program cache, in a folder, in the embedder's memory, or stored by ipt_cache_store first. Plans are
+ * made on devices that export and load code but compute nothing. A complete entry is used. No byte of another entry
+ * reaches the device, and a plan that does not depend on it is made. The input: a byte of modes, one that chooses the
+ * entry to replace, the entry. Its key and its checksum can be corrected here. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION

@@ -1,7 +1,6 @@
-/* What the fuzz targets share. A target is one C file with LLVMFuzzerTestOneInput, which takes any bytes and ends the
- * program where a promise is broken. It becomes three programs: libFuzzer's; with FUZZ_REPLAY one that runs it over the
- * files that are named; with FUZZ_MAKE_CORPUS one that writes its seeds into a folder, by the code that makes such
- * input in earnest. */
+/* Shared by the fuzz targets. A target is one C file with LLVMFuzzerTestOneInput, which accepts any bytes and ends the
+ * program if a guarantee is broken. It becomes three programs: libFuzzer's; with FUZZ_REPLAY one that runs it over the
+ * named files; with FUZZ_MAKE_CORPUS one that writes its initial inputs into a folder with the real writers. */
 #ifndef FUZZ_H_INCLUDED
 #define FUZZ_H_INCLUDED
 

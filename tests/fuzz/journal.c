@@ -1,7 +1,7 @@
-/* The journal of gen/tool/journal.h, damaged: a real one is made beside a small file, some of its bytes are replaced,
- * and it is opened. What opens is the whole truth: what was written, and the last step that was noted or, where that is
- * what was damaged, the one before. Where the sums are made to fit, which damage does not do, only what is read has to
- * be there. */
+/* The journal of gen/tool/journal.h, damaged. The target writes a real journal beside a small file, replaces some of
+ * its bytes and opens it. A journal that opens has the true content: what was written, and the last noted step or, if
+ * that entry was damaged, the one before. If the checksums are corrected, which damage does not do, the reader must
+ * only stay within the data. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stddef.h>

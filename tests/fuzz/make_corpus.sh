@@ -1,5 +1,5 @@
-# Writes the seeds anew, by the code that makes such input in earnest: ipt's and the tool's writers, and NumPy for .npy
-# headers. To be run where the format of one of them has changed, from the repository's root.
+# Regenerates the fuzzers' initial inputs with the real writers: ipt's and the tool's, and NumPy for .npy headers. To be run
+# from the repository's root after a format has changed.
 set -eu
 here=tests/fuzz
 out=build/fuzz/make

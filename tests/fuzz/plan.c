@@ -1,7 +1,6 @@
-/* Plans of any desc, for devices that are not there. The bytes are the fields, as the lists below have them, then those
- * of the device, if it is none of the known ones, then an expression. A plan is made or refused with a sentence; one
- * that is made keeps to its workspace, all that its stages need at a time fits into that, and what a refusal says would
- * do does. */
+/* Plans of any desc, for stub devices. The bytes are the fields, in the sequence of the lists below, then those of the
+ * device, unless it is a known one, then an expression. A plan is made or refused with a message. A plan keeps to its
+ * workspace, which suffices for its stages. The size that a refusal names suffices. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION

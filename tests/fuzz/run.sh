@@ -1,8 +1,8 @@
-# Fuzzing of all that ipt and its tool read: `run.sh SECONDS [TARGET...]` gives each target so many seconds with clang's
-# libFuzzer and fails on a crash, a leak or an input that takes longer than 10 seconds. What it finds stays in build/fuzz:
-# corpus, crashes, logs. `run.sh --replay [TARGET...]` needs no clang: it runs the seeds, and the crashes that are kept,
-# through programs that gcc builds (a file of one's own: build/fuzz/replay/TARGET FILE). To be run from the repository's
-# root. SOURCES names another folder to take ipt.h and gen/ from.
+# Fuzzing of every reader in ipt and its tool: `run.sh SECONDS [TARGET...]` runs each target for SECONDS with clang's libFuzzer.
+# It fails on a crash, a leak or an input that takes longer than 10 seconds. build/fuzz has the corpus, crashes and logs.
+# `run.sh --replay [TARGET...]` needs no clang: programs built by gcc run the corpus and the saved crashes. For a single file:
+# build/fuzz/replay/TARGET FILE.
+# To be run from the repository's root. SOURCES names another folder to take ipt.h and gen/ from.
 set -u
 here=tests/fuzz
 out=build/fuzz

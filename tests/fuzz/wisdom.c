@@ -1,6 +1,6 @@
-/* Texts of wisdom and profiles of devices. The first byte chooses which, and the way in. What is taken can be written
- * out and taken again, and is the same then; what is refused changes nothing and says why; plans that are made by it
- * keep to their workspace. */
+/* Texts of wisdom and profiles of devices. The first byte chooses the kind and the function that reads it. An accepted
+ * text can be exported and imported again with the same result. A refused text changes nothing and gives the reason.
+ * Plans from it keep to their workspace. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION

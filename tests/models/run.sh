@@ -1,9 +1,8 @@
 #!/bin/sh
-# Checks the models of what work-groups and processes do at the same time, each with all sequences of steps that
-# there are: those as the kernels are must have no error, those known to be bad must have one, of the kind that is
-# named. A search that is not complete is a failure. Needs spin, a C compiler, 6 GB of memory and two cores for some
-# minutes.
-# usage: tests/models/run.sh [WORD...]   only the models whose line below has one of the words
+# Model checks of concurrent work-groups and processes, over all sequences of their steps. The models of the kernels must have
+# no error. The known bad models must have an error of the named kind. An incomplete search is a failure. Needs spin, a C
+# compiler, 6 GB of memory and two cores for some minutes.
+# usage: tests/models/run.sh [WORD...] only the models whose line below has one of the words
 cd "$(dirname "$0")/../.." || exit 1
 models=tests/models build=build/models cc=${CC:-cc}
 if ! command -v spin >/dev/null; then

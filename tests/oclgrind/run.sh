@@ -1,8 +1,8 @@
-# Every kernel under oclgrind, which sees accesses out of bounds, what is read before it is initialised, diverging barriers
-# and races. Argument: quick (half a minute: every kernel as for a GPU, some defects planted) or full (eight minutes). Needs
-# build/walk. Not optimised, because oclgrind lacks a function that its compiler makes of a loop; one work-group at a time,
-# but where work-groups wait for one another, because then there are the same reports each time. The reports go through
-# stderr: --log has those of the last context only.
+# Every kernel under oclgrind, which detects accesses out of bounds, uninitialised reads, diverging barriers and races.
+# Argument: quick (half a minute: every kernel as for a GPU, some planted defects) or full (eight minutes). Needs build/walk.
+# The kernels are not optimised, because oclgrind lacks a function that its compiler makes of a loop. One work-group runs at a
+# time, except where work-groups wait for one another; so the reports are the same each time. They go through stderr, because
+# --log keeps those of the last context only.
 set -eu
 part=$1
 command -v oclgrind > /dev/null || { sh tests/skipped.sh note oclgrind "oclgrind is not installed"; exit 0; }

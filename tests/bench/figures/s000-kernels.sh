@@ -1,4 +1,5 @@
-# Sung et al. 2014, sections 7.1 and 7.2: the elementary transpositions as they were first published against the improved ones,
+# Sung et al. 2014, sections 7.1 and 7.2: the elementary transpositions as they were first published against the
+# improved ones,
 # over tiles and super-elements of the ranges given there, and ipt's own kernels.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"

@@ -1,4 +1,5 @@
-# Sung et al. 2014, table 2: three stages against four, and four of which the middle two are fused, each with its best tiles.
+# Sung et al. 2014, table 2: three stages against four, and four of which the middle two are fused, each with its best
+# tiles.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 

@@ -1,4 +1,5 @@
-# Ha et al. 2013, figure 8, on transpositions: the speed of a batch over the size of its matrices, for each way of sharing the
+# Ha et al. 2013, figure 8, on transpositions: the speed of a batch over the size of its matrices, for each way of
+# sharing the
 # batch out, with a launch to a matrix as the baseline.
 . "$(dirname "$0")/common.sh"
 batches=${BATCHES:-build/batches}
