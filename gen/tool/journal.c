@@ -229,6 +229,9 @@ static bool journal_read_state(journal *found, char *message)
     if (!any || last.ready > steps + (last.ended == 1)) {
         return journal_fail(message, "%s is damaged: its state is", path);
     }
+    uint64_t mark;
+    memcpy(&mark, found->state + JOURNAL_MARKED_PLACE, sizeof mark);
+    found->marked = mark == found->head->job.mark;
     found->ready = last.ready;
     found->ended = last.ended == 1;
     if (last.ready == 0 || found->ended) {
@@ -274,6 +277,23 @@ bool journal_open(journal *found, const char *path, bool sync, char *message)
     return good;
 }
 
+static bool journal_flush_state(const journal *its, char *message)
+{
+    size_t begin = (size_t)(its->state - its->mapped), within = begin % (size_t)sysconf(_SC_PAGESIZE);
+    if (its->sync && msync(its->state - within, within + JOURNAL_PAGE, MS_SYNC) != 0) {
+        return journal_fail(message, "flushing the journal failed: %s", strerror(errno));
+    }
+    return true;
+}
+
+bool journal_note_marks(journal *its, bool marked, char *message)
+{
+    uint64_t mark = marked ? its->head->job.mark : 0;
+    memcpy(its->state + JOURNAL_MARKED_PLACE, &mark, sizeof mark);
+    its->marked = marked;
+    return journal_flush_state(its, message);
+}
+
 /* Puts an entry behind the one before. `file` is what all steps up to that one have been written to. */
 static bool journal_add_entry(journal *its, int file, const journal_entry *entry, char *message)
 {
@@ -283,13 +303,9 @@ static bool journal_add_entry(journal *its, int file, const journal_entry *entry
         return journal_fail(message, "flushing to the disk failed: %s", strerror(errno));
     }
     journal_write_entry(its, entry);
-    size_t begin = (size_t)(its->state - its->mapped), within = begin % (size_t)sysconf(_SC_PAGESIZE);
-    if (its->sync && msync(its->state - within, within + JOURNAL_PAGE, MS_SYNC) != 0) {
-        return journal_fail(message, "flushing the journal failed: %s", strerror(errno));
-    }
     its->ready = entry->ready;
     its->ended = entry->ended == 1;
-    return true;
+    return journal_flush_state(its, message);
 }
 
 bool journal_note(journal *its, int file, uint64_t step, const void *content, size_t bytes, char *message)

@@ -17,7 +17,8 @@ enum {
     JOURNAL_PAGE = 4096,
     JOURNAL_TEXT_SIZE = 1024,
     JOURNAL_MESSAGE_SIZE = 1000,
-    JOURNAL_ENTRY_STEP = 512 /* a sector each, so that one that was cut short leaves the other */
+    JOURNAL_ENTRY_STEP = 512,                     /* a sector each, so that one that was cut short leaves the other */
+    JOURNAL_MARKED_PLACE = 2 * JOURNAL_ENTRY_STEP /* of the number of journal_note_marks */
 };
 #define JOURNAL_MAGIC "ipt journal 3\n\0" /* the version with it */
 #define JOURNAL_MAGIC_ANY 12              /* bytes of it that all versions share */
@@ -86,6 +87,7 @@ typedef struct journal {
     journal_piece *pieces; /* head->job.steps */
     unsigned char *memory;
     uint64_t ready;
+    bool marked; /* the file had got its marks */
     bool ended, sync;
 } journal;
 
@@ -116,6 +118,10 @@ bool journal_check_piece(const journal *its, uint64_t step, char *message);
 
 /* Opens what journal_create has made. */
 bool journal_open(journal *found, const char *path, bool sync, char *message);
+
+/* Notes that the file has its marks, or no longer has them. Without this note a journal of no step cannot tell a file
+ * that is not yet marked from one that is not marked any more. */
+bool journal_note_marks(journal *its, bool marked, char *message);
 
 /* Notes that a step is ready, which has prepared `bytes` bytes at content in the journal's memory. */
 bool journal_note(journal *its, int file, uint64_t step, const void *content, size_t bytes, char *message);

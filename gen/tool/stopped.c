@@ -190,5 +190,6 @@ left_state stopped_judge(const stopped_file *file, const journal *opened)
     uint64_t marks = opened->head->job.marks;
     bool unmarked = (marks & MARK_HEADER) != 0 ? !file->header_marked
                                                : (marks & MARK_ATTRIBUTE) != 0 && file->attribute == ATTRIBUTE_NONE;
-    return opened->ended ? LEFT_ENDED : !unmarked ? LEFT_STOPPED : opened->ready > 0 ? LEFT_STALE : LEFT_NOT_BEGUN;
+    bool began = opened->marked || opened->ready > 0;
+    return opened->ended ? LEFT_ENDED : !unmarked ? LEFT_STOPPED : began ? LEFT_STALE : LEFT_NOT_BEGUN;
 }

@@ -31,13 +31,24 @@ int stored_mark(stored_work *work)
     if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
         error = errno;
     }
-    return error == 0 ? 0 : message_fail("%s: it could not be marked: %s", file->path, file_transfer_error(error));
+    if (error != 0) {
+        return message_fail("%s: it could not be marked: %s", file->path, file_transfer_error(error));
+    }
+    char message[JOURNAL_MESSAGE_SIZE];
+    if (work->has_journal && !journal_note_marks(&work->journal, true, message)) {
+        return message_fail("%s: its journal: %s", file->path, message);
+    }
+    return 0;
 }
 
 void stored_leave_as_it_was(stored_work *work)
 {
     matrix_file *file = work->file;
     int error = 0;
+    char message[JOURNAL_MESSAGE_SIZE];
+    if (work->has_journal && !journal_note_marks(&work->journal, false, message)) {
+        message_fail("%s: its journal: %s", file->path, message);
+    }
     if ((work->marks & MARK_HEADER) != 0) {
         error = file_transfer(file, NPY_MAGIC, 0, NPY_MAGIC_SIZE, true);
     }
