@@ -4505,6 +4505,34 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
                      (unsigned long)out.length + 1);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/problem                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The planner's input. */
+
+/* The cooperative panel kernel that a plan may use. */
+typedef struct ipt__panel_kernel {
+    size_t resident; /* concurrent work-groups; 0: no cooperative panels */
+    size_t local_bytes, group_size;
+    int tall, narrow;
+} ipt__panel_kernel;
+
+/* What the planner decides from: all of it is known before the first decision, and no decision changes it. */
+typedef struct ipt__problem {
+    ipt_plan_desc desc;              /* checked; batch, batch_stride and padding completed */
+    ipt__limits limits;              /* of the device */
+    size_t refused_bytes;            /* smallest local memory that failed to build; 0: none */
+    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
+    size_t unit_bytes, element_units;
+    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
+    ipt__panel_kernel panel;
+} ipt__problem;
+
+static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
+{
+    return problem->refused_bytes && local_bytes >= problem->refused_bytes;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/stage                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -4758,11 +4786,8 @@ typedef struct ipt__blocks {
 
 struct ipt_plan {
     ipt_context *context;
-    ipt_plan_desc desc;              /* batch and batch_stride completed */
-    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
-    size_t unit_bytes, element_units;
-    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
-    char *expression;          /* copies that desc points to */
+    ipt__problem problem;
+    char *expression; /* copies that problem.desc points to */
     ipt__layout layout;
     ipt_plan *owner;    /* of the shared workspace, lock and last event; NULL: the plan itself */
     IPT_LOCK_TYPE lock; /* guards the following fields */
@@ -4770,8 +4795,7 @@ struct ipt_plan {
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
-    ipt__program *panel;     /* NULL: no cooperative panels */
-    size_t resident;         /* its concurrent work-groups, as queried when the plan was made */
+    ipt__program *panel;     /* of problem.panel; NULL: no cooperative panels */
     int turn;                /* which of the two control blocks is clear */
     int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
@@ -4854,14 +4878,14 @@ static size_t ipt__local_budget(const ipt__limits *limits)
     return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
 }
 
-static size_t ipt__stage_units(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__stage_units(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->length * plan->element_units;
+    return stage->length * problem->element_units;
 }
 
-static size_t ipt__instance_units(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->rows * stage->cols * ipt__stage_units(plan, stage);
+    return stage->rows * stage->cols * ipt__stage_units(problem, stage);
 }
 
 /* Elements of a slot on the grid of a stage. */
@@ -4873,67 +4897,68 @@ static size_t ipt__slot_length(const ipt__stage *stage)
 }
 
 /* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
-static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
+static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const size_t size = plan->desc.elem_size;
+    const size_t size = problem->desc.elem_size;
     const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
-    if (plan->unit_bytes >= IPT__WORD_BYTES || stage->inner_rows ||
+    if (problem->unit_bytes >= IPT__WORD_BYTES || stage->inner_rows ||
         (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
         return 0;
     return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
            stage->origin * size % IPT__WORD_BYTES == 0 &&
-           (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
+           (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
-static size_t ipt__word_flags(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->variant && plan->desc.flag_spread ? 32 / plan->desc.flag_spread : 32;
+    return stage->variant && problem->desc.flag_spread ? 32 / problem->desc.flag_spread : 32;
 }
 
 /* Flag bytes of one instance of a shuffle. */
-static size_t ipt__flag_bytes(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(plan, stage)) * 4 * stage->pieces;
+    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->pieces;
 }
 
 /* Workspace bytes of one running instance of a stage. */
-static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
+static size_t ipt__stage_need(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     if (stage->kind == IPT__STAGE_WAVE)
-        return ipt__instance_units(plan, stage) * plan->unit_bytes;
+        return ipt__instance_units(problem, stage) * problem->unit_bytes;
     if (stage->kind == IPT__STAGE_SHUFFLE && !(stage->chains && layout->cooperative))
-        return ipt__flag_bytes(plan, stage);
+        return ipt__flag_bytes(problem, stage);
     return 0;
 }
 
 /* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
-static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
+static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
-    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / plan->unit_bytes;
+    const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
     stage->chains = 1;
     stage->pieces = ipt__ceil_divide(units, most);
     stage->piece_units = ipt__min(units, most);
     /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->piece_vectors = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
+    stage->piece_vectors =
+        ipt__round_up((stage->piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
-static size_t ipt__chains_at_once(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->piece_units * plan->unit_bytes <= 640 ? 4 : 2;
+    return stage->piece_units * problem->unit_bytes <= 640 ? 4 : 2;
 }
 
 /* Cuts super-elements into pieces; a work-group can hold two. Returns 0 if an inner transposition forbids cutting. */
-static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
+static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t units = ipt__stage_units(plan, stage);
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage);
     const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
-    const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
+    const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
         (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
-        ipt__chains_pieces(plan, stage);
+        ipt__chains_pieces(problem, stage);
         return 1;
     }
     if (stage->inner_rows && units > piece)
@@ -4957,64 +4982,65 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
 }
 
 /* True if kernel pack can hold `units` units in local_bytes of local memory. */
-static int ipt__pack_fits(const ipt_plan *plan, size_t units, size_t local_bytes)
+static int ipt__pack_fits(const ipt__problem *problem, size_t units, size_t local_bytes)
 {
-    const size_t vectors = units * plan->unit_bytes / 16 + 2;
+    const size_t vectors = units * problem->unit_bytes / 16 + 2;
     return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
 }
 
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
  * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
  * tile, also for short runs that lie far apart. */
-static void ipt__pack_choose(const ipt_plan *plan, ipt__stage *stage)
+static void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t instance = ipt__instance_units(plan, stage), bytes = stage->instances * instance * plan->unit_bytes;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t instance = ipt__instance_units(problem, stage),
+                 bytes = stage->instances * instance * problem->unit_bytes;
     const int large = limits->nvidia && !limits->local_is_limited;
     int i;
     stage->pack_bytes = 0;
     if (limits->cpu || limits->group_size < 64 ||
-        (plan->desc.batch > 1 && plan->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
+        (problem->desc.batch > 1 && problem->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
         return;
     for (i = 0; i < (large ? 4 : 1) && !stage->pack_bytes; ++i) {
         const size_t most =
             large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
         stage->pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
-        if (most >= 2048 && ipt__pack_fits(plan, instance, most) && !ipt__local_refused(plan->context, most))
+        if (most >= 2048 && ipt__pack_fits(problem, instance, most) && !ipt__problem_refuses(problem, most))
             stage->pack_bytes = most;
     }
 }
 
-static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stage, int apply)
+static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stage *stage, int apply)
 {
     ipt__params params;
     memset(&params, 0, sizeof params);
-    params.unit_bytes = (cl_uint)plan->unit_bytes;
-    params.element_units = ipt__stage_units(plan, stage) == 1;
+    params.unit_bytes = (cl_uint)problem->unit_bytes;
+    params.element_units = ipt__stage_units(problem, stage) == 1;
     params.group_size = (cl_uint)stage->pack_group;
-    params.memory_model = (cl_uint)plan->context->limits.memory_model;
+    params.memory_model = (cl_uint)problem->limits.memory_model;
     params.local_bytes = (cl_uint)stage->pack_bytes;
     params.apply = (cl_uint)apply;
-    params.expression = plan->desc.expression;
-    params.expression_type = plan->desc.expression_type;
+    params.expression = problem->desc.expression;
+    params.expression_type = problem->desc.expression_type;
     return params;
 }
 
 /* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some (200 x 170 floats
  * on PoCL: 0.73 of a copy, in waves 0.47). For squares, SWAP is as fast. */
-static int ipt__tile_serves_many(const ipt_plan *plan, const ipt__stage *stage)
+static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
+    const ipt__limits *const limits = &problem->limits;
     return limits->cpu && stage->rows != stage->cols &&
-           stage->instances * plan->desc.batch >= 4 * limits->compute_units &&
-           ipt__instance_units(plan, stage) * plan->unit_bytes <=
+           stage->instances * problem->desc.batch >= 4 * limits->compute_units &&
+           ipt__instance_units(problem, stage) * problem->unit_bytes <=
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
 /* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
  * the least workspace serves. A grid with one row or one column needs no stage. */
-static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size_t budget, size_t instances,
+static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, size_t instances,
                                  size_t rows, size_t cols, size_t length)
 {
     ipt__stage *stage;
@@ -5022,35 +5048,35 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
     if (rows == 1 || cols == 1)
         return;
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
-    ipt__pack_choose(plan, stage);
+    ipt__pack_choose(problem, stage);
     if (stage->pack_bytes ||
-        ipt__instance_units(plan, stage) * plan->unit_bytes <= ipt__local_budget(&plan->context->limits))
+        ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
         return;
-    if (ipt__tile_serves_many(plan, stage))
+    if (ipt__tile_serves_many(problem, stage))
         return;
     if (rows == cols) {
         stage->kind = IPT__STAGE_SWAP;
         return;
     }
     stage->kind = IPT__STAGE_WAVE;
-    wave = ipt__stage_need(plan, layout, stage);
+    wave = ipt__stage_need(problem, layout, stage);
     stage->kind = IPT__STAGE_SHUFFLE;
-    ipt__shuffle_pieces(plan, stage);
-    shuffle = ipt__stage_need(plan, layout, stage);
+    ipt__shuffle_pieces(problem, stage);
+    shuffle = ipt__stage_need(problem, layout, stage);
     /* Short super-elements make shuffles slow. */
-    if (length * plan->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
+    if (length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
 }
 
 /* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
  * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
  * work-items of the group. */
-static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, size_t run, size_t stride)
+static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride)
 {
     ipt__tile_layout layout;
-    layout.pitch = (run + 31 - plan->unit_bytes) / 16;
+    layout.pitch = (run + 31 - problem->unit_bytes) / 16;
     layout.skew = 31;
-    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
+    if (16 % problem->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
         layout.skew = 0;
         while ((stride << layout.skew) % 16 != 0)
             ++layout.skew;
@@ -5069,8 +5095,55 @@ static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
 
+/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
+static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
+                                size_t *chunk)
+{
+    const size_t limit = ipt__min(problem->limits.local_memory, IPT__TRANSPOSE_BYTES);
+    *side = 32;
+    *chunk = ipt__min(element_units, 16);
+    while (tiles * *side * (*side * *chunk + 1) * problem->unit_bytes > limit) {
+        if (*side > 4 || *chunk == 1)
+            *side /= 2;
+        else
+            *chunk /= 2;
+    }
+}
+
+/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
+ * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
+ * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs, the papers' kernels and
+ * elements of several units get small tiles. */
+static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
+{
+    static const size_t sides[3][2] = {
+        {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
+    const ipt__limits *const limits = &problem->limits;
+    const size_t unit = problem->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
+                 most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    const int cut = stage->cols * unit % 256 != 0;
+    size_t chunk;
+    stage->tile_group = limits->group_size;
+    if (!stage->variant && !limits->cpu && limits->group_size >= 64 && unit >= 4 &&
+        ipt__stage_units(problem, stage) == 1) {
+        stage->tile_side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
+        if (unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+            per_side * per_side / 2 >= 28 * limits->compute_units) {
+            stage->tile_side = IPT__SWAP_SIDE_LARGE;
+            stage->tile_group = IPT__SWAP_GROUP_LARGE;
+        }
+        stage->tile = ipt__lay_out_tile(problem, stage->tile_group, stage->tile_side * unit, stage->cols * unit);
+        stage->tile_bytes = 2 * 16 * (stage->tile_side * (stage->tile.pitch + 1) + 1);
+        if (stage->tile_bytes + 2 * 4 * stage->tile_side <= most && !ipt__problem_refuses(problem, stage->tile_bytes))
+            return;
+        stage->tile_group = limits->group_size;
+    }
+    ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->tile_side, &chunk);
+    stage->tile_bytes = ipt__round_up(2 * stage->tile_side * (stage->tile_side * chunk + 1) * unit, 1024);
+}
+
 /* Sets the offsets of the workspace's parts. */
-static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
+static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
 {
     size_t offset = layout->saved_bytes, flags = 0, alone = 0;
     int i;
@@ -5079,10 +5152,10 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
             layout->control_words =
-                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * plan->desc.batch;
-            alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
+                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * problem->desc.batch;
+            alone = ipt__ceil_divide(ipt__instance_units(problem, stage), 32);
         } else if (stage->chains) {
-            flags = ipt__flag_bytes(plan, stage) / 4 * plan->desc.batch;
+            flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }
     }
     if (layout->cooperative) {
@@ -5094,12 +5167,12 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
 }
 
 /* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
-static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
+static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__gpu_model *const model = &ipt__gpu_models;
     const ipt__chunks *const chunks = &stage->chunks;
-    const double size = (double)plan->desc.elem_size, length = (double)ipt__slot_length(stage);
-    const double panel = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
+    const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
+    const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
     const double unread = 1 - 0.8 * (double)stage->tail_length / length;
     if (!chunks->waits || chunks->narrow)
         return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
@@ -5108,44 +5181,43 @@ static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
            model->panel_wait * panel * unread;
 }
 
-static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
+static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__gpu_model *const model = &ipt__gpu_models;
-    const size_t size = plan->desc.elem_size, slot = stage->length * size,
+    const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
+    const double bytes = (double)stage->piece_units * (double)problem->unit_bytes;
     const double idle = 1 - bytes / (16.0 * (double)stage->piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
 /* Chunks that the pad kernel moves per matrix, and its workspace for all matrices. */
-static size_t ipt__pad_chunks(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__pad_chunks(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * ipt__stage_units(plan, stage),
-                            IPT__PAD_HELD * plan->context->limits.group_size);
+    return ipt__ceil_divide(stage->rows * ipt__stage_units(problem, stage), IPT__PAD_HELD * problem->limits.group_size);
 }
-static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__pad_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return 4 * (1 + ipt__pad_chunks(plan, stage) * plan->desc.batch);
+    return 4 * (1 + ipt__pad_chunks(problem, stage) * problem->desc.batch);
 }
 
 /* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
  * workspace and cost. */
-static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt__limits *const limits = &plan->context->limits;
+    const ipt__limits *const limits = &problem->limits;
     const ipt__cost_model *const model = &ipt__cost_models[limits->cpu];
-    const size_t batch = plan->desc.batch, slabs = limits->cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
-    const double bytes = (double)plan->matrix_bytes * (double)batch;
+    const size_t batch = problem->desc.batch, slabs = limits->cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
+    const double bytes = (double)problem->matrix_bytes * (double)batch;
     size_t largest = 0, smallest = 0;
     int i;
-    layout->saved_bytes = ipt__round_up(batch * layout->saved_elements * plan->desc.elem_size, 256);
-    ipt__layout_place(plan, layout);
+    layout->saved_bytes = ipt__round_up(batch * layout->saved_elements * problem->desc.elem_size, 256);
+    ipt__layout_place(problem, layout);
     layout->cost = 0;
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
-        const size_t need = ipt__stage_need(plan, layout, stage);
+        const size_t need = ipt__stage_need(problem, layout, stage);
         size_t at_once = 1;
         double factor = 0, launches = 1;
         if (!need) {
@@ -5169,7 +5241,7 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
             layout->cost += 2.0 * (double)layout->saved_bytes;
             break;
         case IPT__STAGE_PANEL:
-            factor = ipt__panel_factor(plan, stage);
+            factor = ipt__panel_factor(problem, stage);
             break;
         case IPT__STAGE_TILE:
             factor = model->tile;
@@ -5178,30 +5250,32 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
         case IPT__STAGE_MAP:
             break;
         case IPT__STAGE_PAD:
-            largest = ipt__max(largest, ipt__pad_bytes(plan, stage));
-            smallest = ipt__max(smallest, ipt__pad_bytes(plan, stage));
+            largest = ipt__max(largest, ipt__pad_bytes(problem, stage));
+            smallest = ipt__max(smallest, ipt__pad_bytes(problem, stage));
             break;
         case IPT__STAGE_PTTWAC_010: /* forced: never compared */
         case IPT__STAGE_P_IPT:
             break;
         case IPT__STAGE_SWAP:
+            ipt__swap_tile(problem, stage);
             factor = model->swap;
             break;
         case IPT__STAGE_WAVE:
             factor = model->wave;
             break;
         case IPT__STAGE_SHUFFLE:
-            factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)plan->desc.elem_size);
+            factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)problem->desc.elem_size);
             if (stage->chains)
-                factor = ipt__chains_factor(plan, stage);
+                factor = ipt__chains_factor(problem, stage);
             break;
         }
-        stage->by_words = ipt__stage_by_words(plan, stage);
-        if (plan->unit_bytes < IPT__WORD_BYTES && need && !stage->by_words)
-            factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / plan->unit_bytes - 1);
+        stage->by_words = ipt__stage_by_words(problem, stage);
+        if (problem->unit_bytes < IPT__WORD_BYTES && need && !stage->by_words)
+            factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
         if (!stage->chains && stage->kind != IPT__STAGE_PANEL &&
             (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots))
-            if (ipt__slot_length(stage) * plan->desc.elem_size % 32 || stage->row_stride * plan->desc.elem_size % 32)
+            if (ipt__slot_length(stage) * problem->desc.elem_size % 32 ||
+                stage->row_stride * problem->desc.elem_size % 32)
                 factor *= model->gapped;
         layout->cost += factor * bytes + launches * model->launch;
     }
@@ -5217,9 +5291,9 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
 /* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
  * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
  * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
-static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
     const int tall = rows >= cols;
     const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
     const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
@@ -5233,7 +5307,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     }
     if (tall) {
         if (!left)
-            ipt__stage_add_dense(plan, layout, budget, panels, length, cols, 1);
+            ipt__stage_add_dense(problem, layout, budget, panels, length, cols, 1);
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
             stage->row_slots = panels;
@@ -5243,7 +5317,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     if (panels > 1 && short_side > 1) {
         stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
                      : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
-        ipt__shuffle_pieces(plan, stage);
+        ipt__shuffle_pieces(problem, stage);
         if (left) {
             stage->row_slots = panels;
             stage->row_stride = long_side;
@@ -5251,7 +5325,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     }
     if (!tall) {
         if (!left)
-            ipt__stage_add_dense(plan, layout, budget, panels, rows, length, 1);
+            ipt__stage_add_dense(problem, layout, budget, panels, rows, length, 1);
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
             stage->row_slots = panels;
@@ -5265,14 +5339,14 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
         stage->origin = tall ? first_left : first_left * rows;
         stage->row_stride = rows;
     }
-    ipt__layout_finish(plan, layout, budget);
+    ipt__layout_finish(problem, layout, budget);
 }
 
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
-static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
+static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y)
 {
-    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
+    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
+    const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
     size_t x = vectors / ((y * size + slack + 15) / 16 + 1);
     if (tall) {
         if (y > IPT__CHUNK_RUNS || vectors / y < 3 || (vectors / y - 1) * 16 < slack + size)
@@ -5284,17 +5358,18 @@ static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 
 /* Cuts a PANEL stage's panels of `length` along the long side into chunks within local memory. Returns 0 if that is
  * impossible. */
-static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
+static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, size_t length, size_t short_side,
+                             size_t panels)
 {
     ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
-    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
+    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
+    const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
+    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = problem->panel.resident / 2;
     chunks->y = length;
     chunks->down = 1;
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
-    chunks->narrow = (int)plan->panel->params.narrow;
+    chunks->narrow = (int)problem->panel.narrow;
     /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
@@ -5302,7 +5377,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
                                 ? (vectors - vectors / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
                                            vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
-        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
+        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * problem->panel.resident));
         chunks->x = short_side;
         chunks->across = 1;
     } else {
@@ -5312,7 +5387,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         size_t down;
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
             const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
-            const size_t x = ipt__chunk_breadth(plan, chunks->tall, y);
+            const size_t x = ipt__chunk_breadth(problem, chunks->tall, y);
             const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
             if (x && (best == 0 || cut < best)) {
                 best = cut;
@@ -5327,17 +5402,17 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
     /* The last work-group may have to move a panel alone: then it moves whole slots. */
-    if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
+    if (!chunks->pack || (chunks->neighbours && length * size > problem->panel.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
     chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
-    chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
+    chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
     chunks->blocks = 1;
     chunks->block_rows = length;
     if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
-        const size_t step = plan->panel->params.group_size / chunks->tile.run_lanes;
+        const size_t step = problem->panel.group_size / chunks->tile.run_lanes;
         chunks->block_rows = ipt__round_up(
             ipt__ceil_divide(length, length < IPT__BLOCKS_TALL * IPT__BLOCK_ROWS ? 1 : IPT__BLOCKS_TALL), step);
         chunks->blocks = ipt__ceil_divide(length, chunks->block_rows);
@@ -5346,22 +5421,22 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->block_rows = length / chunks->blocks;
     }
     return (chunks->across * chunks->down <= half || !chunks->waits) &&
-           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / plan->desc.batch;
+           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / problem->desc.batch;
 }
 
 /* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
  * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
-static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, size_t length)
+static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *layout, size_t length)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
     const int tall = rows >= cols;
     const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
     const size_t panels = long_side / length, left = long_side % length;
     ipt__stage *stage;
     int turn;
     memset(layout, 0, sizeof *layout);
-    if (!plan->panel || (int)plan->panel->params.tall != tall || panels < 2 || short_side < 2 ||
-        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * plan->element_units >= (size_t)1 << 31)
+    if (!problem->panel.resident || (int)problem->panel.tall != tall || panels < 2 || short_side < 2 ||
+        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * problem->element_units >= (size_t)1 << 31)
         return 0;
     layout->saved_elements = left * short_side;
     for (turn = 0; turn < 2; ++turn) {
@@ -5372,13 +5447,13 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
         } else {
             stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
             stage->gap_restore = tall;
-            ipt__shuffle_pieces(plan, stage);
+            ipt__shuffle_pieces(problem, stage);
         }
         stage->tail_length = left;
         stage->row_slots = panels;
         stage->row_stride = long_side;
         /* shuffle.cl moves no gaps. */
-        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(plan, stage, length, short_side, panels)
+        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(problem, stage, length, short_side, panels)
                                             : !stage->chains)
             return 0;
     }
@@ -5387,17 +5462,17 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
 
 /* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
  * panel with chunks along both sides. Returns 0 if it does not fit. */
-static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
+static int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols, size = plan->desc.elem_size;
-    const size_t step = ipt__max(1, 32 / size), units = plan->context->limits.compute_units;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
+    const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
     double best_cost = 0;
     memset(layout, 0, sizeof *layout);
     memset(&best, 0, sizeof best);
-    if (!plan->panel || !plan->panel->params.tall || plan->panel->params.narrow ||
-        plan->matrix_bytes / plan->panel->params.local_bytes > plan->resident || plan->desc.batch > 1)
+    if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
+        problem->matrix_bytes / problem->panel.local_bytes > problem->panel.resident || problem->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
@@ -5411,10 +5486,10 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             double cost;
             chunks->across = ipt__ceil_divide(cols, chunks->x);
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            if (chunks->across * chunks->down > plan->resident)
+            if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
-            if (ipt__tile_vectors(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
+            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size);
+            if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
@@ -5463,13 +5538,13 @@ static size_t ipt__factor(const size_t factors[4], char name)
 }
 
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
-static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
+static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
-    const int single = stage->length == 1 && !stage->inner_rows && plan->desc.sequence != IPT_SEQUENCE_1;
-    const ipt_variant wanted = single ? plan->desc.variant_010 : plan->desc.variant_100;
+    const ipt__limits *const limits = &problem->limits;
+    const int single = stage->length == 1 && !stage->inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
+    const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
     const size_t group = limits->group_size;
     size_t holds, flags;
     if (wanted == IPT_VARIANT_AUTO)
@@ -5490,7 +5565,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         stage->kind = IPT__STAGE_TILE;
         stage->pack_bytes = 0;
         stage->workers = group / stage->lanes;
-        holds = limits->local_memory / plan->unit_bytes;
+        holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s needs a whole tile of %lu x %lu elements in %lu bytes of local memory: smaller tile_m "
@@ -5500,7 +5575,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__FAMILY_PTTWAC_010:
         stage->kind = IPT__STAGE_PTTWAC_010;
-        flags = ipt__ceil_divide(instance, ipt__word_flags(plan, stage));
+        flags = ipt__ceil_divide(instance, ipt__word_flags(problem, stage));
         flags += variant->flag_layout == 1 ? flags / 32 : 0;
         if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -5514,7 +5589,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
-            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
+            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
             if (!stage->inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
@@ -5523,7 +5598,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
                              "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
-                             variant->name, (unsigned long)(units * plan->unit_bytes));
+                             variant->name, (unsigned long)(units * problem->unit_bytes));
         stage->pieces = ipt__ceil_divide(units, stage->piece_units);
         break;
     default: /* P-IPT */
@@ -5540,7 +5615,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
 
 /* Appends the stage that exchanges `left` factors from `begin` on with the next `right` factors, and updates `order`.
  * inner: also transposes the super-element, two factors. */
-static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
+static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
                                        const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
                                        int inner)
 {
@@ -5556,17 +5631,18 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
         ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
         stage->inner_rows = ipt__factor(factors, order[end]);
         stage->inner_cols = ipt__factor(factors, order[end + 1]);
-        if (!ipt__shuffle_pieces(plan, stage) && plan->desc.variant_100 == IPT_VARIANT_AUTO)
+        if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
                              "memory; 4.1, 4.2 or smaller tiles do without",
                              (unsigned long)stage->inner_rows, (unsigned long)stage->inner_cols,
-                             (unsigned long)plan->context->limits.local_memory);
-    } else if (plan->desc.sequence == IPT_SEQUENCE_1) {
+                             (unsigned long)problem->limits.local_memory);
+    } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (part[1] > 1 && part[2] > 1)
-            ipt__shuffle_pieces(plan, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
+            ipt__shuffle_pieces(problem,
+                                ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
     } else {
-        ipt__stage_add_dense(plan, layout, budget, part[0], part[1], part[2], part[3]);
+        ipt__stage_add_dense(problem, layout, budget, part[0], part[1], part[2], part[3]);
     }
     memcpy(moved, order, 5);
     memcpy(moved + begin, order + begin + left, right);
@@ -5576,16 +5652,16 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
         moved[end + 1] = order[end];
     }
     memcpy(order, moved, 5);
-    return layout->stage_count > before ? ipt__stage_force(plan, &layout->stages[before]) : IPT_SUCCESS;
+    return layout->stage_count > before ? ipt__stage_force(problem, &layout->stages[before]) : IPT_SUCCESS;
 }
 
 /* Appends the stage of a text in ipt__sequence_texts. */
-static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, size_t budget, const size_t factors[4],
-                                   char order[5], const char *text)
+static ipt_result ipt__layout_text(const ipt__problem *problem, ipt__layout *layout, size_t budget,
+                                   const size_t factors[4], char order[5], const char *text)
 {
     const char *const dash = strchr(text, '-');
     const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
-    return ipt__layout_exchange(plan, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
+    return ipt__layout_exchange(problem, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
                                 right, text[left + 1 + right] == '*');
 }
 
@@ -5605,9 +5681,9 @@ static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side
     return IPT_SUCCESS;
 }
 
-static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     size_t factors[4] = {1, 1, 1, 1}, tile_m = 1, tile_n = 1;
     char order[5] = "MmNn";
     ipt_result result = IPT_SUCCESS;
@@ -5627,8 +5703,8 @@ static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout
     while (ipt__sequence_texts[s].sequence != desc->sequence)
         ++s;
     for (i = 0; !result && ipt__sequence_texts[s].stages[i]; ++i)
-        result = ipt__layout_text(plan, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
-    ipt__layout_finish(plan, layout, budget);
+        result = ipt__layout_text(problem, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
+    ipt__layout_finish(problem, layout, budget);
     return result;
 }
 
@@ -5642,13 +5718,13 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
 }
 
 /* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
-static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *found, const ipt__layout *so_far,
+static void ipt__layout_search(const ipt__problem *problem, ipt__layout *best, int *found, const ipt__layout *so_far,
                                size_t budget, const size_t factors[4], const char *order, const char *to, int most)
 {
     size_t begin, left, right;
     if (!strcmp(order, to)) {
         ipt__layout layout = *so_far;
-        ipt__layout_finish(plan, &layout, budget);
+        ipt__layout_finish(problem, &layout, budget);
         if (!*found || ipt__layout_better(&layout, best, budget))
             *best = layout;
         *found = 1;
@@ -5660,18 +5736,18 @@ static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *fou
                 ipt__layout layout = *so_far;
                 char next[5];
                 memcpy(next, order, 5);
-                if (!ipt__layout_exchange(plan, &layout, budget, factors, next, begin, left, right, 0))
-                    ipt__layout_search(plan, best, found, &layout, budget, factors, next, to, most - 1);
+                if (!ipt__layout_exchange(problem, &layout, budget, factors, next, begin, left, right, 0))
+                    ipt__layout_search(problem, best, found, &layout, budget, factors, next, to, most - 1);
             }
 }
 
 /* Converts between block formats in the cheapest way. Three exchanges reach any order of four factors. */
-static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     static const char *const orders[] = {
 #define IPT__FORMAT_FACTORS(name, text, factors) factors,
         IPT_FORMAT_LIST(IPT__FORMAT_FACTORS)};
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const char *const from = orders[desc->from ? desc->from : IPT_FORMAT_RM];
     const char *const to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
     size_t factors[4];
@@ -5682,7 +5758,7 @@ static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout,
     factors[1] = desc->tile_m;
     factors[2] = desc->cols / desc->tile_n;
     factors[3] = desc->tile_n;
-    ipt__layout_search(plan, layout, &found, &empty, budget, factors, from, to, 3);
+    ipt__layout_search(problem, layout, &found, &empty, budget, factors, from, to, 3);
     return found ? IPT_SUCCESS
                  : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
@@ -5692,13 +5768,21 @@ static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout,
 
 /* Choosing a layout. */
 
+/* The workspace limit in bytes; 0: the minimum. */
+static size_t ipt__problem_budget(const ipt__problem *problem)
+{
+    if (problem->desc.max_workspace)
+        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
+    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+}
+
 /* The better of the two-pass layouts with super-elements of `length` elements. */
-static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+static void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
     ipt__layout other;
-    ipt__layout_two_pass(plan, layout, length, budget);
-    if (ipt__layout_cooperative(plan, &other, length)) {
-        ipt__layout_finish(plan, &other, budget);
+    ipt__layout_two_pass(problem, layout, length, budget);
+    if (ipt__layout_cooperative(problem, &other, length)) {
+        ipt__layout_finish(problem, &other, budget);
         if (ipt__layout_better(&other, layout, budget))
             *layout = other;
     }
@@ -5706,43 +5790,44 @@ static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, siz
 }
 
 /* The best two-pass layout with super-elements above `above` and up to `most` bytes. */
-static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, size_t budget, size_t above, size_t most)
+static void ipt__layout_best_two_pass(const ipt__problem *problem, ipt__layout *best, size_t budget, size_t above,
+                                      size_t most)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const size_t long_side = ipt__max(desc->rows, desc->cols);
     const size_t last = ipt__min(long_side, ipt__max(1, most / desc->elem_size));
     ipt__layout candidate;
     size_t length = ipt__min(last, above / desc->elem_size + 1);
-    ipt__layout_of_length(plan, best, length, budget);
+    ipt__layout_of_length(problem, best, length, budget);
     while (++length <= last) {
-        ipt__layout_of_length(plan, &candidate, length, budget);
+        ipt__layout_of_length(problem, &candidate, length, budget);
         if (ipt__layout_better(&candidate, best, budget))
             *best = candidate;
     }
 }
 
 /* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
-static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int straight)
+static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
 {
     ipt__stage *stage;
-    if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
+    if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
-    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
     stage->straight = straight;
-    ipt__pack_choose(plan, stage);
+    ipt__pack_choose(problem, stage);
 }
 
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
-static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const int tall = desc->rows >= desc->cols;
     const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
     memset(layout, 0, sizeof *layout);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
-            ipt__stage_add_small(plan, layout, 1);
-        ipt__layout_finish(plan, layout, budget);
+            ipt__stage_add_small(problem, layout, 1);
+        ipt__layout_finish(problem, layout, budget);
         return IPT_SUCCESS;
     }
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
@@ -5757,22 +5842,22 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     case IPT_SEQUENCE_AUTO:
         if (desc->rows == 1 || desc->cols == 1) {
             if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
-                ipt__stage_add_small(plan, layout, 0);
-            ipt__layout_finish(plan, layout, budget);
+                ipt__stage_add_small(problem, layout, 0);
+            ipt__layout_finish(problem, layout, budget);
             return IPT_SUCCESS;
         }
         if (desc->variant_010) {
             const ipt_result result =
-                ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
-            ipt__layout_finish(plan, layout, budget);
+                ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
+            ipt__layout_finish(problem, layout, budget);
             return result;
         }
-        ipt__stage_add_dense(plan, layout, budget, 1, desc->rows, desc->cols, 1);
-        ipt__layout_finish(plan, layout, budget);
+        ipt__stage_add_dense(problem, layout, budget, 1, desc->rows, desc->cols, 1);
+        ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(plan, layout)) {
-            ipt__layout_finish(plan, layout, budget);
+        if (!length && ipt__layout_on_chip(problem, layout)) {
+            ipt__layout_finish(problem, layout, budget);
             if (layout->workspace <= budget)
                 return IPT_SUCCESS;
         }
@@ -5780,19 +5865,19 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     case IPT_SEQUENCE_SQUARE: {
         ipt_result result = IPT_SUCCESS;
         if (desc->rows > 1)
-            result = ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
-        ipt__layout_finish(plan, layout, budget);
+            result = ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
+        ipt__layout_finish(problem, layout, budget);
         return result;
     }
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
-        return ipt__layout_sequence(plan, layout, budget);
+        return ipt__layout_sequence(problem, layout, budget);
     }
     if (length)
-        ipt__layout_of_length(plan, layout, length, budget);
+        ipt__layout_of_length(problem, layout, length, budget);
     else
-        ipt__layout_best_two_pass(plan, layout, budget, 0, IPT__SUPER_BYTES);
+        ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
     return IPT_SUCCESS;
 }
 
@@ -5805,27 +5890,27 @@ static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, 
 }
 
 /* Chooses all stages, including the padding stages of IPT_PAD. */
-static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const size_t rows = desc->rows - plan->pad_rows, cols = desc->cols - plan->pad_cols;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const size_t rows = desc->rows - problem->pad_rows, cols = desc->cols - problem->pad_cols;
     ipt__layout moves;
     ipt_result result;
     int i;
     if (desc->from || desc->to)
-        return ipt__layout_convert(plan, layout, budget);
-    result = ipt__layout_choose_moves(plan, layout, budget);
-    if (result || (!plan->pad_rows && !plan->pad_cols))
+        return ipt__layout_convert(problem, layout, budget);
+    result = ipt__layout_choose_moves(problem, layout, budget);
+    if (result || (!problem->pad_rows && !problem->pad_cols))
         return result;
     moves = *layout;
     memset(layout, 0, sizeof *layout);
-    if (plan->pad_cols && rows > 1)
+    if (problem->pad_cols && rows > 1)
         ipt__stage_add_pad(layout, rows, cols, cols, desc->cols);
     for (i = 0; i < moves.stage_count; ++i)
         layout->stages[layout->stage_count++] = moves.stages[i];
-    if (plan->pad_rows && cols > 1)
+    if (problem->pad_rows && cols > 1)
         ipt__stage_add_pad(layout, cols, rows, desc->rows, rows);
-    ipt__layout_finish(plan, layout, budget);
+    ipt__layout_finish(problem, layout, budget);
     return IPT_SUCCESS;
 }
 
@@ -5840,9 +5925,9 @@ static size_t ipt__flip_pairs(const ipt__stage *stage)
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
  * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
  * skips. */
-static void ipt__layout_add_epilogue(const ipt_plan *plan, ipt__layout *layout)
+static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     ipt__stage *const first = &layout->stages[0];
     int i, by;
@@ -5942,34 +6027,21 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
-/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
-static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size_t tiles, size_t *side, size_t *chunk)
-{
-    const size_t limit = ipt__min(plan->context->limits.local_memory, IPT__TRANSPOSE_BYTES);
-    *side = 32;
-    *chunk = ipt__min(element_units, 16);
-    while (tiles * *side * (*side * *chunk + 1) * plan->unit_bytes > limit) {
-        if (*side > 4 || *chunk == 1)
-            *side /= 2;
-        else
-            *chunk /= 2;
-    }
-}
-
 /* Completes the arguments and enqueues a tiled transposition of `matrices` matrices. */
 static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
                                      ipt__transpose_arguments *a, size_t matrices)
 {
     size_t side, chunk;
     cl_ulong groups;
-    ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
+    ipt__transpose_tile(&run->plan->problem, a->element_units, 1, &side, &chunk);
     groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
              ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
     a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
     a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
-    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a, groups);
+    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->problem.unit_bytes, a,
+                           groups);
 }
 
 /* Enqueues a copy of rows. The caller sets row counts, slots and strides; 1 slot a row is a plain copy. `kernel` moves
@@ -5977,7 +6049,7 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
 static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
                                 ipt__copy_arguments *a, size_t matrices)
 {
-    const cl_ulong units = IPT__WORD_BYTES / run->plan->unit_bytes;
+    const cl_ulong units = IPT__WORD_BYTES / run->plan->problem.unit_bytes;
     const ipt__params *params;
     if (stage->by_words && !run->unaligned && a->source_base % units == 0 && a->target_base % units == 0) {
         kernel = stage->word_kernel;
@@ -6014,7 +6086,7 @@ typedef struct ipt__place {
 
 static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const cl_ulong units = run->plan->element_units;
+    const cl_ulong units = run->plan->problem.element_units;
     ipt__transpose_arguments a;
     memset(&a, 0, sizeof a);
     a.source_base = place->base + stage->origin * units;
@@ -6026,12 +6098,13 @@ static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ip
     a.source_row_stride = stage->row_stride * units;
     a.target_row_stride = stage->rows * units;
     a.element_units = (cl_uint)units;
-    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a, run->plan->desc.batch);
+    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a,
+                              run->plan->problem.desc.batch);
 }
 
 static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const cl_ulong units = run->plan->element_units;
+    const cl_ulong units = run->plan->problem.element_units;
     ipt__copy_arguments a;
     memset(&a, 0, sizeof a);
     a.target_base = place->base + stage->origin * units;
@@ -6041,7 +6114,8 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     a.source_row_stride = a.row_units = stage->length * units;
     a.target_row_stride = stage->row_stride * units;
     a.rows = stage->rows;
-    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
+    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a,
+                         run->plan->problem.desc.batch);
 }
 
 /* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
@@ -6052,7 +6126,7 @@ typedef struct ipt__tile_steps {
 
 static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const cl_int units = (cl_int)ipt__stage_units(plan, stage), row = (cl_int)stage->cols * units;
+    const cl_int units = (cl_int)ipt__stage_units(&plan->problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
     steps.rows = stage->straight ? stage->rows : stage->cols;
     steps.run = stage->straight ? stage->cols : stage->rows;
@@ -6073,22 +6147,23 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage
 static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const int back_to_back =
-        plan->desc.batch == 1 || plan->desc.batch_stride == stage->instances * instance * plan->unit_bytes;
-    const size_t instances = stage->instances * (back_to_back ? plan->desc.batch : 1);
-    const size_t matrices = back_to_back ? 1 : plan->desc.batch;
+    const size_t units = ipt__stage_units(&plan->problem, stage), instance = ipt__instance_units(&plan->problem, stage);
+    const int back_to_back = plan->problem.desc.batch == 1 ||
+                             plan->problem.desc.batch_stride == stage->instances * instance * plan->problem.unit_bytes;
+    const size_t instances = stage->instances * (back_to_back ? plan->problem.desc.batch : 1);
+    const size_t matrices = back_to_back ? 1 : plan->problem.desc.batch;
     /* A few work-groups per compute unit, and whole memory lines per work-group if possible. */
     const size_t enough =
         ipt__max(1, ipt__ceil_divide(instances * matrices, 8 * ipt__max(1, plan->context->limits.compute_units)));
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     size_t pack = 1, whole = 1;
     ipt__pack_arguments a;
-    while (whole < 128 && whole * instance * plan->unit_bytes % 128 != 0)
+    while (whole < 128 && whole * instance * plan->problem.unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(plan, 2 * pack * instance, stage->pack_bytes))
+    while (pack < enough && ipt__pack_fits(&plan->problem, 2 * pack * instance, stage->pack_bytes))
         pack *= 2;
-    while (pack > whole && pack < enough && ipt__pack_fits(plan, (pack + whole) * instance, stage->pack_bytes))
+    while (pack > whole && pack < enough &&
+           ipt__pack_fits(&plan->problem, (pack + whole) * instance, stage->pack_bytes))
         pack += whole;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -6112,11 +6187,11 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
 static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t units = ipt__stage_units(&plan->problem, stage), instance = ipt__instance_units(&plan->problem, stage);
     const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
     const size_t local_units =
         (stage->variant ? plan->context->limits.local_memory : ipt__local_budget(&plan->context->limits)) /
-        plan->unit_bytes;
+        plan->problem.unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
@@ -6127,7 +6202,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instances = (cl_ulong)stage->instances * plan->desc.batch;
+    a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
     a.instances_per_matrix = stage->instances;
     ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
     a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
@@ -6145,28 +6220,28 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
-                           (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->unit_bytes, &a,
+                           (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->problem.unit_bytes, &a,
                            ipt__ceil_divide((size_t)a.instances, a.pack));
 }
 
 static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage);
+    const size_t units = ipt__stage_units(&plan->problem, stage);
     const size_t side = stage->tile_side;
     size_t small, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
     if (side <= 32)
-        ipt__transpose_tile(plan, units, 2, &small, &chunk);
+        ipt__transpose_tile(&plan->problem, units, 2, &small, &chunk);
     a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
     a.pitch = (cl_uint)stage->tile.pitch;
     a.skew = (cl_uint)stage->tile.skew;
     a.run_lanes = (cl_uint)stage->tile.run_lanes;
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instance_stride = ipt__instance_units(plan, stage);
+    a.instance_stride = ipt__instance_units(&plan->problem, stage);
     a.instances_per_matrix = (cl_uint)stage->instances;
     a.side = stage->rows;
     a.row_stride = stage->cols * units;
@@ -6175,7 +6250,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     a.chunk_units = (cl_uint)chunk;
     a.chunks = (cl_uint)ipt__ceil_divide(units, chunk);
     parts = (cl_ulong)a.tiles * (a.tiles + 1) / 2 * a.chunks;
-    groups = parts * stage->instances * plan->desc.batch;
+    groups = parts * stage->instances * plan->problem.desc.batch;
     a.turns = a.group_step = a.turn_step = 1;
     if (stage->variant) {
         const int by_block = (int)stage->variant->interleaved;
@@ -6199,7 +6274,7 @@ static size_t ipt__group_run(const ipt__limits *limits)
 static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const cl_long units = (cl_long)plan->element_units, row = (cl_long)stage->cols * units;
+    const cl_long units = (cl_long)plan->problem.element_units, row = (cl_long)stage->cols * units;
     ipt__flip_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -6226,23 +6301,25 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
                  &a.line_pairs_shift);
     a.group_pairs = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
+                           (cl_ulong)a.groups * plan->problem.desc.batch);
 }
 
 static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__instance_units(plan, stage);
-    const int back_to_back = plan->desc.batch_stride == units * plan->unit_bytes; /* the batch is one sequence */
+    const size_t units = ipt__instance_units(&plan->problem, stage);
+    const int back_to_back =
+        plan->problem.desc.batch_stride == units * plan->problem.unit_bytes; /* the batch is one sequence */
     ipt__map_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.units = units * (back_to_back ? plan->desc.batch : 1);
+    a.units = units * (back_to_back ? plan->problem.desc.batch : 1);
     a.group_units = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.units, (size_t)a.group_units);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
-                           (cl_ulong)a.groups * (back_to_back ? 1 : plan->desc.batch));
+                           (cl_ulong)a.groups * (back_to_back ? 1 : plan->problem.desc.batch));
 }
 
 /* Transposes `count` instances from `first` on, of `matrices` matrices, through slabs. The first launch transposes if
@@ -6251,8 +6328,9 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
                                 size_t count, size_t matrices)
 {
     const ipt_plan *const plan = run->plan;
-    const cl_ulong units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const cl_ulong slabs = plan->layout.scratch_offset / plan->unit_bytes;
+    const cl_ulong units = ipt__stage_units(&plan->problem, stage),
+                   instance = ipt__instance_units(&plan->problem, stage);
+    const cl_ulong slabs = plan->layout.scratch_offset / plan->problem.unit_bytes;
     const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
     const size_t length = stage->gapped_source ? stage->cols : stage->rows;
     ipt__transpose_arguments t;
@@ -6372,14 +6450,14 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
     const ipt__chunks *const chunks = &stage->chunks;
-    const cl_ulong units = plan->element_units;
+    const cl_ulong units = plan->problem.element_units;
     const size_t control_stride = ipt__round_up(layout->control_words * 4, 256) / 4;
     ipt_result result;
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.matrix_units = (cl_ulong)plan->desc.rows * plan->desc.cols * units;
+    a.matrix_units = (cl_ulong)plan->problem.desc.rows * plan->problem.desc.cols * units;
     a.saved_stride = layout->saved_elements * units;
     a.row_slots = stage->row_slots;
     ipt__divider(a.row_slots, 32, &a.row_slots_magic, &a.row_slots_shift);
@@ -6391,7 +6469,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.alone_base = layout->alone_offset / 4;
     a.waits = chunks->waits;
     a.neighbours = chunks->neighbours;
-    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->desc.batch);
+    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->problem.desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
     a.orders = (cl_uint)chunks->ticket_groups;
@@ -6431,12 +6509,12 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
 {
     const ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
-    const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
+    const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const ipt__params *const params = &plan->kernels[kernel].program->params;
-    const size_t element_units = plan->element_units, units = stage->length * element_units;
+    const size_t element_units = plan->problem.element_units, units = stage->length * element_units;
     const size_t sub_groups = params->group_size / params->lanes;
     size_t most, runs;
     ipt__chains_arguments a;
@@ -6444,7 +6522,8 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.instance_stride = stage->rows * stage->cols * units / scale;
     a.base = place->base / scale + first * a.instance_stride;
     a.matrix_stride = place->matrix_stride / scale;
-    a.matrix_units = (plan->matrix_bytes / plan->unit_bytes - run->skipped) / scale - first * (size_t)a.instance_stride;
+    a.matrix_units = (plan->problem.matrix_bytes / plan->problem.unit_bytes - run->skipped) / scale -
+                     first * (size_t)a.instance_stride;
     a.instances_per_matrix = count;
     a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a.slots = (cl_ulong)stage->rows * stage->cols;
@@ -6460,7 +6539,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
     a.super_units = units / scale;
     if (stage->tail_length) {
-        a.gap_rows_each = ipt__min(plan->desc.rows, plan->desc.cols);
+        a.gap_rows_each = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
         a.gap_rows = a.gap_rows_each * matrices;
         a.gap_begin = stage->row_slots * units / scale;
         a.gap_units = (cl_uint)(stage->tail_length * element_units / scale);
@@ -6500,33 +6579,33 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
 {
     const ipt_plan *const plan = run->plan;
     const ipt__limits *const limits = &plan->context->limits;
-    const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
+    const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
-    const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
+    const size_t units = ipt__stage_units(&plan->problem, stage), slots = stage->rows * stage->cols;
     ipt__shuffle_arguments a;
     ipt_result result;
     memset(&a, 0, sizeof a);
-    a.instance_stride = ipt__instance_units(plan, stage) / scale;
+    a.instance_stride = ipt__instance_units(&plan->problem, stage) / scale;
     a.base = place->base / scale + first * a.instance_stride;
     a.matrix_stride = place->matrix_stride / scale;
     a.instances_per_matrix = count;
     a.flags_base = plan->layout.scratch_offset / 4;
-    a.words = ipt__ceil_divide(slots, ipt__word_flags(plan, stage));
+    a.words = ipt__ceil_divide(slots, ipt__word_flags(&plan->problem, stage));
     a.total_words = a.words * stage->pieces * count * matrices;
     a.slots = slots;
     a.rows = stage->rows;
     a.cols = stage->cols;
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    a.row_stride = (stage->row_slots ? stage->row_stride * plan->element_units : units) / scale;
+    a.row_stride = (stage->row_slots ? stage->row_stride * plan->problem.element_units : units) / scale;
     a.super_units = units / scale;
     a.pieces = stage->pieces;
     a.piece_units = (cl_uint)(stage->piece_units / scale);
     a.inner_rows = (cl_uint)stage->inner_rows;
     a.inner_cols = (cl_uint)stage->inner_cols;
-    a.element_units = (cl_uint)plan->element_units;
+    a.element_units = (cl_uint)plan->problem.element_units;
     ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
     ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
     result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
@@ -6537,10 +6616,11 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     if (stage->variant)
         return ipt__run_kernel(
             run, kernel, place->buffer, plan->workspace,
-            stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->unit_bytes, &a,
+            stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->problem.unit_bytes, &a,
             ipt__persistent_groups(plan, stage->lanes * stage->workers,
                                    ipt__ceil_divide((size_t)a.total_words, stage->workers)));
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 2 * stage->piece_units * plan->unit_bytes, &a,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace,
+                           2 * stage->piece_units * plan->problem.unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
 
@@ -6553,15 +6633,15 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instances = (cl_ulong)stage->instances * plan->desc.batch;
+    a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
     a.instances_per_matrix = stage->instances;
-    a.instance_units = (cl_uint)ipt__instance_units(plan, stage);
+    a.instance_units = (cl_uint)ipt__instance_units(&plan->problem, stage);
     a.rows = (cl_uint)stage->rows;
     a.cols = (cl_uint)stage->cols;
     ipt__divider32(a.cols, &a.cols_magic, &a.cols_shift);
-    a.element_units = (cl_uint)plan->element_units;
+    a.element_units = (cl_uint)plan->problem.element_units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
-    words = ipt__ceil_divide(a.instance_units, ipt__word_flags(plan, stage));
+    words = ipt__ceil_divide(a.instance_units, ipt__word_flags(&plan->problem, stage));
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            4 * (words + (stage->variant->flag_layout == 1 ? words / 32 : 0)), &a,
@@ -6576,14 +6656,14 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instance_stride = ipt__instance_units(plan, stage);
+    a.instance_stride = ipt__instance_units(&plan->problem, stage);
     a.instances_per_matrix = stage->instances;
     a.slots = (cl_ulong)stage->rows * stage->cols;
-    a.total_slots = a.slots * stage->instances * plan->desc.batch;
+    a.total_slots = a.slots * stage->instances * plan->problem.desc.batch;
     a.rows = stage->rows;
     a.cols = stage->cols;
     ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
-    a.super_units = ipt__stage_units(plan, stage);
+    a.super_units = ipt__stage_units(&plan->problem, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
         ipt__persistent_groups(plan, params->group_size,
@@ -6595,20 +6675,20 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
     const ipt_plan *const plan = run->plan;
     const size_t offset = plan->layout.scratch_offset;
     ipt__pad_arguments a;
-    ipt_result result = ipt__run_clear(run, offset, ipt__pad_bytes(plan, stage));
+    ipt_result result = ipt__run_clear(run, offset, ipt__pad_bytes(&plan->problem, stage));
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
     a.rows = stage->rows;
-    a.row_units = ipt__stage_units(plan, stage);
+    a.row_units = ipt__stage_units(&plan->problem, stage);
     ipt__divider(a.row_units, 64, &a.row_units_magic, &a.row_units_shift);
-    a.source_stride = stage->origin * plan->element_units;
-    a.target_stride = stage->row_stride * plan->element_units;
-    a.chunks = ipt__pad_chunks(plan, stage);
+    a.source_stride = stage->origin * plan->problem.element_units;
+    a.target_stride = stage->row_stride * plan->problem.element_units;
+    a.chunks = ipt__pad_chunks(&plan->problem, stage);
     a.control_base = offset / 4;
     return result ? result
                   : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a,
-                                    a.chunks * plan->desc.batch);
+                                    a.chunks * plan->problem.desc.batch);
 }
 #endif
 
@@ -6619,9 +6699,9 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
     const size_t turns = ipt__ceil_divide(stage->instances, stage->instances_at_once);
     size_t matrix, turn;
     ipt_result result = IPT_SUCCESS;
-    for (matrix = 0; matrix < run->plan->desc.batch; matrix += stage->matrices_at_once)
+    for (matrix = 0; matrix < run->plan->problem.desc.batch; matrix += stage->matrices_at_once)
         for (turn = 0; turn < turns; ++turn) {
-            const size_t matrices = ipt__min(stage->matrices_at_once, run->plan->desc.batch - matrix);
+            const size_t matrices = ipt__min(stage->matrices_at_once, run->plan->problem.desc.batch - matrix);
             const size_t first = (stage->gapped_source ? turn : turns - 1 - turn) * stage->instances_at_once;
             const size_t count = ipt__min(stage->instances_at_once, stage->instances - first);
             ipt__place part = *place;
@@ -6717,7 +6797,8 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
             return IPT_SUCCESS;
     if (plan->kernel_count == IPT__MAX_KERNELS)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan would need more than %d kernels", IPT__MAX_KERNELS);
-    result = ipt__program_get(plan->context, id, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &kernel->program);
+    result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
+                              &kernel->program);
     if (result)
         return result;
     kernel->kernel = NULL;
@@ -6732,60 +6813,40 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     return IPT_SUCCESS;
 }
 
-/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
- * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
- * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs and elements of
- * several units get small tiles. refused: large tiles failed to build. */
-static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int refused)
-{
-    static const size_t sides[3][2] = {
-        {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t unit = plan->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
-                 most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
-    const int cut = stage->cols * unit % 256 != 0;
-    size_t chunk;
-    stage->tile_group = limits->group_size;
-    if (!refused && !limits->cpu && limits->group_size >= 64 && unit >= 4 && ipt__stage_units(plan, stage) == 1) {
-        stage->tile_side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
-        if (unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
-            per_side * per_side / 2 >= 28 * limits->compute_units) {
-            stage->tile_side = IPT__SWAP_SIDE_LARGE;
-            stage->tile_group = IPT__SWAP_GROUP_LARGE;
-        }
-        stage->tile = ipt__lay_out_tile(plan, stage->tile_group, stage->tile_side * unit, stage->cols * unit);
-        stage->tile_bytes = 2 * 16 * (stage->tile_side * (stage->tile.pitch + 1) + 1);
-        if (stage->tile_bytes + 2 * 4 * stage->tile_side <= most)
-            return;
-        stage->tile_group = limits->group_size;
-    }
-    ipt__transpose_tile(plan, ipt__stage_units(plan, stage), 2, &stage->tile_side, &chunk);
-    stage->tile_bytes = ipt__round_up(2 * stage->tile_side * (stage->tile_side * chunk + 1) * unit, 1024);
-}
-
 /* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
-static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, size_t tiles)
+static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units, size_t tiles)
 {
     size_t side, chunk;
     ipt__params params;
     memset(&params, 0, sizeof params);
-    ipt__transpose_tile(plan, element_units, tiles, &side, &chunk);
-    params.unit_bytes = (cl_uint)plan->unit_bytes;
+    ipt__transpose_tile(problem, element_units, tiles, &side, &chunk);
+    params.unit_bytes = (cl_uint)problem->unit_bytes;
     params.element_units = element_units == 1;
     /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */
-    params.group_size = plan->context->limits.cpu ? 1 : (cl_uint)plan->context->limits.group_size;
+    params.group_size = problem->limits.cpu ? 1 : (cl_uint)problem->limits.group_size;
     params.tile = (cl_uint)side;
-    params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
-    params.memory_model = (cl_uint)plan->context->limits.memory_model;
-    params.expression = plan->desc.expression;
-    params.expression_type = plan->desc.expression_type;
+    params.lanes = (cl_uint)(problem->limits.cpu ? 1 : ipt__min(32, problem->limits.group_size));
+    params.memory_model = (cl_uint)problem->limits.memory_model;
+    params.expression = problem->desc.expression;
+    params.expression_type = problem->desc.expression_type;
     return params;
+}
+
+/* The same for a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then
+ * chooses again. */
+static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result == IPT_ERROR_BUILD)
+        ipt__refuse_local(plan->context, params.local_bytes);
+    return result;
 }
 
 static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
 {
-    ipt__params params = ipt__plan_params(plan, ipt__stage_units(plan, stage), stage->kind == IPT__STAGE_SWAP ? 2 : 1);
-    const int cache_only = (plan->desc.flags & IPT_CACHE_ONLY) != 0;
+    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage),
+                                          stage->kind == IPT__STAGE_SWAP ? 2 : 1);
+    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
     ipt__kernel_id id = IPT__KERNEL_transpose;
     int *index = &stage->kernels[0];
     ipt_result result = IPT_SUCCESS;
@@ -6801,17 +6862,9 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         id = IPT__KERNEL_map;
         break;
     case IPT__STAGE_TILE:
-        while (stage->pack_bytes) {
-            result = ipt__plan_kernel_get(plan, IPT__KERNEL_pack, ipt__pack_params(plan, stage, stage->apply), index);
-            if (result != IPT_ERROR_BUILD)
-                return result;
-            ipt__refuse_local(plan->context, stage->pack_bytes);
-            ipt__pack_choose(plan, stage);
-            if (!stage->pack_bytes &&
-                ipt__instance_units(plan, stage) * plan->unit_bytes > ipt__local_budget(&plan->context->limits))
-                return result; /* kernel tile cannot hold it either: choose another layout */
-            result = IPT_SUCCESS;
-        }
+        if (stage->pack_bytes)
+            return ipt__plan_kernel_within(plan, IPT__KERNEL_pack,
+                                           ipt__pack_params(&plan->problem, stage, stage->apply), index);
         id = IPT__KERNEL_tile;
         if (stage->variant) {
             params.group_size = (cl_uint)(stage->lanes * stage->workers);
@@ -6822,7 +6875,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
     case IPT__STAGE_PTTWAC_010:
         id = IPT__KERNEL_pttwac_010;
         params.group_size = (cl_uint)stage->lanes;
-        params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
+        params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
         params.flag_layout = stage->variant->flag_layout;
         break;
     case IPT__STAGE_P_IPT:
@@ -6834,7 +6887,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
     case IPT__STAGE_PAD:
         id = IPT__KERNEL_pad;
         params.group_size = (cl_uint)plan->context->limits.group_size;
-        params.chained = plan->desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
+        params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
         break;
 #else
     case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
@@ -6844,22 +6897,11 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
 #endif
     case IPT__STAGE_SWAP:
         id = IPT__KERNEL_swap;
-        ipt__swap_tile(plan, stage, stage->variant != NULL);
         params.tile = (cl_uint)stage->tile_side;
         params.local_bytes = (cl_uint)stage->tile_bytes;
         if (stage->tile_side > 32) {
             params.group_size = (cl_uint)stage->tile_group;
-            if (!ipt__local_refused(plan->context, stage->tile_bytes)) {
-                result = ipt__plan_kernel_get(plan, id, params, index);
-                if (result != IPT_ERROR_BUILD)
-                    return result;
-                result = IPT_SUCCESS;
-                ipt__refuse_local(plan->context, stage->tile_bytes);
-            }
-            ipt__swap_tile(plan, stage, 1);
-            params.group_size = (cl_uint)stage->tile_group;
-            params.tile = (cl_uint)stage->tile_side;
-            params.local_bytes = (cl_uint)stage->tile_bytes;
+            return ipt__plan_kernel_within(plan, id, params, index);
         }
         break;
     case IPT__STAGE_WAVE:
@@ -6874,8 +6916,8 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
         params.index_bits = 32;
         params.tall = (cl_uint)stage->chunks.tall;
         params.narrow = (cl_uint)stage->chunks.narrow;
-        params.local_bytes = plan->panel->params.local_bytes;
-        params.group_size = plan->panel->params.group_size;
+        params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
+        params.group_size = (cl_uint)plan->problem.panel.group_size;
         break;
     case IPT__STAGE_SHUFFLE:
         id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
@@ -6889,11 +6931,11 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             params.lanes = (cl_uint)stage->lanes;
             params.group_size = (cl_uint)(stage->lanes * stage->workers);
             params.registers = stage->variant->registers;
-            params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
+            params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
         }
         if (stage->chains) {
             params.piece_quanta = (cl_uint)stage->piece_vectors;
-            params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
+            params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
         params.inner = stage->inner_rows != 0;
@@ -7008,7 +7050,8 @@ static void ipt__panel_describe(ipt__text *out, const ipt__stage *stage, unsigne
 static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const unsigned long rows = (unsigned long)stage->rows, cols = (unsigned long)stage->cols,
-                        length = (unsigned long)stage->length, bytes = length * (unsigned long)plan->desc.elem_size,
+                        length = (unsigned long)stage->length,
+                        bytes = length * (unsigned long)plan->problem.desc.elem_size,
                         instances = (unsigned long)stage->instances, at_once = (unsigned long)stage->instances_at_once;
     switch (stage->kind) {
     case IPT__STAGE_SAVE:
@@ -7026,7 +7069,7 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
         if (stage->pack_bytes)
             ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->pack_bytes);
         if (stage->reversed_rows || stage->reversed_cols)
-            ipt__text_add(out, ", %s", ipt_move_string(plan->desc.move));
+            ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
         break;
     case IPT__STAGE_PTTWAC_010:
     case IPT__STAGE_P_IPT:
@@ -7083,8 +7126,8 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->desc.move && !plan->desc.expression && !plan->desc.from && !plan->desc.to &&
-           (plan->desc.rows == 1 || plan->desc.cols == 1);
+    return !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
+           !plan->problem.desc.to && (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
 /* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
@@ -7127,7 +7170,7 @@ static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
 
 static void ipt__plan_write_description(ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt__text out = {NULL, sizeof plan->description, 0};
     size_t workspace;
     int i;
@@ -7154,7 +7197,7 @@ static void ipt__plan_write_description(ipt_plan *plan)
     }
     workspace = plan->layout.workspace + (plan->cut.chunk_bytes ? plan->host_workspace : 0);
     ipt__text_add(&out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
-                  100.0 * (double)workspace / ((double)plan->matrix_bytes * (double)desc->batch));
+                  100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)desc->batch));
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/check                                                                                                       */
@@ -7277,10 +7320,10 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 
 #ifndef IPT_NO_PAPERS
 /* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
-static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
+static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 {
-    ipt_plan_desc *const desc = &plan->desc;
-    const ipt__limits *const limits = &plan->context->limits;
+    ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
     ipt_heuristic_device device;
     /* The sides whose factors the sequence uses; the other sides get no padding. */
     const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
@@ -7293,24 +7336,24 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
     device.simd_width = limits->cpu ? 1 : 32;
     side = desc->rows; /* the heuristic treats each side alone */
     if (uses_m && desc->tile_m)
-        plan->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
+        problem->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
     else if (uses_m)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_m,
-                                     &ignored, &plan->pad_rows, &more);
+                                     &ignored, &problem->pad_rows, &more);
     side = desc->cols;
     if (uses_n && desc->tile_n)
-        plan->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
+        problem->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
     else if (uses_n && !result)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_n,
-                                     &ignored, &plan->pad_cols, &more);
+                                     &ignored, &problem->pad_cols, &more);
     if (result)
         return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
                                                                  : "flags has IPT_PAD, and tile_n is 0");
-    if (desc->rows + plan->pad_rows < desc->rows || desc->cols + plan->pad_cols < desc->cols)
+    if (desc->rows + problem->pad_rows < desc->rows || desc->cols + problem->pad_cols < desc->cols)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
                          (unsigned long)desc->rows, (unsigned long)desc->cols);
-    desc->rows += plan->pad_rows;
-    desc->cols += plan->pad_cols;
+    desc->rows += problem->pad_rows;
+    desc->cols += problem->pad_cols;
     if (desc->sequence == IPT_SEQUENCE_AUTO)
         desc->sequence =
             ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
@@ -7356,13 +7399,16 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks the desc and completes it: padding, batch, stride, sizes, unit. */
-static ipt_result ipt__plan_check(ipt_plan *plan)
+/* Checks a desc and completes it to a problem: padding, batch, stride, sizes, unit. */
+static ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given, ipt__problem *problem)
 {
-    ipt_plan_desc *const desc = &plan->desc;
+    ipt_plan_desc *const desc = &problem->desc;
     const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
     size_t bytes;
     ipt_result result;
+    memset(problem, 0, sizeof *problem);
+    problem->desc = *given;
+    problem->limits = *limits;
     if (!desc->rows || !desc->cols || !desc->elem_size)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0",
                          !desc->rows   ? "rows"
@@ -7387,7 +7433,7 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
         ipt__plan_simplify_formats(desc);
 #ifndef IPT_NO_PAPERS
     if (!result && (desc->flags & IPT_PAD))
-        result = ipt__plan_choose_padding(plan);
+        result = ipt__problem_choose_padding(problem);
 #endif
     if (result)
         return result;
@@ -7397,32 +7443,33 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
                          (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
-    plan->matrix_bytes = bytes;
-    plan->unit_bytes = ipt__unit_bytes(desc->elem_size);
-    plan->element_units = desc->elem_size / plan->unit_bytes;
+    problem->matrix_bytes = bytes;
+    problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
+    problem->element_units = desc->elem_size / problem->unit_bytes;
     if (!desc->batch_stride)
         desc->batch_stride = bytes;
     if (desc->batch_stride < bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
                          (unsigned long)desc->batch_stride, (unsigned long)bytes);
-    if (desc->batch_stride % plan->unit_bytes)
+    if (desc->batch_stride % problem->unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)plan->unit_bytes);
-    plan->span_bytes = desc->batch;
-    if (!ipt__multiply(&plan->span_bytes, desc->batch_stride))
+                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+    problem->span_bytes = desc->batch;
+    if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
                          (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
-    plan->span_bytes -= desc->batch_stride - bytes;
-    if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
+    problem->span_bytes -= desc->batch_stride - bytes;
+    if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
-                         (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
+                         (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);
     return IPT_SUCCESS;
 }
 
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
-    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
+    if (plan->problem.desc.from || plan->problem.desc.to || plan->problem.desc.move ||
+        (plan->problem.desc.flags & IPT_PAD))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     return IPT_SUCCESS;
@@ -7438,7 +7485,7 @@ static ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
-    ipt__layout_add_epilogue(plan, &plan->layout);
+    ipt__layout_add_epilogue(&plan->problem, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
         result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
@@ -7462,45 +7509,55 @@ static void ipt__plan_close(ipt_plan *plan)
     plan->out_of_place_kernel = -1;
 }
 
-/* The workspace limit in bytes; 0: the minimum. */
-static size_t ipt__plan_budget(const ipt_plan *plan)
+/* Gets the cooperative panel kernel with these parameters for the plan, if the device has one. */
+static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
 {
-    if (plan->desc.max_workspace)
-        return plan->desc.max_workspace == 1 ? 0 : plan->desc.max_workspace;
-    return ipt__max((size_t)1 << 20, plan->matrix_bytes * plan->desc.batch / 100);
+    ipt__panel_kernel *const panel = &plan->problem.panel;
+    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
+    const ipt_result result = ipt__panel_get(plan->context, *params, cache_only, &plan->panel, &panel->resident);
+    if (result || !plan->panel) {
+        panel->resident = 0;
+        return result;
+    }
+    panel->local_bytes = plan->panel->params.local_bytes;
+    panel->group_size = plan->panel->params.group_size;
+    panel->tall = (int)params->tall;
+    panel->narrow = (int)params->narrow;
+    return IPT_SUCCESS;
 }
 
 /* Finds the cooperative panel kernel and its resident groups, if the plan may use it. */
 static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const ipt__limits *const limits = &plan->context->limits;
-    const int cache_only = (desc->flags & IPT_CACHE_ONLY) != 0;
+    const ipt__problem *const problem = &plan->problem;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t shorter = ipt__min(desc->rows, desc->cols);
     ipt__params params;
-    ipt_result result;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
-        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed ||
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || shorter == 1 ||
+        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed ||
         (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
         return IPT_SUCCESS;
     if (desc->sequence == IPT_SEQUENCE_AUTO &&
-        (desc->rows == desc->cols || plan->matrix_bytes <= ipt__local_budget(limits)))
+        (desc->rows == desc->cols || problem->matrix_bytes <= ipt__local_budget(limits)))
         return IPT_SUCCESS;
-    params = ipt__plan_params(plan, plan->element_units, 1);
+    params = ipt__plan_params(problem, problem->element_units, 1);
     params.apply = desc->expression != NULL;
     params.index_bits = 32;
     /* A matrix that fits on the chip takes one pass, with the tall kernel. */
-    if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && plan->matrix_bytes <= IPT__ON_CHIP_BYTES) {
+    if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && problem->matrix_bytes <= IPT__ON_CHIP_BYTES) {
         ipt__layout layout;
+        ipt_result result;
         params.tall = 1;
-        result = ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
-        if (result || !plan->panel || ipt__layout_on_chip(plan, &layout))
+        result = ipt__plan_take_panel(plan, &params);
+        if (result || !plan->panel || ipt__layout_on_chip(problem, &layout))
             return result;
         ipt__program_drop(plan->context, plan->panel);
     }
     params.tall = desc->rows >= desc->cols;
-    params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
-                    ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn handles whole rows */
-    return ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
+    params.narrow =
+        shorter * desc->elem_size <= IPT__NARROW_BYTES && shorter <= limits->group_size; /* a turn handles whole rows */
+    return ipt__plan_take_panel(plan, &params);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/execute                                                                                                  */
@@ -7522,9 +7579,9 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
 /* Names the limit that forces the plan to cut its matrices. */
 static const char *ipt__limit_name(const ipt_plan *plan)
 {
-    return plan->desc.max_host_memory     ? "max_host_memory"
-           : plan->desc.max_device_memory ? "max_device_memory"
-                                          : "the device's memory";
+    return plan->problem.desc.max_host_memory     ? "max_host_memory"
+           : plan->problem.desc.max_device_memory ? "max_device_memory"
+                                                  : "the device's memory";
 }
 
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
@@ -7534,7 +7591,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     if (!result && plan->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                         ipt__limit_name(plan), plan->desc.max_host_memory ? "storages" : "host matrices");
+                         ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
 }
 
@@ -7542,7 +7599,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
  * units, or words if those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
-    return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
+    return plan->context->limits.cpu ? plan->problem.unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
 /* Checks a buffer that holds the batch from byte `offset`. refused: access flags that the buffer must not have.
@@ -7579,12 +7636,13 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
                          name, host, (unsigned long)ipt__host_alignment(plan));
-    if (offset % plan->unit_bytes)
+    if (offset % plan->problem.unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
-                         (unsigned long)offset, (unsigned long)plan->unit_bytes);
-    if (offset > bytes || bytes - offset < plan->span_bytes)
+                         (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
+    if (offset > bytes || bytes - offset < plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)plan->span_bytes, offset_name, (unsigned long)offset);
+                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, offset_name,
+                         (unsigned long)offset);
     return IPT_SUCCESS;
 }
 
@@ -7733,8 +7791,8 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
     place.buffer = buffer;
-    place.base = byte_offset / plan->unit_bytes;
-    place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+    place.base = byte_offset / plan->problem.unit_bytes;
+    place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
     IPT_LOCK_ACQUIRE(&ipt__plan_owner(plan)->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
@@ -7768,8 +7826,8 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
         result = ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
     if (result)
         return result;
-    if (source_memory == destination_memory && source_begin < destination_begin + plan->span_bytes &&
-        destination_begin < source_begin + plan->span_bytes)
+    if (source_memory == destination_memory && source_begin < destination_begin + plan->problem.span_bytes &&
+        destination_begin < source_begin + plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
                          (unsigned long)destination_offset, (unsigned long)source_offset);
@@ -7781,15 +7839,17 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
 static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
 {
     const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->desc.elem_size, vectors = params->local_bytes / 16;
-    const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
+    const size_t size = plan->problem.desc.elem_size, vectors = params->local_bytes / 16;
+    const size_t most_rows = ipt__min(plan->problem.desc.rows, IPT__CHUNK_RUNS);
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
-    if (plan->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
-        wanted = ipt__max(wanted, (vectors / plan->desc.rows > 2 ? vectors / plan->desc.rows - 2 : 0) * 16 / size);
-    *tile_cols = ipt__min(plan->desc.cols, wanted);
+    if (plan->problem.desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
+        wanted = ipt__max(wanted, (vectors / plan->problem.desc.rows > 2 ? vectors / plan->problem.desc.rows - 2 : 0) *
+                                      16 / size);
+    *tile_cols = ipt__min(plan->problem.desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
+        layout =
+            ipt__lay_out_tile(&plan->problem, params->group_size, *tile_cols * size, plan->problem.desc.cols * size);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
@@ -7810,10 +7870,10 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
         tries[0] = IPT__CHUNK_BYTES_LARGE;
     if (limits->local_memory >= 8192)
         tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->desc.elem_size <= 256; ++i) {
+    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
-        params = ipt__plan_params(plan, plan->element_units, 1);
-        params.apply = plan->desc.expression != NULL;
+        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+        params.apply = plan->problem.desc.expression != NULL;
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
         params.local_bytes = (cl_uint)tries[i];
@@ -7824,16 +7884,16 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(plan, plan->element_units, 1);
-    params.apply = plan->desc.expression != NULL;
+    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+    params.apply = plan->problem.desc.expression != NULL;
     return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &plan->out_of_place_kernel);
 }
 
 static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
 {
     const ipt_plan *const plan = run->plan;
-    const ipt_plan_desc *const desc = &plan->desc;
-    const cl_ulong units = plan->element_units;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const cl_ulong units = plan->problem.element_units;
     ipt__tile_layout layout;
     ipt__out_of_place_arguments a;
     size_t tile_rows, tile_cols;
@@ -7904,10 +7964,10 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
     from.buffer = source;
-    from.base = source_offset / plan->unit_bytes;
+    from.base = source_offset / plan->problem.unit_bytes;
     to.buffer = destination;
-    to.base = destination_offset / plan->unit_bytes;
-    from.matrix_stride = to.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+    to.base = destination_offset / plan->problem.unit_bytes;
+    from.matrix_stride = to.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
     IPT_LOCK_ACQUIRE(&plan->lock);
     if (plan->out_of_place_kernel < 0)
         result = ipt__out_of_place_get(plan);
@@ -7931,10 +7991,11 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
-    const size_t pitch = plan->desc.batch_stride, origin[3] = {0, 0, 0},
-                 region[3] = {plan->matrix_bytes, plan->desc.batch, 1};
-    const int dense = pitch == plan->matrix_bytes || plan->desc.batch == 1;
-    const size_t step = dense ? plan->span_bytes : pitch, bytes = dense ? plan->span_bytes : plan->matrix_bytes;
+    const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
+                 region[3] = {plan->problem.matrix_bytes, plan->problem.desc.batch, 1};
+    const int dense = pitch == plan->problem.matrix_bytes || plan->problem.desc.batch == 1;
+    const size_t step = dense ? plan->problem.span_bytes : pitch,
+                 bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
     size_t at;
     cl_int error = CL_SUCCESS;
     if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
@@ -7945,7 +8006,7 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
-    for (at = 0; at < plan->span_bytes && !error; at += step)
+    for (at = 0; at < plan->problem.span_bytes && !error; at += step)
         error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
                          : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
@@ -7986,14 +8047,14 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
 {
     ipt__wisdom wisdom;
     memset(&wisdom, 0, sizeof wisdom);
-    wisdom.rows = plan->desc.rows;
-    wisdom.cols = plan->desc.cols;
-    wisdom.elem_size = plan->desc.elem_size;
-    wisdom.batch = plan->desc.batch;
-    wisdom.batch_stride = plan->desc.batch_stride;
+    wisdom.rows = plan->problem.desc.rows;
+    wisdom.cols = plan->problem.desc.cols;
+    wisdom.elem_size = plan->problem.desc.elem_size;
+    wisdom.batch = plan->problem.desc.batch;
+    wisdom.batch_stride = plan->problem.desc.batch_stride;
     wisdom.workspace = budget;
-    wisdom.no_cooperative = (plan->desc.flags & IPT_NO_COOPERATIVE) != 0;
-    wisdom.expression = plan->desc.expression != NULL;
+    wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
+    wisdom.expression = plan->problem.desc.expression != NULL;
     return wisdom;
 }
 
@@ -8041,9 +8102,9 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
         if (ipt__wisdom_same(known, &wanted))
             length = known->length;
     IPT_LOCK_RELEASE(&context->lock);
-    if (!length || length > ipt__max(plan->desc.rows, plan->desc.cols))
+    if (!length || length > ipt__max(plan->problem.desc.rows, plan->problem.desc.cols))
         return 0;
-    ipt__layout_of_length(plan, &layout, length, budget);
+    ipt__layout_of_length(&plan->problem, &layout, length, budget);
     if (layout.workspace > (budget ? budget : plan->layout.workspace))
         return 0;
     plan->layout = layout;
@@ -8276,7 +8337,7 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 /* Whether the plan takes two passes, and the desc leaves their super-elements' length open. */
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     return plan->layout.length && !desc->tile_m && !desc->tile_n &&
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
 }
@@ -8285,7 +8346,7 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
  * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
 static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
@@ -8306,7 +8367,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (!measure)
         return result;
     if (!buffer)
-        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
+        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->problem.span_bytes, NULL,
                                   "a temporary matrix for IPT_MEASURE", &unused, &result);
     if (result)
         return result;
@@ -8314,7 +8375,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         const size_t most = above ? above * 2 : 128;
         cl_ulong time = 0, once = 0;
         int repeat;
-        ipt__layout_best_two_pass(plan, &plan->layout, budget, above, most);
+        ipt__layout_best_two_pass(&plan->problem, &plan->layout, budget, above, most);
         if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
             continue;
         result = ipt__plan_open(plan);
@@ -8378,26 +8439,26 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     char cause[IPT__CAUSE_BYTES];
     ipt__params params;
     ipt__program *program;
-    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->desc.expression_type, 1);
+    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->problem.desc.expression_type, 1);
     if (!result)
-        result = ipt__check_types(plan->context, "expression", plan->desc.expression, 0);
+        result = ipt__check_types(plan->context, "expression", plan->problem.desc.expression, 0);
     if (result)
         return result;
-    plan->expression =
-        ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
-                             &plan->desc.expression, &plan->desc.expression_type);
+    plan->expression = ipt__copy_expression(&plan->context->allocator, plan->problem.desc.expression,
+                                            plan->problem.desc.expression_type, &plan->problem.desc.expression,
+                                            &plan->problem.desc.expression_type);
     if (!plan->expression)
         return IPT_ERROR_OUT_OF_MEMORY;
-    params = ipt__plan_params(plan, 1, 1);
+    params = ipt__plan_params(&plan->problem, 1, 1);
     params.apply = 1;
     ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
-    result =
-        ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
+    result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
+                              &program);
     ipt__program_drop(plan->context, program);
     if (result == IPT_ERROR_BUILD) {
         ipt__keep_cause(cause);
         return ipt__fail(result, "expression does not compile for x of expression_type %s: %s",
-                         plan->desc.expression_type, cause);
+                         plan->problem.desc.expression_type, cause);
     }
     return result;
 }
@@ -8405,8 +8466,10 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 /* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    ipt_result result;
+    plan->problem.refused_bytes = ipt__least_refused(plan->context);
+    result = ipt__layout_choose(&plan->problem, &plan->layout, budget);
     plan->enough = 0;
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
@@ -8431,7 +8494,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 static ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
-    size_t budget = ipt__plan_budget(plan), least, less;
+    size_t budget = ipt__problem_budget(&plan->problem), least, less;
     ipt_result result;
     for (;;) {
         plan->refused = 0;
@@ -8449,13 +8512,12 @@ static ipt_result ipt__plan_build(ipt_plan *plan)
     }
 }
 
-static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan_desc *desc)
+static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
 {
     IPT_LOCK_INIT(&plan->lock);
     IPT_LOCK_INIT(&plan->host_lock);
     ipt__context_retain(context);
     plan->context = context;
-    plan->desc = *desc;
     plan->out_of_place_kernel = -1;
     plan->borrower = plan;
 }
@@ -8476,9 +8538,9 @@ static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc,
     made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, context, desc);
+    ipt__plan_begin(made, context);
     made->owner = owner;
-    result = ipt__plan_check(made);
+    result = ipt__problem_fill(&context->limits, desc, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (result)
@@ -8494,9 +8556,9 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     ipt_result result = ipt__plan_find_panel(plan);
     if (!result)
         result = ipt__plan_build(plan);
-    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+    if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
         result = ipt__check_out_of_place(plan);
-    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+    if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
         result = ipt__out_of_place_get(plan);
     return result;
 }
@@ -8539,9 +8601,9 @@ IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
 {
     if (rows)
-        *rows = plan ? plan->pad_rows : 0;
+        *rows = plan ? plan->problem.pad_rows : 0;
     if (cols)
-        *cols = plan ? plan->pad_cols : 0;
+        *cols = plan ? plan->problem.pad_cols : 0;
 }
 
 IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
@@ -9093,8 +9155,8 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
             const size_t each = stage.instances / grain;
             ipt__place place;
             place.buffer = buffer;
-            place.base = run.skipped = begin * each * ipt__instance_units(plan, &stage);
-            place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+            place.base = run.skipped = begin * each * ipt__instance_units(&plan->problem, &stage);
+            place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
             stage.instances = (stop - begin) * each;
             result = ipt__run_stage(&run, &stage, &place);
         }
@@ -9121,7 +9183,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ++whole;
     before = ipt__host_grain(plan, 0, whole);
     after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
+    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
         (whole + 1 < stages && !after))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
@@ -9129,15 +9191,15 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
                          ipt_host_string(IPT_HOST_STAGES));
     ups = whole ? ipt__min(before, host->part_count) : host->part_count;
     downs = whole + 1 < stages ? ipt__min(after, host->part_count) : host->part_count;
-    before = whole ? before : plan->desc.rows;
-    after = whole + 1 < stages ? after : plan->desc.cols;
+    before = whole ? before : plan->problem.desc.rows;
+    after = whole + 1 < stages ? after : plan->problem.desc.cols;
     ups = ipt__min(ups, before);
     downs = ipt__min(downs, after);
     for (i = 0; i < ups && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
-        part->device = plan->matrix_bytes / before * begin;
-        part->up = ipt__area_of(part->device, 1, plan->matrix_bytes / before * (stop - begin), 0);
+        part->device = plan->problem.matrix_bytes / before * begin;
+        part->up = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / before * (stop - begin), 0);
         result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
         if (!result && whole)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
@@ -9156,8 +9218,8 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
         ipt__host_forget(&part->transposed);
-        part->device = plan->matrix_bytes / after * begin;
-        part->up = part->down = ipt__area_of(part->device, 1, plan->matrix_bytes / after * (stop - begin), 0);
+        part->device = plan->problem.matrix_bytes / after * begin;
+        part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
         if (whole + 1 < stages)
             result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
                                       &part->transposed);
@@ -9185,9 +9247,9 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
-    const size_t bytes = plan->matrix_bytes * desc->batch;
+    const size_t bytes = plan->problem.matrix_bytes * desc->batch;
     size_t parts = desc->host_queues, length;
     if (!parts) {
         parts = ipt__min(IPT__HOST_PARTS * devices, ipt__max(1, bytes / IPT__HOST_PART_BYTES));
@@ -9206,11 +9268,11 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 /* Sets the areas of part `index` in the host's matrix before and after the transposition. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size;
     if (desc->batch > 1)
         part->up = part->down =
-            ipt__area_of(first * desc->batch_stride, length, plan->matrix_bytes, desc->batch_stride);
+            ipt__area_of(first * desc->batch_stride, length, plan->problem.matrix_bytes, desc->batch_stride);
     else if (desc->rows >= desc->cols) {
         part->up = ipt__area_of(first * desc->cols * size, 1, length * desc->cols * size, 0);
         part->down = ipt__area_of(first * size, desc->cols, length * size, desc->rows * size);
@@ -9224,9 +9286,9 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
  * Otherwise it owns workspace within the rest of the plan's limit. */
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
-    ipt_plan_desc desc = plan->desc;
+    ipt_plan_desc desc = plan->problem.desc;
     ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
-    const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
+    const size_t budget = ipt__problem_budget(&plan->problem), devices = plan->split_count ? plan->split_count : 1;
     const size_t left =
         budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
     ipt_result result;
@@ -9276,7 +9338,7 @@ static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
  * borrow from the first. The plan's own workspace counts as well. */
 static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
 {
-    const size_t budget = ipt__plan_budget(plan);
+    const size_t budget = ipt__problem_budget(&plan->problem);
     if (!budget || plan->layout.workspace + bytes <= budget)
         return IPT_SUCCESS;
     plan->enough = (plan->split_count ? 2 * plan->split_count : 3) * least;
@@ -9290,7 +9352,8 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     const ipt_allocator *const allocator = &plan->context->allocator;
     const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->split_count ? plan->split_count : 1;
-    const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
+    const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
+                                                    : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
     size_t length, i, s, bytes = 0, least;
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
@@ -9466,17 +9529,17 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
  * fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size, longer = ipt__max(desc->rows, desc->cols);
     size_t most, length;
     memset(cut, 0, sizeof *cut);
     cut->tall = desc->rows >= desc->cols;
     cut->shorter = ipt__min(desc->rows, desc->cols);
-    if (plan->matrix_bytes <= capacity) {
-        const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->matrix_bytes, 1);
+    if (plan->problem.matrix_bytes <= capacity) {
+        const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->problem.matrix_bytes, 1);
         cut->matrices = ipt__min(enough, desc->batch);
         cut->chunks = ipt__ceil_divide(desc->batch, cut->matrices);
-        cut->chunk_bytes = cut->matrices * plan->matrix_bytes;
+        cut->chunk_bytes = cut->matrices * plan->problem.matrix_bytes;
         return 1;
     }
     if (cut->shorter <= IPT__CUT_CHUNK_BYTES / wanted)
@@ -9508,7 +9571,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
     const ipt__cut *const cut = &plan->cut;
-    return cut->matrices ? ipt__min(cut->matrices, plan->desc.batch - index * cut->matrices)
+    return cut->matrices ? ipt__min(cut->matrices, plan->problem.desc.batch - index * cut->matrices)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
 
@@ -9547,8 +9610,8 @@ static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *befor
     const ipt__cut *const cut = &plan->cut;
     const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
-        *before = ipt__area_of(index * cut->matrices * plan->desc.batch_stride, count, plan->matrix_bytes,
-                               plan->desc.batch_stride);
+        *before = ipt__area_of(index * cut->matrices * plan->problem.desc.batch_stride, count,
+                               plan->problem.matrix_bytes, plan->problem.desc.batch_stride);
         *after = *before;
     } else {
         *before = ipt__area_of(index * cut->chunk_panels * panel_bytes, 1, count * panel_bytes, 0);
@@ -10103,7 +10166,7 @@ static int ipt__blocks_list_all(ipt__command_list *list)
 /* Chooses the size and number of blocks. Returns 0 if their rows would be too short for the bus. */
 static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size, most = ipt__max(IPT__BLOCK_ROW_MOST / size, 1);
     memset(sizes, 0, sizeof *sizes);
     sizes->length = ipt__ceil_divide(desc->rows, ipt__max(ipt__ceil_divide(desc->rows, most), IPT__BLOCK_PARTS));
@@ -10130,7 +10193,7 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
     ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
     size_t i;
     memset(&list, 0, sizeof list);
-    list.desc = &plan->desc;
+    list.desc = &plan->problem.desc;
     list.sizes = sizes;
     list.free_units = sizes->units;
     list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* upload, transpose, spill, upload again, strips */
@@ -10174,7 +10237,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
                                       ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
     ipt__host_share *const share = &plan->host.shares[0];
-    ipt_plan_desc desc = plan->desc;
+    ipt_plan_desc desc = plan->problem.desc;
     ipt_result result;
     desc.rows = rows;
     desc.cols = cols;
@@ -10182,7 +10245,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.batch_stride = 0;
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
-    desc.host = plan->desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
+    desc.host = plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
@@ -10204,8 +10267,8 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
     const ipt__cut *const cut = &plan->cut;
     ipt_plan **const plans = plan->host.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
-    const size_t rows = cut->matrices ? plan->desc.rows : cut->tall ? cut->length : cut->shorter;
-    const size_t cols = cut->matrices ? plan->desc.cols : cut->tall ? cut->shorter : cut->length;
+    const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
+    const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
     ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, NULL, &plans[0]);
     if (!result && last != whole)
         result = ipt__cut_piece_plan(plan, rows, cols, last, 0, host, plans[0], &plans[1]);
@@ -10239,7 +10302,8 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
 /* True if the workspace of a cut plan is within the desc's limit. */
 static int ipt__cut_obeys(const ipt_plan *plan)
 {
-    return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
+    return plan->problem.desc.max_workspace <= 1 ||
+           ipt__share_workspace(&plan->host.shares[0]) <= plan->problem.desc.max_workspace;
 }
 
 /* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
@@ -10261,8 +10325,8 @@ static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host
 /* The workspace's share of a limit of device memory. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
-    return plan->desc.max_workspace ? plan->desc.max_workspace
-                                    : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+    return plan->problem.desc.max_workspace ? plan->problem.desc.max_workspace
+                                            : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
 }
 
 /* `bytes`, limited to the largest buffer of the device. */
@@ -10285,8 +10349,8 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
         return IPT_SUCCESS;
     result = ipt__blocks_list(plan, sizes);
     for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
-        const size_t rows = i & 1 ? plan->desc.rows % sizes->length : sizes->length,
-                     cols = i & 2 ? plan->desc.cols % sizes->columns : sizes->columns;
+        const size_t rows = i & 1 ? plan->problem.desc.rows % sizes->length : sizes->length,
+                     cols = i & 2 ? plan->problem.desc.cols % sizes->columns : sizes->columns;
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
@@ -10308,18 +10372,19 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host;
     ipt__host_share *share;
-    const size_t workspace = ipt__cut_workspace(plan, limit), line = ipt__min(plan->desc.rows, plan->desc.cols);
+    const size_t workspace = ipt__cut_workspace(plan, limit),
+                 line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
     cl_int error = CL_SUCCESS;
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
                                              IPT__CUT_BLOCK_WANTED, &plan->cut)) {
-        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
+        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
-                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->desc.rows,
-                         (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
+                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->problem.desc.rows,
+                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
                          (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
     }
     host->share_count = 1;
@@ -10339,7 +10404,7 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
-                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
@@ -10471,11 +10536,11 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     if (cut->matrices)
         return ipt__host_run_batch(run, &plan->host);
     if (by_blocks)
-        run->total = plan->desc.batch * plan->blocks.bus_bytes;
+        run->total = plan->problem.desc.batch * plan->blocks.bus_bytes;
     else
-        run->total += plan->desc.batch * ipt__moves_count(cut) * cut->block_bytes;
-    for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
-        run->data = data + i * plan->desc.batch_stride;
+        run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
+    for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
+        run->data = data + i * plan->problem.desc.batch_stride;
         if (by_blocks) {
             result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
@@ -10491,13 +10556,13 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         ipt__host_finish(&plan->host);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
-        if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
+        if (!result && run->done == run->total / plan->problem.desc.batch * (i + 1)) {
             if (cut->rest) {
                 ipt__area before, after;
                 ipt__cut_rest_places(cut, &before, &after);
                 ipt__area_copy(&after, run->data, kept, 0, cut->rest_bytes, 1);
             }
-            if (i + 1 == plan->desc.batch)
+            if (i + 1 == plan->problem.desc.batch)
                 run->cancelled = 0; /* too late to cancel */
         }
     }
@@ -10535,8 +10600,8 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
     cl_ulong bytes = 0;
-    if (plan->desc.max_device_memory)
-        return plan->desc.max_device_memory;
+    if (plan->problem.desc.max_device_memory)
+        return plan->problem.desc.max_device_memory;
     if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
         ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
@@ -10546,21 +10611,21 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
 /* True if the plan cuts its matrices. Such a plan has no stages of its own. */
 static int ipt__plan_is_cut(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const size_t limit = ipt__cut_limit(plan), budget = ipt__problem_budget(&plan->problem);
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
     if (plan->in_pieces)
         return 1;
     if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
-        return limit < plan->span_bytes;
-    return limit < budget || (!shared && limit - budget < plan->span_bytes);
+        return limit < plan->problem.span_bytes;
+    return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
     plan->make_piece = ipt__plan_make;
-    return ipt__cut_open_smaller(plan, plan->desc.max_device_memory ? plan->desc.max_device_memory
-                                                                    : ipt__cut_limit(plan) / 4 * 3);
+    return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
+                                                                            : ipt__cut_limit(plan) / 4 * 3);
 }
 
 /* Opens a cut plan within max_workspace. An error names a limit that was tried, because the limit changes how the
@@ -10568,13 +10633,13 @@ static ipt_result ipt__cut_open_host(ipt_plan *plan)
 static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     enum { TRIES = 16 };
-    const size_t limit = plan->desc.max_workspace;
+    const size_t limit = plan->problem.desc.max_workspace;
     ipt_result result = open(plan);
     int i;
     if (result || ipt__cut_obeys(plan))
         return result;
     for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
-        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        plan->problem.desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
         ipt__host_close(plan);
         memset(&plan->cut, 0, sizeof plan->cut);
         memset(&plan->blocks, 0, sizeof plan->blocks);
@@ -10583,19 +10648,20 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
     if (result || i == TRIES)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
-                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                         (unsigned long)plan->desc.elem_size);
+                         (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
+                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
                      "would do",
-                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
+                     (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
+                     (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
+                     (unsigned long)plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
 static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
     if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
@@ -10622,7 +10688,7 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
  * Returns the error; may replace its text. */
 static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
 {
-    ipt_plan_desc desc = refused->desc;
+    ipt_plan_desc desc = refused->problem.desc;
     char cause[IPT__CAUSE_BYTES];
     ipt_plan *trial;
     size_t enough = 0;
@@ -10633,7 +10699,7 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
         enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
         ipt_plan_destroy(trial);
     }
-    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
+    return enough > refused->enough ? ipt__fail_for_parts(ipt__problem_budget(&refused->problem), enough)
                                     : ipt__fail(error, "%s", cause);
 }
 
@@ -10674,8 +10740,9 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     cl_event event = NULL;
     void *mapped;
     ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->span_bytes,
-                                           run->data, "the host's matrix as a buffer", &plan->refused, &result);
+    const cl_mem buffer =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->problem.span_bytes, run->data,
+                         "the host's matrix as a buffer", &plan->refused, &result);
     if (result)
         return result;
     ipt__host_progress(run, 0);
@@ -10686,8 +10753,8 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
         if (!result)
             result = waited;
         mapped = result ? NULL
-                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->span_bytes, 0, NULL,
-                                                     NULL, &error);
+                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->problem.span_bytes,
+                                                     0, NULL, NULL, &error);
         if (!result && error)
             result = ipt__fail_opencl("clEnqueueMapBuffer", error);
         if (!result) {
@@ -10713,7 +10780,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
-    const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
+    const size_t bytes = plan->problem.span_bytes + (plan->problem.desc.batch_stride - plan->problem.matrix_bytes);
     cl_event event = NULL;
     ipt_result result = IPT_SUCCESS;
     const cl_mem buffer =
@@ -10747,7 +10814,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 /* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
 static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =
         plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
@@ -10756,9 +10823,10 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     if (plan->split_count || plan->cut.chunk_bytes)
         *scheme = IPT_HOST_OVERLAPPED;
     if (*scheme == IPT_HOST_AUTO)
-        *scheme = shares                                                                         ? IPT_HOST_SHARED
-                  : cuts && plan->matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES ? IPT_HOST_OVERLAPPED
-                                                                                                 : IPT_HOST_SYNCHRONOUS;
+        *scheme = shares ? IPT_HOST_SHARED
+                  : cuts && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
+                      ? IPT_HOST_OVERLAPPED
+                      : IPT_HOST_SYNCHRONOUS;
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
@@ -10779,17 +10847,17 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
     result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
+    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
         plan->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
         return ipt__host_run_synchronous(run);
     }
-    if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
+    if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
         ipt__host_take_slots(&plan->host);
     if (!result)
-        result = plan->cut.chunk_bytes       ? ipt__cut_run(run)
-                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
-                 : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
-                                             : ipt__host_run_blocks(run, &plan->host);
+        result = plan->cut.chunk_bytes          ? ipt__cut_run(run)
+                 : scheme == IPT_HOST_STAGES    ? ipt__host_run_stages(run, &plan->host)
+                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host)
+                                                : ipt__host_run_blocks(run, &plan->host);
     ipt__host_finish(&plan->host);
     return result;
 }
@@ -10797,7 +10865,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 /* Makes a cut plan for a host matrix after the device refused memory for the whole matrix. */
 static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 {
-    ipt_plan_desc desc = plan->desc;
+    ipt_plan_desc desc = plan->problem.desc;
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
@@ -10830,7 +10898,7 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
     ipt_result result;
     run->plan = plan->pieces;
     result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
-    if (!plan->context->allocation || plan->span_bytes <= plan->context->allocation) {
+    if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
         ipt_plan_destroy(plan->pieces);
         plan->pieces = NULL;
         IPT_LOCK_ACQUIRE(&plan->lock);
@@ -10843,9 +10911,9 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 /* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
-    const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
-    return limit && scheme != IPT_HOST_SHARED && !plan->desc.host && !plan->cut.chunk_bytes &&
-           (limit < budget || limit - budget < plan->span_bytes);
+    const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->cut.chunk_bytes &&
+           (limit < budget || limit - budget < plan->problem.span_bytes);
 }
 
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
@@ -10859,9 +10927,9 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     result = ipt__check_plan(plan);
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
-    if (!result && plan->desc.max_host_memory)
+    if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
-                           (unsigned long)plan->desc.max_host_memory);
+                           (unsigned long)plan->problem.desc.max_host_memory);
     if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
         return result;
@@ -10869,14 +10937,14 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.plan = plan;
     run.data = (char *)data;
     run.options = options ? options : &none;
-    run.total = 2 * plan->matrix_bytes * plan->desc.batch;
-    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
+    run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     IPT_LOCK_ACQUIRE(&plan->host_lock);
     plan->refused = 0;
     if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  (unsigned long)plan->desc.max_device_memory, data);
+                  (unsigned long)plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
     } else if (!plan->pieces)
         result = ipt__host_run_scheme(&run, scheme);
@@ -11113,7 +11181,7 @@ static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
         const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
         all += reports ? count * ipt__phase_reports(&plan->cut, phase) : count;
     }
-    return plan->cut.matrices ? all : all * plan->desc.batch;
+    return plan->cut.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -11138,7 +11206,7 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
     return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut) +
-           ipt__min(plan->desc.batch, 2) * ipt__storage_kept(&plan->cut);
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->cut);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -11153,8 +11221,8 @@ static size_t ipt__storage_scratch(const ipt__cut *cut)
 static ipt_result ipt__cut_open_storage(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host;
-    const size_t limit = plan->desc.max_host_memory, device = plan->desc.max_device_memory;
-    size_t capacity, workspace = plan->desc.max_workspace, used = 0;
+    const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
+    size_t capacity, workspace = plan->problem.desc.max_workspace, used = 0;
     ipt_result result;
     /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
@@ -11178,18 +11246,18 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
             "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
-            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->desc.rows,
-            (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
-            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) *
-                                ipt__min(plan->desc.rows, plan->desc.cols) +
-                            plan->matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->problem.desc.rows,
+            (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
+            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                                ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                            plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     if (!host->shares)
         return IPT_ERROR_OUT_OF_MEMORY;
     host->shares[0].context = plan->context;
-    result = ipt__cut_plans(plan, workspace, plan->desc.host);
+    result = ipt__cut_plans(plan, workspace, plan->problem.desc.host);
     return result;
 }
 
@@ -11443,7 +11511,7 @@ static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
     if (phase == IPT__PHASE_CHUNKS)
         piece.bytes = ipt__cut_count(run->plan, ipt__cut_chunk_at(cut, index)) *
-                      (cut->matrices ? run->plan->matrix_bytes : cut->piece_bytes * cut->shorter);
+                      (cut->matrices ? run->plan->problem.matrix_bytes : cut->piece_bytes * cut->shorter);
     else if (phase == IPT__PHASE_GROUPS)
         piece.bytes = cut->panels * cut->block_bytes;
     else if (phase == IPT__PHASE_MOVES)
@@ -11568,7 +11636,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
 {
     const ipt__cut *const cut = &plan->cut;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->desc.batch;
+    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     ipt__storage_run run;
     char *own = NULL, *scratch = NULL;
     size_t i;
@@ -11599,7 +11667,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     for (i = 0; i < IPT__CUT_SLOTS && scratch; ++i)
         run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
     for (i = 0; i < matrices && !result; ++i) {
-        run.base = i * plan->desc.batch_stride;
+        run.base = i * plan->problem.desc.batch_stride;
         run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
         for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
             size_t count, steps;
@@ -11623,12 +11691,12 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
 
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
 {
-    return plan && plan->desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+    return plan && plan->problem.desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
 }
 
 IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 {
-    return plan && plan->desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
+    return plan && plan->problem.desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
 }
 
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
@@ -11638,7 +11706,7 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     int turn;
     if (step >= resume || resume > steps)
         return 0;
-    each = plan->cut.matrices ? steps : steps / plan->desc.batch;
+    each = plan->cut.matrices ? steps : steps / plan->problem.desc.batch;
     within = step % each;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
@@ -11658,7 +11726,7 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
     if (!result && (!storage->read || !storage->write))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
-    if (!result && !plan->desc.max_host_memory)
+    if (!result && !plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;
@@ -11721,7 +11789,7 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     made = (ipt_plan *)ipt__allocate(&contexts[0]->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, contexts[0], desc);
+    ipt__plan_begin(made, contexts[0]);
     made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
     result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
@@ -11730,7 +11798,7 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
         ++made->split_count;
     }
     if (!result)
-        result = ipt__plan_check(made);
+        result = ipt__problem_fill(&contexts[0]->limits, desc, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (!result && (desc->max_device_memory || desc->max_host_memory))

@@ -41,9 +41,9 @@ static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t 
     m->context.allocator.alloc = allocate;
     m->context.allocator.free = release;
     m->plan.context = &m->context;
-    m->plan.desc.rows = rows;
-    m->plan.desc.cols = cols;
-    m->plan.desc.elem_size = 1;
+    m->plan.problem.desc.rows = rows;
+    m->plan.problem.desc.cols = cols;
+    m->plan.problem.desc.elem_size = 1;
     m->elements = rows * cols;
     sizes->length = length;
     sizes->columns = columns;
@@ -78,8 +78,8 @@ static void carry_out(model *m, const ipt__command *command)
 {
     const ipt__blocks *const sizes = &m->plan.blocks;
     const ipt__rect *const rect = &command->rect;
-    const size_t rows = command->plan & 1 ? m->plan.desc.rows % sizes->length : sizes->length,
-                 cols = command->plan & 2 ? m->plan.desc.cols % sizes->columns : sizes->columns;
+    const size_t rows = command->plan & 1 ? m->plan.problem.desc.rows % sizes->length : sizes->length,
+                 cols = command->plan & 2 ? m->plan.problem.desc.cols % sizes->columns : sizes->columns;
     int *const device = m->device + command->device;
     assert_true(command->device +
                     (command->kind == IPT__COMMAND_TRANSPOSE ? rows * cols : ipt__command_bytes(command)) <=
@@ -108,7 +108,7 @@ static void carry_out(model *m, const ipt__command *command)
 static int transposes_in_some_order(model *m)
 {
     const ipt__command *const commands = m->plan.host.commands;
-    const size_t count = m->plan.host.command_count, rows = m->plan.desc.rows, cols = m->plan.desc.cols;
+    const size_t count = m->plan.host.command_count, rows = m->plan.problem.desc.rows, cols = m->plan.problem.desc.cols;
     const int hasty = (int)test_random_between(0, IPT__BLOCK_QUEUES);
     size_t next[IPT__BLOCK_QUEUES] = {0}, left = count;
     for (size_t i = 0; i < m->elements; ++i)
@@ -199,9 +199,9 @@ static void blocks_worth_it(void **state)
     memset(&plan, 0, sizeof plan);
     for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
         ipt__blocks *const sizes = &plan.blocks;
-        plan.desc.rows = shapes[s][0];
-        plan.desc.cols = shapes[s][1];
-        plan.desc.elem_size = shapes[s][2];
+        plan.problem.desc.rows = shapes[s][0];
+        plan.problem.desc.cols = shapes[s][1];
+        plan.problem.desc.elem_size = shapes[s][2];
         assert_int_equal(ipt__blocks_choose(&plan, shapes[s][0] * shapes[s][1] * shapes[s][2] / 4, sizes),
                          shapes[s][3]);
         assert_true(!shapes[s][3] || (sizes->unit_bytes >= 700000 && sizes->unit_bytes <= (size_t)1 << 24));

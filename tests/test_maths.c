@@ -280,35 +280,32 @@ static void maths_divisors(void **state)
 /* A CPU, a GPU, and a GPU that holds cooperative panels. */
 enum { DEVICE_CPU, DEVICE_GPU, DEVICE_COOPERATIVE, DEVICE_COUNT };
 
-static void make_plan(ipt_context *context, ipt_plan *plan, int device, size_t local_memory, size_t rows, size_t cols,
-                      size_t elem_size)
+static void make_problem(ipt__problem *problem, int device, size_t local_memory, size_t rows, size_t cols,
+                         size_t elem_size)
 {
-    static ipt__program panel;
-    memset(context, 0, sizeof *context);
-    memset(plan, 0, sizeof *plan);
-    panel.params.local_bytes = 110592;
-    panel.params.group_size = 512;
-    plan->resident = 264;
-    panel.params.tall = rows >= cols;
-    panel.params.narrow = (rows < cols ? rows : cols) * elem_size <= IPT__NARROW_BYTES;
-    plan->panel = device == DEVICE_COOPERATIVE ? &panel : NULL;
-    context->limits.cpu = device == DEVICE_CPU;
-    context->limits.group_size = 256;
-    context->limits.local_memory = local_memory;
-    context->limits.compute_units = 100;
-    plan->context = context;
-    plan->desc.rows = rows;
-    plan->desc.cols = cols;
-    plan->desc.elem_size = elem_size;
-    assert_int_equal(ipt__plan_check(plan), IPT_SUCCESS);
+    ipt__limits limits = {0};
+    ipt_plan_desc desc = {0};
+    limits.cpu = device == DEVICE_CPU;
+    limits.group_size = 256;
+    limits.local_memory = local_memory;
+    limits.compute_units = 100;
+    desc.rows = rows;
+    desc.cols = cols;
+    desc.elem_size = elem_size;
+    assert_int_equal(ipt__problem_fill(&limits, &desc, problem), IPT_SUCCESS);
+    problem->panel.local_bytes = 110592;
+    problem->panel.group_size = 512;
+    problem->panel.resident = device == DEVICE_COOPERATIVE ? 264 : 0;
+    problem->panel.tall = rows >= cols;
+    problem->panel.narrow = (rows < cols ? rows : cols) * elem_size <= IPT__NARROW_BYTES;
 }
 
 /* What panel.cl takes for granted: the chunks cover their panels, a chunk fits local memory, its rows begin alike for a
  * work-item, an order's work-groups run together, and all counts fit 32 bits. */
-static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
+static void check_chunks(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     const ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
+    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
     const size_t length = chunks->tall ? stage->rows : stage->cols, side = chunks->tall ? stage->cols : stage->rows;
     const size_t panels = stage->instances, groups = chunks->across * chunks->down;
     const size_t runs = (chunks->tall ? chunks->y : chunks->x) * chunks->pack;
@@ -319,7 +316,7 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
     assert_true(chunks->pack == 1 || (chunks->narrow && groups == 1));
     assert_true(chunks->neighbours == (stage->tail_length != 0) &&
                 (chunks->waits || (groups == 1 && !chunks->neighbours)));
-    assert_true(!chunks->waits || groups <= plan->resident / (panels > 1 ? 2 : 1));
+    assert_true(!chunks->waits || groups <= problem->panel.resident / (panels > 1 ? 2 : 1));
     /* Every row of a tall panel is in a block that is counted, the rows of a wide one are those of its blocks or more.
      */
     assert_true(chunks->blocks >= 1 && chunks->blocks <= 4 && chunks->block_rows >= 1);
@@ -330,9 +327,9 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
         assert_true(chunks->blocks * chunks->block_rows <= length && chunks->blocks <= chunks->across);
     if (chunks->tall && chunks->blocks > 1)
         assert_true(chunks->down == 1 &&
-                    chunks->block_rows % (plan->panel->params.group_size / chunks->tile.run_lanes) == 0);
-    assert_true(groups * chunks->ticket_groups * plan->desc.batch < 1u << 31);
-    assert_true(panels * length + stage->tail_length == (chunks->tall ? plan->desc.rows : plan->desc.cols));
+                    chunks->block_rows % (problem->panel.group_size / chunks->tile.run_lanes) == 0);
+    assert_true(groups * chunks->ticket_groups * problem->desc.batch < 1u << 31);
+    assert_true(panels * length + stage->tail_length == (chunks->tall ? problem->desc.rows : problem->desc.cols));
     assert_true(layout->saved_elements == stage->tail_length * side);
     if (chunks->tall && chunks->narrow) {
         const size_t fetched = (chunks->pack * length * side * size + 30) / 16;
@@ -340,17 +337,17 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
     } else {
         const size_t run = (chunks->tall ? chunks->x : length) * size, stride = (chunks->tall ? side : length) * size;
         assert_true(runs <= IPT__CHUNK_RUNS && chunks->x * chunks->pack <= IPT__CHUNK_RUNS);
-        assert_true(chunks->tile.pitch * 16 >= run + 16 - plan->unit_bytes);
+        assert_true(chunks->tile.pitch * 16 >= run + 16 - problem->unit_bytes);
         assert_true((runs - 1) * chunks->tile.pitch + ((runs - 1) >> chunks->tile.skew) + chunks->tile.pitch <=
                     vectors);
-        assert_true(!chunks->tall || plan->panel->params.group_size / chunks->tile.run_lanes * stride % 16 == 0);
+        assert_true(!chunks->tall || problem->panel.group_size / chunks->tile.run_lanes * stride % 16 == 0);
     }
 }
 
 /* What holds of every layout: the stages cover the matrix, and no stage takes more than the workspace. */
-static void check_layout(const ipt_plan *plan, const ipt__layout *layout)
+static void check_layout(const ipt__problem *problem, const ipt__layout *layout)
 {
-    const size_t elements = plan->desc.rows * plan->desc.cols;
+    const size_t elements = problem->desc.rows * problem->desc.cols;
     int i;
     for (i = 0; i < layout->stage_count; ++i) {
         const ipt__stage *const stage = &layout->stages[i];
@@ -359,13 +356,13 @@ static void check_layout(const ipt_plan *plan, const ipt__layout *layout)
             continue;
         }
         assert_true(stage->instances * stage->rows * stage->cols * stage->length + layout->saved_elements == elements);
-        assert_true(stage->matrices_at_once >= 1 && stage->matrices_at_once <= plan->desc.batch);
+        assert_true(stage->matrices_at_once >= 1 && stage->matrices_at_once <= problem->desc.batch);
         assert_true(stage->instances_at_once >= 1 && stage->instances_at_once <= stage->instances);
         assert_true(layout->scratch_offset +
-                        stage->matrices_at_once * stage->instances_at_once * ipt__stage_need(plan, layout, stage) <=
+                        stage->matrices_at_once * stage->instances_at_once * ipt__stage_need(problem, layout, stage) <=
                     layout->workspace);
         if (stage->kind == IPT__STAGE_PANEL)
-            check_chunks(plan, layout, stage);
+            check_chunks(problem, layout, stage);
         if (stage->row_slots) {
             /* The last slot ends inside the matrix. */
             const size_t length = ipt__slot_length(stage);
@@ -391,36 +388,35 @@ static void maths_choice_of_super_element(void **state)
     (void)state;
     for (i = 0; i < TEST_COUNT(shapes); ++i)
         for (device = 0; device < DEVICE_COUNT; ++device) {
-            ipt_context context;
-            ipt_plan plan;
+            ipt__problem problem;
             ipt__layout layout, other;
             size_t budget, long_side, least = (size_t)-1;
-            make_plan(&context, &plan, device, 32768, shapes[i][0], shapes[i][1], shapes[i][2]);
-            plan.desc.sequence = IPT_SEQUENCE_TWO_PASS;
-            budget = ipt__plan_budget(&plan);
-            assert_true(budget == (plan.matrix_bytes / 100 > 1u << 20 ? plan.matrix_bytes / 100 : 1u << 20));
+            make_problem(&problem, device, 32768, shapes[i][0], shapes[i][1], shapes[i][2]);
+            problem.desc.sequence = IPT_SEQUENCE_TWO_PASS;
+            budget = ipt__problem_budget(&problem);
+            assert_true(budget == (problem.matrix_bytes / 100 > 1u << 20 ? problem.matrix_bytes / 100 : 1u << 20));
             long_side = shapes[i][0] > shapes[i][1] ? shapes[i][0] : shapes[i][1];
 
             /* Within the default budget there always is one, and the chosen one is no dearer than any other that fits.
              */
-            assert_int_equal(ipt__layout_choose(&plan, &layout, budget), IPT_SUCCESS);
-            check_layout(&plan, &layout);
+            assert_int_equal(ipt__layout_choose(&problem, &layout, budget), IPT_SUCCESS);
+            check_layout(&problem, &layout);
             assert_true(layout.workspace <= budget);
             for (length = 1; length <= long_side && length * shapes[i][2] <= IPT__SUPER_BYTES; ++length) {
-                ipt__layout_of_length(&plan, &other, length, budget);
-                check_layout(&plan, &other);
+                ipt__layout_of_length(&problem, &other, length, budget);
+                check_layout(&problem, &other);
                 assert_true(other.workspace > budget || layout.cost <= other.cost);
                 cooperative += other.cooperative;
-                ipt__layout_of_length(&plan, &other, length, 0);
+                ipt__layout_of_length(&problem, &other, length, 0);
                 assert_true(other.workspace == other.minimum_workspace);
                 least = other.workspace < least ? other.workspace : least;
             }
             /* As little as possible is just that, and a budget of as much is enough. */
-            assert_int_equal(ipt__layout_choose(&plan, &layout, 0), IPT_SUCCESS);
-            check_layout(&plan, &layout);
+            assert_int_equal(ipt__layout_choose(&problem, &layout, 0), IPT_SUCCESS);
+            check_layout(&problem, &layout);
             if (shapes[i][2] <= IPT__SUPER_BYTES)
                 assert_true(layout.workspace == least);
-            assert_int_equal(ipt__layout_choose(&plan, &other, layout.workspace), IPT_SUCCESS);
+            assert_int_equal(ipt__layout_choose(&problem, &other, layout.workspace), IPT_SUCCESS);
             assert_true(other.workspace <= layout.workspace);
         }
     assert_true(cooperative > 1000);

@@ -47,8 +47,8 @@ static void check_tiles(const ipt_plan *plan)
     size_t rows, cols;
     const ipt__tile_layout layout = ipt__out_of_place_tile(plan, &rows, &cols);
     assert_int_equal(program->id, IPT__KERNEL_out_of_place);
-    assert_in_range(rows, 1, plan->desc.rows);
-    assert_in_range(cols, 1, plan->desc.cols);
+    assert_in_range(rows, 1, plan->problem.desc.rows);
+    assert_in_range(cols, 1, plan->problem.desc.cols);
     assert_in_range(ipt__tile_vectors(&layout, rows), 1, program->params.local_bytes / 16);
 }
 

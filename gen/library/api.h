@@ -35,7 +35,7 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     made = (ipt_plan *)ipt__allocate(&contexts[0]->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, contexts[0], desc);
+    ipt__plan_begin(made, contexts[0]);
     made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
     result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
@@ -44,7 +44,7 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
         ++made->split_count;
     }
     if (!result)
-        result = ipt__plan_check(made);
+        result = ipt__problem_fill(&contexts[0]->limits, desc, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (!result && (desc->max_device_memory || desc->max_host_memory))

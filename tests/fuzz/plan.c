@@ -127,11 +127,11 @@ static bool at_most(long double a, long double b)
 
 static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const long double elements = (long double)plan->desc.rows * (long double)plan->desc.cols;
+    const long double elements = (long double)plan->problem.desc.rows * (long double)plan->problem.desc.cols;
     const long double grid = (long double)stage->instances * (long double)stage->rows * (long double)stage->cols *
                              (long double)stage->length;
     const long double slab = (long double)stage->rows * (long double)stage->cols * (long double)stage->length *
-                             (long double)plan->desc.elem_size;
+                             (long double)plan->problem.desc.elem_size;
     FUZZ_EXPECT(stage->instances > 0 && stage->rows > 0 && stage->cols > 0 && stage->length > 0);
     FUZZ_EXPECT(at_most(grid, elements));
     FUZZ_EXPECT(stage->kernels[0] >= 0 && stage->kernels[0] < plan->kernel_count);
@@ -144,7 +144,7 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
         break;
     case IPT__STAGE_SHUFFLE:
         FUZZ_EXPECT(stage->piece_units > 0 && stage->pieces > 0);
-        FUZZ_EXPECT(at_most((long double)stage->length * (long double)plan->element_units,
+        FUZZ_EXPECT(at_most((long double)stage->length * (long double)plan->problem.element_units,
                             (long double)stage->piece_units * (long double)stage->pieces));
         FUZZ_EXPECT(stage->matrices_at_once > 0 && stage->instances_at_once > 0);
         if (!(stage->chains && plan->layout.cooperative)) /* a bit to a slot at least */
@@ -172,10 +172,10 @@ static void expect_workspace(const ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt__layout *layout = &plan->layout;
     const size_t workspace = ipt_plan_workspace(plan);
-    const long double matrices = (long double)plan->desc.rows * (long double)plan->desc.cols *
-                                 (long double)plan->desc.elem_size * (long double)plan->desc.batch;
-    const long double saved =
-        (long double)layout->saved_elements * (long double)plan->desc.elem_size * (long double)plan->desc.batch;
+    const long double matrices = (long double)plan->problem.desc.rows * (long double)plan->problem.desc.cols *
+                                 (long double)plan->problem.desc.elem_size * (long double)plan->problem.desc.batch;
+    const long double saved = (long double)layout->saved_elements * (long double)plan->problem.desc.elem_size *
+                              (long double)plan->problem.desc.batch;
     FUZZ_EXPECT(workspace == layout->workspace && workspace >= layout->scratch_offset);
     FUZZ_EXPECT(at_most(saved, (long double)layout->saved_bytes) && layout->saved_bytes <= layout->scratch_offset);
     if (desc->max_workspace > 1)

@@ -30,14 +30,14 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
 {
     ipt__wisdom wisdom;
     memset(&wisdom, 0, sizeof wisdom);
-    wisdom.rows = plan->desc.rows;
-    wisdom.cols = plan->desc.cols;
-    wisdom.elem_size = plan->desc.elem_size;
-    wisdom.batch = plan->desc.batch;
-    wisdom.batch_stride = plan->desc.batch_stride;
+    wisdom.rows = plan->problem.desc.rows;
+    wisdom.cols = plan->problem.desc.cols;
+    wisdom.elem_size = plan->problem.desc.elem_size;
+    wisdom.batch = plan->problem.desc.batch;
+    wisdom.batch_stride = plan->problem.desc.batch_stride;
     wisdom.workspace = budget;
-    wisdom.no_cooperative = (plan->desc.flags & IPT_NO_COOPERATIVE) != 0;
-    wisdom.expression = plan->desc.expression != NULL;
+    wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
+    wisdom.expression = plan->problem.desc.expression != NULL;
     return wisdom;
 }
 
@@ -85,9 +85,9 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
         if (ipt__wisdom_same(known, &wanted))
             length = known->length;
     IPT_LOCK_RELEASE(&context->lock);
-    if (!length || length > ipt__max(plan->desc.rows, plan->desc.cols))
+    if (!length || length > ipt__max(plan->problem.desc.rows, plan->problem.desc.cols))
         return 0;
-    ipt__layout_of_length(plan, &layout, length, budget);
+    ipt__layout_of_length(&plan->problem, &layout, length, budget);
     if (layout.workspace > (budget ? budget : plan->layout.workspace))
         return 0;
     plan->layout = layout;

@@ -14,9 +14,9 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
 /* Names the limit that forces the plan to cut its matrices. */
 static const char *ipt__limit_name(const ipt_plan *plan)
 {
-    return plan->desc.max_host_memory     ? "max_host_memory"
-           : plan->desc.max_device_memory ? "max_device_memory"
-                                          : "the device's memory";
+    return plan->problem.desc.max_host_memory     ? "max_host_memory"
+           : plan->problem.desc.max_device_memory ? "max_device_memory"
+                                                  : "the device's memory";
 }
 
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
@@ -26,7 +26,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     if (!result && plan->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                         ipt__limit_name(plan), plan->desc.max_host_memory ? "storages" : "host matrices");
+                         ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
 }
 
@@ -34,7 +34,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
  * units, or words if those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
-    return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
+    return plan->context->limits.cpu ? plan->problem.unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
 /* Checks a buffer that holds the batch from byte `offset`. refused: access flags that the buffer must not have.
@@ -71,12 +71,13 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
                          name, host, (unsigned long)ipt__host_alignment(plan));
-    if (offset % plan->unit_bytes)
+    if (offset % plan->problem.unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
-                         (unsigned long)offset, (unsigned long)plan->unit_bytes);
-    if (offset > bytes || bytes - offset < plan->span_bytes)
+                         (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
+    if (offset > bytes || bytes - offset < plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)plan->span_bytes, offset_name, (unsigned long)offset);
+                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, offset_name,
+                         (unsigned long)offset);
     return IPT_SUCCESS;
 }
 
@@ -225,8 +226,8 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
     place.buffer = buffer;
-    place.base = byte_offset / plan->unit_bytes;
-    place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+    place.base = byte_offset / plan->problem.unit_bytes;
+    place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
     IPT_LOCK_ACQUIRE(&ipt__plan_owner(plan)->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
@@ -260,8 +261,8 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
         result = ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
     if (result)
         return result;
-    if (source_memory == destination_memory && source_begin < destination_begin + plan->span_bytes &&
-        destination_begin < source_begin + plan->span_bytes)
+    if (source_memory == destination_memory && source_begin < destination_begin + plan->problem.span_bytes &&
+        destination_begin < source_begin + plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
                          (unsigned long)destination_offset, (unsigned long)source_offset);
@@ -273,15 +274,17 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
 static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
 {
     const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->desc.elem_size, vectors = params->local_bytes / 16;
-    const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
+    const size_t size = plan->problem.desc.elem_size, vectors = params->local_bytes / 16;
+    const size_t most_rows = ipt__min(plan->problem.desc.rows, IPT__CHUNK_RUNS);
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
-    if (plan->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
-        wanted = ipt__max(wanted, (vectors / plan->desc.rows > 2 ? vectors / plan->desc.rows - 2 : 0) * 16 / size);
-    *tile_cols = ipt__min(plan->desc.cols, wanted);
+    if (plan->problem.desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
+        wanted = ipt__max(wanted, (vectors / plan->problem.desc.rows > 2 ? vectors / plan->problem.desc.rows - 2 : 0) *
+                                      16 / size);
+    *tile_cols = ipt__min(plan->problem.desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
+        layout =
+            ipt__lay_out_tile(&plan->problem, params->group_size, *tile_cols * size, plan->problem.desc.cols * size);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
@@ -302,10 +305,10 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
         tries[0] = IPT__CHUNK_BYTES_LARGE;
     if (limits->local_memory >= 8192)
         tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->desc.elem_size <= 256; ++i) {
+    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
-        params = ipt__plan_params(plan, plan->element_units, 1);
-        params.apply = plan->desc.expression != NULL;
+        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+        params.apply = plan->problem.desc.expression != NULL;
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
         params.local_bytes = (cl_uint)tries[i];
@@ -316,16 +319,16 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(plan, plan->element_units, 1);
-    params.apply = plan->desc.expression != NULL;
+    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+    params.apply = plan->problem.desc.expression != NULL;
     return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &plan->out_of_place_kernel);
 }
 
 static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
 {
     const ipt_plan *const plan = run->plan;
-    const ipt_plan_desc *const desc = &plan->desc;
-    const cl_ulong units = plan->element_units;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const cl_ulong units = plan->problem.element_units;
     ipt__tile_layout layout;
     ipt__out_of_place_arguments a;
     size_t tile_rows, tile_cols;
@@ -396,10 +399,10 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
     from.buffer = source;
-    from.base = source_offset / plan->unit_bytes;
+    from.base = source_offset / plan->problem.unit_bytes;
     to.buffer = destination;
-    to.base = destination_offset / plan->unit_bytes;
-    from.matrix_stride = to.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+    to.base = destination_offset / plan->problem.unit_bytes;
+    from.matrix_stride = to.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
     IPT_LOCK_ACQUIRE(&plan->lock);
     if (plan->out_of_place_kernel < 0)
         result = ipt__out_of_place_get(plan);
@@ -423,10 +426,11 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
-    const size_t pitch = plan->desc.batch_stride, origin[3] = {0, 0, 0},
-                 region[3] = {plan->matrix_bytes, plan->desc.batch, 1};
-    const int dense = pitch == plan->matrix_bytes || plan->desc.batch == 1;
-    const size_t step = dense ? plan->span_bytes : pitch, bytes = dense ? plan->span_bytes : plan->matrix_bytes;
+    const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
+                 region[3] = {plan->problem.matrix_bytes, plan->problem.desc.batch, 1};
+    const int dense = pitch == plan->problem.matrix_bytes || plan->problem.desc.batch == 1;
+    const size_t step = dense ? plan->problem.span_bytes : pitch,
+                 bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
     size_t at;
     cl_int error = CL_SUCCESS;
     if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
@@ -437,7 +441,7 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
-    for (at = 0; at < plan->span_bytes && !error; at += step)
+    for (at = 0; at < plan->problem.span_bytes && !error; at += step)
         error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
                          : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;

@@ -63,34 +63,21 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
-/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
-static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size_t tiles, size_t *side, size_t *chunk)
-{
-    const size_t limit = ipt__min(plan->context->limits.local_memory, IPT__TRANSPOSE_BYTES);
-    *side = 32;
-    *chunk = ipt__min(element_units, 16);
-    while (tiles * *side * (*side * *chunk + 1) * plan->unit_bytes > limit) {
-        if (*side > 4 || *chunk == 1)
-            *side /= 2;
-        else
-            *chunk /= 2;
-    }
-}
-
 /* Completes the arguments and enqueues a tiled transposition of `matrices` matrices. */
 static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
                                      ipt__transpose_arguments *a, size_t matrices)
 {
     size_t side, chunk;
     cl_ulong groups;
-    ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
+    ipt__transpose_tile(&run->plan->problem, a->element_units, 1, &side, &chunk);
     groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
              ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
     a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
     a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
-    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a, groups);
+    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->problem.unit_bytes, a,
+                           groups);
 }
 
 /* Enqueues a copy of rows. The caller sets row counts, slots and strides; 1 slot a row is a plain copy. `kernel` moves
@@ -98,7 +85,7 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
 static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
                                 ipt__copy_arguments *a, size_t matrices)
 {
-    const cl_ulong units = IPT__WORD_BYTES / run->plan->unit_bytes;
+    const cl_ulong units = IPT__WORD_BYTES / run->plan->problem.unit_bytes;
     const ipt__params *params;
     if (stage->by_words && !run->unaligned && a->source_base % units == 0 && a->target_base % units == 0) {
         kernel = stage->word_kernel;

@@ -290,7 +290,7 @@ static int ipt__blocks_list_all(ipt__command_list *list)
 /* Chooses the size and number of blocks. Returns 0 if their rows would be too short for the bus. */
 static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size, most = ipt__max(IPT__BLOCK_ROW_MOST / size, 1);
     memset(sizes, 0, sizeof *sizes);
     sizes->length = ipt__ceil_divide(desc->rows, ipt__max(ipt__ceil_divide(desc->rows, most), IPT__BLOCK_PARTS));
@@ -317,7 +317,7 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
     ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
     size_t i;
     memset(&list, 0, sizeof list);
-    list.desc = &plan->desc;
+    list.desc = &plan->problem.desc;
     list.sizes = sizes;
     list.free_units = sizes->units;
     list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* upload, transpose, spill, upload again, strips */

@@ -6,7 +6,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
                                       ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
     ipt__host_share *const share = &plan->host.shares[0];
-    ipt_plan_desc desc = plan->desc;
+    ipt_plan_desc desc = plan->problem.desc;
     ipt_result result;
     desc.rows = rows;
     desc.cols = cols;
@@ -14,7 +14,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.batch_stride = 0;
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
-    desc.host = plan->desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
+    desc.host = plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
@@ -36,8 +36,8 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
     const ipt__cut *const cut = &plan->cut;
     ipt_plan **const plans = plan->host.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
-    const size_t rows = cut->matrices ? plan->desc.rows : cut->tall ? cut->length : cut->shorter;
-    const size_t cols = cut->matrices ? plan->desc.cols : cut->tall ? cut->shorter : cut->length;
+    const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
+    const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
     ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, NULL, &plans[0]);
     if (!result && last != whole)
         result = ipt__cut_piece_plan(plan, rows, cols, last, 0, host, plans[0], &plans[1]);
@@ -71,7 +71,8 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
 /* True if the workspace of a cut plan is within the desc's limit. */
 static int ipt__cut_obeys(const ipt_plan *plan)
 {
-    return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
+    return plan->problem.desc.max_workspace <= 1 ||
+           ipt__share_workspace(&plan->host.shares[0]) <= plan->problem.desc.max_workspace;
 }
 
 /* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
@@ -93,8 +94,8 @@ static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host
 /* The workspace's share of a limit of device memory. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
-    return plan->desc.max_workspace ? plan->desc.max_workspace
-                                    : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+    return plan->problem.desc.max_workspace ? plan->problem.desc.max_workspace
+                                            : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
 }
 
 /* `bytes`, limited to the largest buffer of the device. */
@@ -117,8 +118,8 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
         return IPT_SUCCESS;
     result = ipt__blocks_list(plan, sizes);
     for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
-        const size_t rows = i & 1 ? plan->desc.rows % sizes->length : sizes->length,
-                     cols = i & 2 ? plan->desc.cols % sizes->columns : sizes->columns;
+        const size_t rows = i & 1 ? plan->problem.desc.rows % sizes->length : sizes->length,
+                     cols = i & 2 ? plan->problem.desc.cols % sizes->columns : sizes->columns;
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
@@ -140,18 +141,19 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host;
     ipt__host_share *share;
-    const size_t workspace = ipt__cut_workspace(plan, limit), line = ipt__min(plan->desc.rows, plan->desc.cols);
+    const size_t workspace = ipt__cut_workspace(plan, limit),
+                 line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
     cl_int error = CL_SUCCESS;
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
                                              IPT__CUT_BLOCK_WANTED, &plan->cut)) {
-        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
+        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
-                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->desc.rows,
-                         (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
+                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->problem.desc.rows,
+                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
                          (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
     }
     host->share_count = 1;
@@ -171,7 +173,7 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
-                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
@@ -303,11 +305,11 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     if (cut->matrices)
         return ipt__host_run_batch(run, &plan->host);
     if (by_blocks)
-        run->total = plan->desc.batch * plan->blocks.bus_bytes;
+        run->total = plan->problem.desc.batch * plan->blocks.bus_bytes;
     else
-        run->total += plan->desc.batch * ipt__moves_count(cut) * cut->block_bytes;
-    for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
-        run->data = data + i * plan->desc.batch_stride;
+        run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
+    for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
+        run->data = data + i * plan->problem.desc.batch_stride;
         if (by_blocks) {
             result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
@@ -323,13 +325,13 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         ipt__host_finish(&plan->host);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
-        if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
+        if (!result && run->done == run->total / plan->problem.desc.batch * (i + 1)) {
             if (cut->rest) {
                 ipt__area before, after;
                 ipt__cut_rest_places(cut, &before, &after);
                 ipt__area_copy(&after, run->data, kept, 0, cut->rest_bytes, 1);
             }
-            if (i + 1 == plan->desc.batch)
+            if (i + 1 == plan->problem.desc.batch)
                 run->cancelled = 0; /* too late to cancel */
         }
     }

@@ -24,8 +24,8 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
     cl_ulong bytes = 0;
-    if (plan->desc.max_device_memory)
-        return plan->desc.max_device_memory;
+    if (plan->problem.desc.max_device_memory)
+        return plan->problem.desc.max_device_memory;
     if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
         ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
@@ -35,21 +35,21 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
 /* True if the plan cuts its matrices. Such a plan has no stages of its own. */
 static int ipt__plan_is_cut(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const size_t limit = ipt__cut_limit(plan), budget = ipt__problem_budget(&plan->problem);
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
     if (plan->in_pieces)
         return 1;
     if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
-        return limit < plan->span_bytes;
-    return limit < budget || (!shared && limit - budget < plan->span_bytes);
+        return limit < plan->problem.span_bytes;
+    return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
     plan->make_piece = ipt__plan_make;
-    return ipt__cut_open_smaller(plan, plan->desc.max_device_memory ? plan->desc.max_device_memory
-                                                                    : ipt__cut_limit(plan) / 4 * 3);
+    return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
+                                                                            : ipt__cut_limit(plan) / 4 * 3);
 }
 
 /* Opens a cut plan within max_workspace. An error names a limit that was tried, because the limit changes how the
@@ -57,13 +57,13 @@ static ipt_result ipt__cut_open_host(ipt_plan *plan)
 static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     enum { TRIES = 16 };
-    const size_t limit = plan->desc.max_workspace;
+    const size_t limit = plan->problem.desc.max_workspace;
     ipt_result result = open(plan);
     int i;
     if (result || ipt__cut_obeys(plan))
         return result;
     for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
-        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        plan->problem.desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
         ipt__host_close(plan);
         memset(&plan->cut, 0, sizeof plan->cut);
         memset(&plan->blocks, 0, sizeof plan->blocks);
@@ -72,19 +72,20 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
     if (result || i == TRIES)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
-                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                         (unsigned long)plan->desc.elem_size);
+                         (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
+                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
                      "would do",
-                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
+                     (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
+                     (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
+                     (unsigned long)plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
 static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
     if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
@@ -111,7 +112,7 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
  * Returns the error; may replace its text. */
 static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
 {
-    ipt_plan_desc desc = refused->desc;
+    ipt_plan_desc desc = refused->problem.desc;
     char cause[IPT__CAUSE_BYTES];
     ipt_plan *trial;
     size_t enough = 0;
@@ -122,7 +123,7 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
         enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
         ipt_plan_destroy(trial);
     }
-    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
+    return enough > refused->enough ? ipt__fail_for_parts(ipt__problem_budget(&refused->problem), enough)
                                     : ipt__fail(error, "%s", cause);
 }
 

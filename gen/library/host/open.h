@@ -3,9 +3,9 @@
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
-    const size_t bytes = plan->matrix_bytes * desc->batch;
+    const size_t bytes = plan->problem.matrix_bytes * desc->batch;
     size_t parts = desc->host_queues, length;
     if (!parts) {
         parts = ipt__min(IPT__HOST_PARTS * devices, ipt__max(1, bytes / IPT__HOST_PART_BYTES));
@@ -24,11 +24,11 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 /* Sets the areas of part `index` in the host's matrix before and after the transposition. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size;
     if (desc->batch > 1)
         part->up = part->down =
-            ipt__area_of(first * desc->batch_stride, length, plan->matrix_bytes, desc->batch_stride);
+            ipt__area_of(first * desc->batch_stride, length, plan->problem.matrix_bytes, desc->batch_stride);
     else if (desc->rows >= desc->cols) {
         part->up = ipt__area_of(first * desc->cols * size, 1, length * desc->cols * size, 0);
         part->down = ipt__area_of(first * size, desc->cols, length * size, desc->rows * size);
@@ -42,9 +42,9 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
  * Otherwise it owns workspace within the rest of the plan's limit. */
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
-    ipt_plan_desc desc = plan->desc;
+    ipt_plan_desc desc = plan->problem.desc;
     ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
-    const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
+    const size_t budget = ipt__problem_budget(&plan->problem), devices = plan->split_count ? plan->split_count : 1;
     const size_t left =
         budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
     ipt_result result;
@@ -94,7 +94,7 @@ static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
  * borrow from the first. The plan's own workspace counts as well. */
 static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
 {
-    const size_t budget = ipt__plan_budget(plan);
+    const size_t budget = ipt__problem_budget(&plan->problem);
     if (!budget || plan->layout.workspace + bytes <= budget)
         return IPT_SUCCESS;
     plan->enough = (plan->split_count ? 2 * plan->split_count : 3) * least;
@@ -108,7 +108,8 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     const ipt_allocator *const allocator = &plan->context->allocator;
     const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->split_count ? plan->split_count : 1;
-    const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
+    const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
+                                                    : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
     size_t length, i, s, bytes = 0, least;
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;

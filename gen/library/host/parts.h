@@ -147,8 +147,8 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
             const size_t each = stage.instances / grain;
             ipt__place place;
             place.buffer = buffer;
-            place.base = run.skipped = begin * each * ipt__instance_units(plan, &stage);
-            place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+            place.base = run.skipped = begin * each * ipt__instance_units(&plan->problem, &stage);
+            place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
             stage.instances = (stop - begin) * each;
             result = ipt__run_stage(&run, &stage, &place);
         }
@@ -175,7 +175,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ++whole;
     before = ipt__host_grain(plan, 0, whole);
     after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
+    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
         (whole + 1 < stages && !after))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
@@ -183,15 +183,15 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
                          ipt_host_string(IPT_HOST_STAGES));
     ups = whole ? ipt__min(before, host->part_count) : host->part_count;
     downs = whole + 1 < stages ? ipt__min(after, host->part_count) : host->part_count;
-    before = whole ? before : plan->desc.rows;
-    after = whole + 1 < stages ? after : plan->desc.cols;
+    before = whole ? before : plan->problem.desc.rows;
+    after = whole + 1 < stages ? after : plan->problem.desc.cols;
     ups = ipt__min(ups, before);
     downs = ipt__min(downs, after);
     for (i = 0; i < ups && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
-        part->device = plan->matrix_bytes / before * begin;
-        part->up = ipt__area_of(part->device, 1, plan->matrix_bytes / before * (stop - begin), 0);
+        part->device = plan->problem.matrix_bytes / before * begin;
+        part->up = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / before * (stop - begin), 0);
         result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
         if (!result && whole)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
@@ -210,8 +210,8 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
         ipt__host_forget(&part->transposed);
-        part->device = plan->matrix_bytes / after * begin;
-        part->up = part->down = ipt__area_of(part->device, 1, plan->matrix_bytes / after * (stop - begin), 0);
+        part->device = plan->problem.matrix_bytes / after * begin;
+        part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
         if (whole + 1 < stages)
             result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
                                       &part->transposed);

@@ -112,7 +112,7 @@ static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
         const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
         all += reports ? count * ipt__phase_reports(&plan->cut, phase) : count;
     }
-    return plan->cut.matrices ? all : all * plan->desc.batch;
+    return plan->cut.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -137,7 +137,7 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
     return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut) +
-           ipt__min(plan->desc.batch, 2) * ipt__storage_kept(&plan->cut);
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->cut);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -152,8 +152,8 @@ static size_t ipt__storage_scratch(const ipt__cut *cut)
 static ipt_result ipt__cut_open_storage(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host;
-    const size_t limit = plan->desc.max_host_memory, device = plan->desc.max_device_memory;
-    size_t capacity, workspace = plan->desc.max_workspace, used = 0;
+    const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
+    size_t capacity, workspace = plan->problem.desc.max_workspace, used = 0;
     ipt_result result;
     /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
@@ -177,18 +177,18 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
             "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
-            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->desc.rows,
-            (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
-            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) *
-                                ipt__min(plan->desc.rows, plan->desc.cols) +
-                            plan->matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->problem.desc.rows,
+            (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
+            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                                ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                            plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     if (!host->shares)
         return IPT_ERROR_OUT_OF_MEMORY;
     host->shares[0].context = plan->context;
-    result = ipt__cut_plans(plan, workspace, plan->desc.host);
+    result = ipt__cut_plans(plan, workspace, plan->problem.desc.host);
     return result;
 }
 

@@ -39,7 +39,7 @@ static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
     if (phase == IPT__PHASE_CHUNKS)
         piece.bytes = ipt__cut_count(run->plan, ipt__cut_chunk_at(cut, index)) *
-                      (cut->matrices ? run->plan->matrix_bytes : cut->piece_bytes * cut->shorter);
+                      (cut->matrices ? run->plan->problem.matrix_bytes : cut->piece_bytes * cut->shorter);
     else if (phase == IPT__PHASE_GROUPS)
         piece.bytes = cut->panels * cut->block_bytes;
     else if (phase == IPT__PHASE_MOVES)
@@ -164,7 +164,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
 {
     const ipt__cut *const cut = &plan->cut;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->desc.batch;
+    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     ipt__storage_run run;
     char *own = NULL, *scratch = NULL;
     size_t i;
@@ -195,7 +195,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     for (i = 0; i < IPT__CUT_SLOTS && scratch; ++i)
         run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
     for (i = 0; i < matrices && !result; ++i) {
-        run.base = i * plan->desc.batch_stride;
+        run.base = i * plan->problem.desc.batch_stride;
         run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
         for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
             size_t count, steps;
@@ -219,12 +219,12 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
 
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
 {
-    return plan && plan->desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+    return plan && plan->problem.desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
 }
 
 IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 {
-    return plan && plan->desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
+    return plan && plan->problem.desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
 }
 
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
@@ -234,7 +234,7 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     int turn;
     if (step >= resume || resume > steps)
         return 0;
-    each = plan->cut.matrices ? steps : steps / plan->desc.batch;
+    each = plan->cut.matrices ? steps : steps / plan->problem.desc.batch;
     within = step % each;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
@@ -254,7 +254,7 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
     if (!result && (!storage->read || !storage->write))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
-    if (!result && !plan->desc.max_host_memory)
+    if (!result && !plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;

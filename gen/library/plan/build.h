@@ -30,26 +30,26 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
     char cause[IPT__CAUSE_BYTES];
     ipt__params params;
     ipt__program *program;
-    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->desc.expression_type, 1);
+    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->problem.desc.expression_type, 1);
     if (!result)
-        result = ipt__check_types(plan->context, "expression", plan->desc.expression, 0);
+        result = ipt__check_types(plan->context, "expression", plan->problem.desc.expression, 0);
     if (result)
         return result;
-    plan->expression =
-        ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
-                             &plan->desc.expression, &plan->desc.expression_type);
+    plan->expression = ipt__copy_expression(&plan->context->allocator, plan->problem.desc.expression,
+                                            plan->problem.desc.expression_type, &plan->problem.desc.expression,
+                                            &plan->problem.desc.expression_type);
     if (!plan->expression)
         return IPT_ERROR_OUT_OF_MEMORY;
-    params = ipt__plan_params(plan, 1, 1);
+    params = ipt__plan_params(&plan->problem, 1, 1);
     params.apply = 1;
     ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
-    result =
-        ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
+    result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
+                              &program);
     ipt__program_drop(plan->context, program);
     if (result == IPT_ERROR_BUILD) {
         ipt__keep_cause(cause);
         return ipt__fail(result, "expression does not compile for x of expression_type %s: %s",
-                         plan->desc.expression_type, cause);
+                         plan->problem.desc.expression_type, cause);
     }
     return result;
 }
@@ -57,8 +57,10 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 /* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    ipt_result result;
+    plan->problem.refused_bytes = ipt__least_refused(plan->context);
+    result = ipt__layout_choose(&plan->problem, &plan->layout, budget);
     plan->enough = 0;
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
@@ -83,7 +85,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 static ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
-    size_t budget = ipt__plan_budget(plan), least, less;
+    size_t budget = ipt__problem_budget(&plan->problem), least, less;
     ipt_result result;
     for (;;) {
         plan->refused = 0;
@@ -101,13 +103,12 @@ static ipt_result ipt__plan_build(ipt_plan *plan)
     }
 }
 
-static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan_desc *desc)
+static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
 {
     IPT_LOCK_INIT(&plan->lock);
     IPT_LOCK_INIT(&plan->host_lock);
     ipt__context_retain(context);
     plan->context = context;
-    plan->desc = *desc;
     plan->out_of_place_kernel = -1;
     plan->borrower = plan;
 }
@@ -128,9 +129,9 @@ static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc,
     made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, context, desc);
+    ipt__plan_begin(made, context);
     made->owner = owner;
-    result = ipt__plan_check(made);
+    result = ipt__problem_fill(&context->limits, desc, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (result)
@@ -146,9 +147,9 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     ipt_result result = ipt__plan_find_panel(plan);
     if (!result)
         result = ipt__plan_build(plan);
-    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+    if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
         result = ipt__check_out_of_place(plan);
-    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+    if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
         result = ipt__out_of_place_get(plan);
     return result;
 }
@@ -191,9 +192,9 @@ IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
 {
     if (rows)
-        *rows = plan ? plan->pad_rows : 0;
+        *rows = plan ? plan->problem.pad_rows : 0;
     if (cols)
-        *cols = plan ? plan->pad_cols : 0;
+        *cols = plan ? plan->problem.pad_cols : 0;
 }
 
 IPT_API const char *ipt_plan_describe(const ipt_plan *plan)

@@ -115,10 +115,10 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 
 #ifndef IPT_NO_PAPERS
 /* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
-static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
+static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 {
-    ipt_plan_desc *const desc = &plan->desc;
-    const ipt__limits *const limits = &plan->context->limits;
+    ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
     ipt_heuristic_device device;
     /* The sides whose factors the sequence uses; the other sides get no padding. */
     const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
@@ -131,24 +131,24 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
     device.simd_width = limits->cpu ? 1 : 32;
     side = desc->rows; /* the heuristic treats each side alone */
     if (uses_m && desc->tile_m)
-        plan->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
+        problem->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
     else if (uses_m)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_m,
-                                     &ignored, &plan->pad_rows, &more);
+                                     &ignored, &problem->pad_rows, &more);
     side = desc->cols;
     if (uses_n && desc->tile_n)
-        plan->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
+        problem->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
     else if (uses_n && !result)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_n,
-                                     &ignored, &plan->pad_cols, &more);
+                                     &ignored, &problem->pad_cols, &more);
     if (result)
         return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
                                                                  : "flags has IPT_PAD, and tile_n is 0");
-    if (desc->rows + plan->pad_rows < desc->rows || desc->cols + plan->pad_cols < desc->cols)
+    if (desc->rows + problem->pad_rows < desc->rows || desc->cols + problem->pad_cols < desc->cols)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
                          (unsigned long)desc->rows, (unsigned long)desc->cols);
-    desc->rows += plan->pad_rows;
-    desc->cols += plan->pad_cols;
+    desc->rows += problem->pad_rows;
+    desc->cols += problem->pad_cols;
     if (desc->sequence == IPT_SEQUENCE_AUTO)
         desc->sequence =
             ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
@@ -194,13 +194,16 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks the desc and completes it: padding, batch, stride, sizes, unit. */
-static ipt_result ipt__plan_check(ipt_plan *plan)
+/* Checks a desc and completes it to a problem: padding, batch, stride, sizes, unit. */
+static ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given, ipt__problem *problem)
 {
-    ipt_plan_desc *const desc = &plan->desc;
+    ipt_plan_desc *const desc = &problem->desc;
     const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
     size_t bytes;
     ipt_result result;
+    memset(problem, 0, sizeof *problem);
+    problem->desc = *given;
+    problem->limits = *limits;
     if (!desc->rows || !desc->cols || !desc->elem_size)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0",
                          !desc->rows   ? "rows"
@@ -225,7 +228,7 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
         ipt__plan_simplify_formats(desc);
 #ifndef IPT_NO_PAPERS
     if (!result && (desc->flags & IPT_PAD))
-        result = ipt__plan_choose_padding(plan);
+        result = ipt__problem_choose_padding(problem);
 #endif
     if (result)
         return result;
@@ -235,32 +238,33 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
                          (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
-    plan->matrix_bytes = bytes;
-    plan->unit_bytes = ipt__unit_bytes(desc->elem_size);
-    plan->element_units = desc->elem_size / plan->unit_bytes;
+    problem->matrix_bytes = bytes;
+    problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
+    problem->element_units = desc->elem_size / problem->unit_bytes;
     if (!desc->batch_stride)
         desc->batch_stride = bytes;
     if (desc->batch_stride < bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
                          (unsigned long)desc->batch_stride, (unsigned long)bytes);
-    if (desc->batch_stride % plan->unit_bytes)
+    if (desc->batch_stride % problem->unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)plan->unit_bytes);
-    plan->span_bytes = desc->batch;
-    if (!ipt__multiply(&plan->span_bytes, desc->batch_stride))
+                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+    problem->span_bytes = desc->batch;
+    if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
                          (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
-    plan->span_bytes -= desc->batch_stride - bytes;
-    if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
+    problem->span_bytes -= desc->batch_stride - bytes;
+    if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
-                         (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
+                         (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);
     return IPT_SUCCESS;
 }
 
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
-    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
+    if (plan->problem.desc.from || plan->problem.desc.to || plan->problem.desc.move ||
+        (plan->problem.desc.flags & IPT_PAD))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     return IPT_SUCCESS;

@@ -19,7 +19,8 @@ static void ipt__panel_describe(ipt__text *out, const ipt__stage *stage, unsigne
 static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const unsigned long rows = (unsigned long)stage->rows, cols = (unsigned long)stage->cols,
-                        length = (unsigned long)stage->length, bytes = length * (unsigned long)plan->desc.elem_size,
+                        length = (unsigned long)stage->length,
+                        bytes = length * (unsigned long)plan->problem.desc.elem_size,
                         instances = (unsigned long)stage->instances, at_once = (unsigned long)stage->instances_at_once;
     switch (stage->kind) {
     case IPT__STAGE_SAVE:
@@ -37,7 +38,7 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
         if (stage->pack_bytes)
             ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->pack_bytes);
         if (stage->reversed_rows || stage->reversed_cols)
-            ipt__text_add(out, ", %s", ipt_move_string(plan->desc.move));
+            ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
         break;
     case IPT__STAGE_PTTWAC_010:
     case IPT__STAGE_P_IPT:
@@ -94,8 +95,8 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->desc.move && !plan->desc.expression && !plan->desc.from && !plan->desc.to &&
-           (plan->desc.rows == 1 || plan->desc.cols == 1);
+    return !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
+           !plan->problem.desc.to && (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
 /* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
@@ -138,7 +139,7 @@ static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
 
 static void ipt__plan_write_description(ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt__text out = {NULL, sizeof plan->description, 0};
     size_t workspace;
     int i;
@@ -165,5 +166,5 @@ static void ipt__plan_write_description(ipt_plan *plan)
     }
     workspace = plan->layout.workspace + (plan->cut.chunk_bytes ? plan->host_workspace : 0);
     ipt__text_add(&out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
-                  100.0 * (double)workspace / ((double)plan->matrix_bytes * (double)desc->batch));
+                  100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)desc->batch));
 }

@@ -248,11 +248,8 @@ typedef struct ipt__blocks {
 
 struct ipt_plan {
     ipt_context *context;
-    ipt_plan_desc desc;              /* batch and batch_stride completed */
-    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
-    size_t unit_bytes, element_units;
-    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
-    char *expression;          /* copies that desc points to */
+    ipt__problem problem;
+    char *expression; /* copies that problem.desc points to */
     ipt__layout layout;
     ipt_plan *owner;    /* of the shared workspace, lock and last event; NULL: the plan itself */
     IPT_LOCK_TYPE lock; /* guards the following fields */
@@ -260,8 +257,7 @@ struct ipt_plan {
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
-    ipt__program *panel;     /* NULL: no cooperative panels */
-    size_t resident;         /* its concurrent work-groups, as queried when the plan was made */
+    ipt__program *panel;     /* of problem.panel; NULL: no cooperative panels */
     int turn;                /* which of the two control blocks is clear */
     int dirty;               /* an execution failed: counters and flags may not be clear */
     cl_mem workspace;
