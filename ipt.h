@@ -4538,23 +4538,50 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
 
 /* Stages, layouts and the plan. */
 
+/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, run); P: the same for
+ * kinds that only the papers have.
+ * SAVE: copies rows x cols elements at origin to the save area, transposed.
+ * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
+ * The next kinds transpose the instances of their grid.
+ * TILE: whole instances in local memory.
+ * SWAP: square instances, by tile pairs.
+ * WAVE: instances through slabs of global memory, one slab each.
+ * PANEL: instances by cooperative work-groups that hold a chunk each.
+ * SHUFFLE: instances by cycle following with one flag bit per slot.
+ * Epilogue stages:
+ * FLIP: reverses the sequence of rows, or each row, or both, of rows x cols elements.
+ * MAP: applies the plan's expression to every element.
+ * Kernels of the papers alone:
+ * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
+ * P_IPT: instances by cycle following without flags.
+ * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
+#define IPT__STAGE_LIST(X, P)                                                                                          \
+    X(SAVE, nothing, save, save, save, save)                                                                           \
+    X(RESTORE, nothing, save, restore, restore, restore)                                                               \
+    X(TILE, nothing, tile, tile, tile, tile)                                                                           \
+    X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
+    X(WAVE, wave, wave, wave, wave, in_turns)                                                                          \
+    X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
+    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, in_turns)                                                           \
+    X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
+    X(MAP, nothing, nothing, map, map, map)                                                                            \
+    P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
+    P(P_IPT, nothing, nothing, p_ipt, cycles, p_ipt)                                                                   \
+    P(PAD, pad, nothing, pad, pad, pad)
+
 typedef enum ipt__stage_kind {
-    IPT__STAGE_SAVE,    /* copies rows x cols elements at origin to the save area, transposed */
-    IPT__STAGE_RESTORE, /* copies the save area to rows of `length` elements at origin, row_stride apart */
-    /* The next kinds transpose the instances of their grid: */
-    IPT__STAGE_TILE,    /* whole instances in local memory */
-    IPT__STAGE_SWAP,    /* square instances, by tile pairs */
-    IPT__STAGE_WAVE,    /* instances through slabs of global memory, one slab each */
-    IPT__STAGE_PANEL,   /* instances by cooperative work-groups that hold a chunk each */
-    IPT__STAGE_SHUFFLE, /* instances by cycle following with one flag bit per slot */
-    /* Epilogue stages: */
-    IPT__STAGE_FLIP, /* reverses the order of rows, or each row, or both, of rows x cols elements */
-    IPT__STAGE_MAP,  /* applies the plan's expression to every element */
-    /* Kernels of the papers alone: */
-    IPT__STAGE_PTTWAC_010, /* instances in global memory, by work-groups with flags in local memory */
-    IPT__STAGE_P_IPT,      /* instances by cycle following without flags */
-    IPT__STAGE_PAD         /* changes the stride of rows of `length` elements from origin to row_stride */
+#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, run) IPT__STAGE_##kind,
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
+
+/* The rows of kinds that only the papers have, in tables of functions. */
+#ifndef IPT_NO_PAPERS
+#define IPT__IF_PAPERS(row, empty) row
+#else
+#define IPT__IF_PAPERS(row, empty) empty
+#endif
+#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, run) NULL,
+#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, run) {NULL, NULL},
 
 typedef enum ipt__family {
     IPT__FAMILY_AUTO,
@@ -4595,33 +4622,47 @@ typedef struct ipt__chunks {
 
 enum { IPT__MAX_STAGES = 8, IPT__MAX_KERNELS = 16 };
 
+/* The parameters that only one kind of stage has. Kernels' local memory in bytes, group sizes in work-items. */
+typedef struct ipt__tile_stage {
+    size_t pack_bytes, pack_group; /* local memory and group size of kernel pack; 0: kernel tile */
+    int straight;                  /* does not transpose */
+} ipt__tile_stage;
+
+typedef struct ipt__swap_stage {
+    size_t side; /* of a tile, in elements */
+    size_t local_bytes, group_size;
+    ipt__tile_layout tile; /* rows in local memory, if side > 32 */
+} ipt__swap_stage;
+
+typedef struct ipt__shuffle_stage {
+    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
+    size_t piece_units, pieces;    /* parts of a super-element, moved independently */
+    int chains;                    /* by sub-groups */
+    size_t piece_vectors;          /* chains: vectors that a piece touches, rounded up to classes */
+    int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
+} ipt__shuffle_stage;
+
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
     size_t instances; /* per matrix */
     size_t rows, cols, length;
-    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
-    size_t origin;                 /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
-    size_t row_slots, row_stride;  /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
-    int gapped_source;             /* WAVE on such a grid: the source lies on it, else the target */
+    size_t origin;                /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
+    size_t row_slots, row_stride; /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element, moved independently */
-    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
-    size_t tile_side, tile_bytes, tile_group;   /* SWAP: elements per side; local memory and work-items of a pair */
-    ipt__tile_layout tile;                      /* SWAP: rows in local memory, if tile_side > 32 */
-    size_t pack_bytes, pack_group;              /* TILE: local memory and work-items of kernel pack; 0: kernel tile */
-    ipt__chunks chunks;                         /* PANEL */
-    size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
-    int chains;                                 /* SHUFFLE by sub-groups */
-    size_t piece_vectors;                       /* chains: vectors that a piece touches, rounded up to classes */
-    int gap_restore;                            /* SHUFFLE: fills the gaps from the save area, else saves them there */
-    int straight;                               /* TILE: does not transpose */
     int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
+    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers;                      /* variant: cooperating work-items; such teams per work-group */
+    ipt__tile_stage tile;
+    ipt__swap_stage swap;
+    ipt__chunks panel;
+    ipt__shuffle_stage shuffle;
 } ipt__stage;
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
@@ -4901,7 +4942,7 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
 {
     const size_t size = problem->desc.elem_size;
     const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
-    if (problem->unit_bytes >= IPT__WORD_BYTES || stage->inner_rows ||
+    if (problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
         (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
         return 0;
     return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
@@ -4917,35 +4958,55 @@ static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *sta
 /* Flag bytes of one instance of a shuffle. */
 static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->pieces;
+    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->shuffle.pieces;
 }
 
-/* Workspace bytes of one running instance of a stage. */
-static size_t ipt__stage_need(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+/* Workspace bytes of a stage that other stages may use after it. */
+typedef struct ipt__need {
+    size_t instance; /* of each running instance */
+    size_t stage;    /* in total, whatever runs at once */
+} ipt__need;
+
+static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
-    if (stage->kind == IPT__STAGE_WAVE)
-        return ipt__instance_units(problem, stage) * problem->unit_bytes;
-    if (stage->kind == IPT__STAGE_SHUFFLE && !(stage->chains && layout->cooperative))
-        return ipt__flag_bytes(problem, stage);
-    return 0;
+    const ipt__need need = {0, 0};
+    (void)problem;
+    (void)layout;
+    (void)stage;
+    return need;
+}
+
+static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.instance = ipt__instance_units(problem, stage) * problem->unit_bytes;
+    return need;
+}
+
+static ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    if (!(stage->shuffle.chains && layout->cooperative))
+        need.instance = ipt__flag_bytes(problem, stage);
+    return need;
 }
 
 /* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
-    stage->chains = 1;
-    stage->pieces = ipt__ceil_divide(units, most);
-    stage->piece_units = ipt__min(units, most);
+    stage->shuffle.chains = 1;
+    stage->shuffle.pieces = ipt__ceil_divide(units, most);
+    stage->shuffle.piece_units = ipt__min(units, most);
     /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->piece_vectors =
-        ipt__round_up((stage->piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
+    stage->shuffle.piece_vectors =
+        ipt__round_up((stage->shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->piece_units * problem->unit_bytes <= 640 ? 4 : 2;
+    return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
 }
 
 /* Cuts super-elements into pieces; a work-group can hold two. Returns 0 if an inner transposition forbids cutting. */
@@ -4955,16 +5016,16 @@ static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
     const size_t units = ipt__stage_units(problem, stage);
     const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
-    const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
-    if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
+    const size_t piece = (stage->shuffle.inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
+    if (!limits->cpu && limits->group_size >= 32 && !stage->shuffle.inner_rows &&
         (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
         ipt__chains_pieces(problem, stage);
         return 1;
     }
-    if (stage->inner_rows && units > piece)
+    if (stage->shuffle.inner_rows && units > piece)
         return 0;
-    stage->piece_units = ipt__min(units, piece);
-    stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+    stage->shuffle.piece_units = ipt__min(units, piece);
+    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
     return 1;
 }
 
@@ -4999,16 +5060,16 @@ static void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
                  bytes = stage->instances * instance * problem->unit_bytes;
     const int large = limits->nvidia && !limits->local_is_limited;
     int i;
-    stage->pack_bytes = 0;
+    stage->tile.pack_bytes = 0;
     if (limits->cpu || limits->group_size < 64 ||
         (problem->desc.batch > 1 && problem->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
         return;
-    for (i = 0; i < (large ? 4 : 1) && !stage->pack_bytes; ++i) {
+    for (i = 0; i < (large ? 4 : 1) && !stage->tile.pack_bytes; ++i) {
         const size_t most =
             large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
-        stage->pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
+        stage->tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
         if (most >= 2048 && ipt__pack_fits(problem, instance, most) && !ipt__problem_refuses(problem, most))
-            stage->pack_bytes = most;
+            stage->tile.pack_bytes = most;
     }
 }
 
@@ -5018,9 +5079,9 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     memset(&params, 0, sizeof params);
     params.unit_bytes = (cl_uint)problem->unit_bytes;
     params.element_units = ipt__stage_units(problem, stage) == 1;
-    params.group_size = (cl_uint)stage->pack_group;
+    params.group_size = (cl_uint)stage->tile.pack_group;
     params.memory_model = (cl_uint)problem->limits.memory_model;
-    params.local_bytes = (cl_uint)stage->pack_bytes;
+    params.local_bytes = (cl_uint)stage->tile.pack_bytes;
     params.apply = (cl_uint)apply;
     params.expression = problem->desc.expression;
     params.expression_type = problem->desc.expression_type;
@@ -5049,7 +5110,7 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
     ipt__pack_choose(problem, stage);
-    if (stage->pack_bytes ||
+    if (stage->tile.pack_bytes ||
         ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
         return;
     if (ipt__tile_serves_many(problem, stage))
@@ -5059,13 +5120,15 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     }
     stage->kind = IPT__STAGE_WAVE;
-    wave = ipt__stage_need(problem, layout, stage);
+    wave = ipt__need_wave(problem, layout, stage).instance;
     stage->kind = IPT__STAGE_SHUFFLE;
     ipt__shuffle_pieces(problem, stage);
-    shuffle = ipt__stage_need(problem, layout, stage);
+    shuffle = ipt__need_shuffle(problem, layout, stage).instance;
     /* Short super-elements make shuffles slow. */
     if (length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
+    if (stage->kind == IPT__STAGE_WAVE)
+        memset(&stage->shuffle, 0, sizeof stage->shuffle);
 }
 
 /* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
@@ -5123,23 +5186,25 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
                  most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
     const int cut = stage->cols * unit % 256 != 0;
     size_t chunk;
-    stage->tile_group = limits->group_size;
+    stage->swap.group_size = limits->group_size;
     if (!stage->variant && !limits->cpu && limits->group_size >= 64 && unit >= 4 &&
         ipt__stage_units(problem, stage) == 1) {
-        stage->tile_side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
+        stage->swap.side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
         if (unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
             per_side * per_side / 2 >= 28 * limits->compute_units) {
-            stage->tile_side = IPT__SWAP_SIDE_LARGE;
-            stage->tile_group = IPT__SWAP_GROUP_LARGE;
+            stage->swap.side = IPT__SWAP_SIDE_LARGE;
+            stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
         }
-        stage->tile = ipt__lay_out_tile(problem, stage->tile_group, stage->tile_side * unit, stage->cols * unit);
-        stage->tile_bytes = 2 * 16 * (stage->tile_side * (stage->tile.pitch + 1) + 1);
-        if (stage->tile_bytes + 2 * 4 * stage->tile_side <= most && !ipt__problem_refuses(problem, stage->tile_bytes))
+        stage->swap.tile =
+            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit);
+        stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
+        if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
+            !ipt__problem_refuses(problem, stage->swap.local_bytes))
             return;
-        stage->tile_group = limits->group_size;
+        stage->swap.group_size = limits->group_size;
     }
-    ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->tile_side, &chunk);
-    stage->tile_bytes = ipt__round_up(2 * stage->tile_side * (stage->tile_side * chunk + 1) * unit, 1024);
+    ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->swap.side, &chunk);
+    stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
 }
 
 /* Sets the offsets of the workspace's parts. */
@@ -5152,9 +5217,9 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
             layout->control_words =
-                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * problem->desc.batch;
+                IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(problem, stage), 32);
-        } else if (stage->chains) {
+        } else if (stage->shuffle.chains) {
             flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }
     }
@@ -5165,12 +5230,17 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
     }
     layout->scratch_offset = offset;
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/cost                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Needs and costs of stages. */
 
 /* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
 static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__gpu_model *const model = &ipt__gpu_models;
-    const ipt__chunks *const chunks = &stage->chunks;
+    const ipt__chunks *const chunks = &stage->panel;
     const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
     const double unread = 1 - 0.8 * (double)stage->tail_length / length;
@@ -5186,12 +5256,13 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
     const ipt__gpu_model *const model = &ipt__gpu_models;
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->piece_vectors);
+    const double bytes = (double)stage->shuffle.piece_units * (double)problem->unit_bytes;
+    const double idle = 1 - bytes / (16.0 * (double)stage->shuffle.piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
+#ifndef IPT_NO_PAPERS
 /* Chunks that the pad kernel moves per matrix, and its workspace for all matrices. */
 static size_t ipt__pad_chunks(const ipt__problem *problem, const ipt__stage *stage)
 {
@@ -5202,82 +5273,136 @@ static size_t ipt__pad_bytes(const ipt__problem *problem, const ipt__stage *stag
     return 4 * (1 + ipt__pad_chunks(problem, stage) * problem->desc.batch);
 }
 
+static ipt__need ipt__need_pad(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.stage = ipt__pad_bytes(problem, stage);
+    return need;
+}
+#endif
+
+/* The costs of stages: bytes that a copy would move in the same time, without launches. */
+
+static double ipt__batch_bytes(const ipt__problem *problem)
+{
+    return (double)problem->matrix_bytes * (double)problem->desc.batch;
+}
+
+/* Stages that are forced, or added after the choice, are never compared. */
+static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)problem;
+    (void)layout;
+    (void)stage;
+    return 0;
+}
+
+/* Short rows far apart: twice the traffic of a copy. */
+static double ipt__cost_save(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)problem;
+    (void)stage;
+    return 2.0 * (double)layout->saved_bytes;
+}
+
+static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    (void)stage;
+    return ipt__cost_models[problem->limits.cpu].tile * ipt__batch_bytes(problem);
+}
+
+static double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    ipt__swap_tile(problem, stage);
+    return ipt__cost_models[problem->limits.cpu].swap * ipt__batch_bytes(problem);
+}
+
+/* A factor for units that cannot move by words, and for slots that cut memory sectors. */
+static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
+{
+    const ipt__cost_model *const model = &ipt__cost_models[problem->limits.cpu];
+    const size_t size = problem->desc.elem_size;
+    if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
+        factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
+    if (!stage->shuffle.chains && (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots) &&
+        (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
+        factor *= model->gapped;
+    return factor;
+}
+
+static double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__slot_factor(problem, stage, ipt__cost_models[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
+}
+
+static double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__panel_factor(problem, stage) * ipt__batch_bytes(problem);
+}
+
+static double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    const double length = (double)stage->length * (double)problem->desc.elem_size;
+    double factor = 1 + ipt__cost_models[problem->limits.cpu].shuffle_overhead / length;
+    if (stage->shuffle.chains) {
+        factor = ipt__chains_factor(problem, stage);
+        if (layout->cooperative)
+            return factor * ipt__batch_bytes(problem);
+    }
+    return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
+}
+
+static const struct {
+    ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
+    double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
+} ipt__stage_planners[] = {
+#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, run) {ipt__need_##need, ipt__cost_##cost},
+    IPT__STAGE_LIST(IPT__STAGE_PLANNER, IPT__IF_PAPERS(IPT__STAGE_PLANNER, IPT__NO_STAGE_PLANNER))};
+
+/* Chooses how many instances of a stage run at once. Returns the number of launches. */
+static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage, size_t budget,
+                               size_t need)
+{
+    const size_t batch = problem->desc.batch, slabs = problem->limits.cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
+    size_t at_once = 1;
+    if (!need) {
+        stage->matrices_at_once = batch;
+        stage->instances_at_once = stage->instances;
+        return 1;
+    }
+    if (budget > layout->scratch_offset)
+        at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
+    if (stage->kind == IPT__STAGE_WAVE)
+        at_once = ipt__min(at_once, ipt__max(1, slabs / need));
+    stage->matrices_at_once = ipt__min(batch, at_once);
+    stage->instances_at_once = ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
+           (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
+}
+
 /* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
  * workspace and cost. */
 static void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt__limits *const limits = &problem->limits;
-    const ipt__cost_model *const model = &ipt__cost_models[limits->cpu];
-    const size_t batch = problem->desc.batch, slabs = limits->cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
-    const double bytes = (double)problem->matrix_bytes * (double)batch;
     size_t largest = 0, smallest = 0;
     int i;
-    layout->saved_bytes = ipt__round_up(batch * layout->saved_elements * problem->desc.elem_size, 256);
+    layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_elements * problem->desc.elem_size, 256);
     ipt__layout_place(problem, layout);
     layout->cost = 0;
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
-        const size_t need = ipt__stage_need(problem, layout, stage);
-        size_t at_once = 1;
-        double factor = 0, launches = 1;
-        if (!need) {
-            stage->matrices_at_once = batch;
-            stage->instances_at_once = stage->instances;
-        } else {
-            if (budget > layout->scratch_offset)
-                at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
-            if (stage->kind == IPT__STAGE_WAVE)
-                at_once = ipt__min(at_once, ipt__max(1, slabs / need));
-            stage->matrices_at_once = ipt__min(batch, at_once);
-            stage->instances_at_once = ipt__min(stage->instances, at_once / stage->matrices_at_once);
-            largest = ipt__max(largest, stage->matrices_at_once * stage->instances_at_once * need);
-            smallest = ipt__max(smallest, need);
-            launches = 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
-                       (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
-        }
-        switch (stage->kind) {
-        case IPT__STAGE_SAVE:
-        case IPT__STAGE_RESTORE: /* short rows far apart: twice the traffic of a copy */
-            layout->cost += 2.0 * (double)layout->saved_bytes;
-            break;
-        case IPT__STAGE_PANEL:
-            factor = ipt__panel_factor(problem, stage);
-            break;
-        case IPT__STAGE_TILE:
-            factor = model->tile;
-            break;
-        case IPT__STAGE_FLIP: /* added after the choice */
-        case IPT__STAGE_MAP:
-            break;
-        case IPT__STAGE_PAD:
-            largest = ipt__max(largest, ipt__pad_bytes(problem, stage));
-            smallest = ipt__max(smallest, ipt__pad_bytes(problem, stage));
-            break;
-        case IPT__STAGE_PTTWAC_010: /* forced: never compared */
-        case IPT__STAGE_P_IPT:
-            break;
-        case IPT__STAGE_SWAP:
-            ipt__swap_tile(problem, stage);
-            factor = model->swap;
-            break;
-        case IPT__STAGE_WAVE:
-            factor = model->wave;
-            break;
-        case IPT__STAGE_SHUFFLE:
-            factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)problem->desc.elem_size);
-            if (stage->chains)
-                factor = ipt__chains_factor(problem, stage);
-            break;
-        }
+        const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
+        const double launches = ipt__stage_share(problem, layout, stage, budget, need.instance);
+        largest =
+            ipt__max(largest, ipt__max(need.stage, stage->matrices_at_once * stage->instances_at_once * need.instance));
+        smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
         stage->by_words = ipt__stage_by_words(problem, stage);
-        if (problem->unit_bytes < IPT__WORD_BYTES && need && !stage->by_words)
-            factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
-        if (!stage->chains && stage->kind != IPT__STAGE_PANEL &&
-            (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots))
-            if (ipt__slot_length(stage) * problem->desc.elem_size % 32 ||
-                stage->row_stride * problem->desc.elem_size % 32)
-                factor *= model->gapped;
-        layout->cost += factor * bytes + launches * model->launch;
+        layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
+                        launches * ipt__cost_models[problem->limits.cpu].launch;
     }
     layout->workspace = layout->scratch_offset + largest;
     layout->minimum_workspace = layout->scratch_offset + smallest;
@@ -5361,7 +5486,7 @@ static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y
 static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, size_t length, size_t short_side,
                              size_t panels)
 {
-    ipt__chunks *const chunks = &stage->chunks;
+    ipt__chunks *const chunks = &stage->panel;
     const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
     const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = problem->panel.resident / 2;
@@ -5442,11 +5567,11 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
     for (turn = 0; turn < 2; ++turn) {
         if (tall == (turn == 0)) {
             stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
-            stage->chunks.tall = tall;
+            stage->panel.tall = tall;
             stage->gapped_source = !tall;
         } else {
             stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
-            stage->gap_restore = tall;
+            stage->shuffle.gap_restore = tall;
             ipt__shuffle_pieces(problem, stage);
         }
         stage->tail_length = left;
@@ -5454,7 +5579,7 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
         stage->row_stride = long_side;
         /* shuffle.cl moves no gaps. */
         if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(problem, stage, length, short_side, panels)
-                                            : !stage->chains)
+                                            : !stage->shuffle.chains)
             return 0;
     }
     return 1;
@@ -5477,7 +5602,7 @@ static int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
     stage->row_stride = rows;
-    chunks = &stage->chunks;
+    chunks = &stage->panel;
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
@@ -5541,7 +5666,7 @@ static size_t ipt__factor(const size_t factors[4], char name)
 static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
-    const int single = stage->length == 1 && !stage->inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
+    const int single = stage->length == 1 && !stage->shuffle.inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
     const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
@@ -5550,7 +5675,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
-    stage->chains = 0;
+    stage->shuffle.chains = 0;
     stage->workers = 1;
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
@@ -5563,7 +5688,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         break;
     case IPT__FAMILY_BS:
         stage->kind = IPT__STAGE_TILE;
-        stage->pack_bytes = 0;
+        stage->tile.pack_bytes = 0;
         stage->workers = group / stage->lanes;
         holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
@@ -5590,21 +5715,21 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
             holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
-            if (!stage->inner_rows || holds >= units || stage->workers == 1)
+            if (!stage->shuffle.inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
-        stage->piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
-        if (stage->inner_rows && (variant->registers || stage->piece_units < units))
+        stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+        if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
                              "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
                              variant->name, (unsigned long)(units * problem->unit_bytes));
-        stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+        stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
     default: /* P-IPT */
         stage->kind = IPT__STAGE_P_IPT;
         stage->workers = group / stage->lanes;
-        if (stage->inner_rows)
+        if (stage->shuffle.inner_rows)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements inside, as sequence 4.3 needs: 4.1 and 4.2 do without",
                              variant->name);
@@ -5629,13 +5754,13 @@ static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout 
     if (inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
-        stage->inner_rows = ipt__factor(factors, order[end]);
-        stage->inner_cols = ipt__factor(factors, order[end + 1]);
+        stage->shuffle.inner_rows = ipt__factor(factors, order[end]);
+        stage->shuffle.inner_cols = ipt__factor(factors, order[end + 1]);
         if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
                              "memory; 4.1, 4.2 or smaller tiles do without",
-                             (unsigned long)stage->inner_rows, (unsigned long)stage->inner_cols,
+                             (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
                              (unsigned long)problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (part[1] > 1 && part[2] > 1)
@@ -5813,7 +5938,7 @@ static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layou
     if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
-    stage->straight = straight;
+    stage->tile.straight = straight;
     ipt__pack_choose(problem, stage);
 }
 
@@ -6128,10 +6253,10 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage
 {
     const cl_int units = (cl_int)ipt__stage_units(&plan->problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
-    steps.rows = stage->straight ? stage->rows : stage->cols;
-    steps.run = stage->straight ? stage->cols : stage->rows;
-    steps.along = stage->straight ? units : row;
-    steps.next = stage->straight ? row : units;
+    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
+    steps.run = stage->tile.straight ? stage->cols : stage->rows;
+    steps.along = stage->tile.straight ? units : row;
+    steps.next = stage->tile.straight ? row : units;
     steps.origin = 0;
     if (stage->reversed_cols) {
         steps.origin += (cl_int)(steps.run - 1) * steps.along;
@@ -6160,10 +6285,10 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     ipt__pack_arguments a;
     while (whole < 128 && whole * instance * plan->problem.unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(&plan->problem, 2 * pack * instance, stage->pack_bytes))
+    while (pack < enough && ipt__pack_fits(&plan->problem, 2 * pack * instance, stage->tile.pack_bytes))
         pack *= 2;
     while (pack > whole && pack < enough &&
-           ipt__pack_fits(&plan->problem, (pack + whole) * instance, stage->pack_bytes))
+           ipt__pack_fits(&plan->problem, (pack + whole) * instance, stage->tile.pack_bytes))
         pack += whole;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -6197,7 +6322,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     ipt__tile_arguments a;
-    if (stage->pack_bytes)
+    if (stage->tile.pack_bytes)
         return ipt__run_pack(run, stage, place);
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -6228,17 +6353,17 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 {
     const ipt_plan *const plan = run->plan;
     const size_t units = ipt__stage_units(&plan->problem, stage);
-    const size_t side = stage->tile_side;
+    const size_t side = stage->swap.side;
     size_t small, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(&plan->problem, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
-    a.pitch = (cl_uint)stage->tile.pitch;
-    a.skew = (cl_uint)stage->tile.skew;
-    a.run_lanes = (cl_uint)stage->tile.run_lanes;
+    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
+    a.pitch = (cl_uint)stage->swap.tile.pitch;
+    a.skew = (cl_uint)stage->swap.tile.skew;
+    a.run_lanes = (cl_uint)stage->swap.tile.run_lanes;
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
     a.instance_stride = ipt__instance_units(&plan->problem, stage);
@@ -6449,7 +6574,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
 {
     ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
-    const ipt__chunks *const chunks = &stage->chunks;
+    const ipt__chunks *const chunks = &stage->panel;
     const cl_ulong units = plan->problem.element_units;
     const size_t control_stride = ipt__round_up(layout->control_words * 4, 256) / 4;
     ipt_result result;
@@ -6528,8 +6653,8 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a.slots = (cl_ulong)stage->rows * stage->cols;
     a.words = ipt__ceil_divide((size_t)a.slots, 32);
-    a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)(stage->piece_units / scale);
+    a.pieces = stage->shuffle.pieces;
+    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
     a.total_words = a.words * a.pieces * count * matrices;
     a.rows = stage->rows;
     a.cols = stage->cols;
@@ -6543,7 +6668,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
         a.gap_rows = a.gap_rows_each * matrices;
         a.gap_begin = stage->row_slots * units / scale;
         a.gap_units = (cl_uint)(stage->tail_length * element_units / scale);
-        a.gap_restore = (cl_uint)stage->gap_restore;
+        a.gap_restore = (cl_uint)stage->shuffle.gap_restore;
         a.saved_stride = layout->saved_elements * element_units / scale;
     }
     ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
@@ -6554,7 +6679,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_vectors * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
@@ -6594,17 +6719,17 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.instances_per_matrix = count;
     a.flags_base = plan->layout.scratch_offset / 4;
     a.words = ipt__ceil_divide(slots, ipt__word_flags(&plan->problem, stage));
-    a.total_words = a.words * stage->pieces * count * matrices;
+    a.total_words = a.words * stage->shuffle.pieces * count * matrices;
     a.slots = slots;
     a.rows = stage->rows;
     a.cols = stage->cols;
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
     a.row_stride = (stage->row_slots ? stage->row_stride * plan->problem.element_units : units) / scale;
     a.super_units = units / scale;
-    a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)(stage->piece_units / scale);
-    a.inner_rows = (cl_uint)stage->inner_rows;
-    a.inner_cols = (cl_uint)stage->inner_cols;
+    a.pieces = stage->shuffle.pieces;
+    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a.inner_rows = (cl_uint)stage->shuffle.inner_rows;
+    a.inner_cols = (cl_uint)stage->shuffle.inner_cols;
     a.element_units = (cl_uint)plan->problem.element_units;
     ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
     ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
@@ -6616,11 +6741,12 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     if (stage->variant)
         return ipt__run_kernel(
             run, kernel, place->buffer, plan->workspace,
-            stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->problem.unit_bytes, &a,
+            stage->variant->registers ? 16 : stage->workers * 2 * stage->shuffle.piece_units * plan->problem.unit_bytes,
+            &a,
             ipt__persistent_groups(plan, stage->lanes * stage->workers,
                                    ipt__ceil_divide((size_t)a.total_words, stage->workers)));
     return ipt__run_kernel(run, kernel, place->buffer, plan->workspace,
-                           2 * stage->piece_units * plan->problem.unit_bytes, &a,
+                           2 * stage->shuffle.piece_units * plan->problem.unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
 
@@ -6707,7 +6833,7 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
             ipt__place part = *place;
             part.base += matrix * place->matrix_stride;
             result = stage->kind == IPT__STAGE_WAVE ? ipt__run_wave(run, stage, &part, first, count, matrices)
-                     : stage->chains                ? ipt__run_chains(run, stage, &part, first, count, matrices)
+                     : stage->shuffle.chains        ? ipt__run_chains(run, stage, &part, first, count, matrices)
                                                     : ipt__run_shuffle(run, stage, &part, first, count, matrices);
             if (result)
                 return result;
@@ -6715,54 +6841,9 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
     return result;
 }
 
-static ipt_result ipt__run_stage(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    ipt_result result = IPT_SUCCESS;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        result = ipt__run_save(run, stage, place);
-        break;
-    case IPT__STAGE_RESTORE:
-        result = ipt__run_restore(run, stage, place);
-        break;
-    case IPT__STAGE_PANEL:
-        result = ipt__run_panel(run, stage, place);
-        break;
-    case IPT__STAGE_TILE:
-        result = ipt__run_tile(run, stage, place);
-        break;
-    case IPT__STAGE_SWAP:
-        result = ipt__run_swap(run, stage, place);
-        break;
-    case IPT__STAGE_FLIP:
-        result = ipt__run_flip(run, stage, place);
-        break;
-    case IPT__STAGE_MAP:
-        result = ipt__run_map(run, stage, place);
-        break;
-#ifndef IPT_NO_PAPERS
-    case IPT__STAGE_PTTWAC_010:
-        result = ipt__run_pttwac_010(run, stage, place);
-        break;
-    case IPT__STAGE_P_IPT:
-        result = ipt__run_p_ipt(run, stage, place);
-        break;
-    case IPT__STAGE_PAD:
-        result = ipt__run_pad(run, stage, place);
-        break;
-#else
-    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
-    case IPT__STAGE_P_IPT:
-    case IPT__STAGE_PAD:
-        break;
-#endif
-    case IPT__STAGE_WAVE:
-    case IPT__STAGE_SHUFFLE:
-        result = ipt__run_in_turns(run, stage, place);
-        break;
-    }
-    return result;
-}
+static ipt_result (*const ipt__stage_runs[])(ipt__run *run, const ipt__stage *stage, const ipt__place *place) = {
+#define IPT__STAGE_RUN(kind, need, cost, kernels, describe, run) ipt__run_##run,
+    IPT__STAGE_LIST(IPT__STAGE_RUN, IPT__IF_PAPERS(IPT__STAGE_RUN, IPT__NO_FUNCTION))};
 
 static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
 {
@@ -6774,7 +6855,7 @@ static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
     if (!result)
         plan->dirty = 0;
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__run_stage(run, &plan->layout.stages[i], place);
+        result = ipt__stage_runs[plan->layout.stages[i].kind](run, &plan->layout.stages[i], place);
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6842,117 +6923,150 @@ static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt
     return result;
 }
 
-static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
+/* The stage's last kernel, and its variant for words. */
+static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
+                                        int *index)
 {
-    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage),
-                                          stage->kind == IPT__STAGE_SWAP ? 2 : 1);
-    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
-    ipt__kernel_id id = IPT__KERNEL_transpose;
-    int *index = &stage->kernels[0];
-    ipt_result result = IPT_SUCCESS;
-    params.apply = (cl_uint)stage->apply;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        break;
-    case IPT__STAGE_FLIP:
-        id = IPT__KERNEL_flip;
-        params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
-        break;
-    case IPT__STAGE_MAP:
-        id = IPT__KERNEL_map;
-        break;
-    case IPT__STAGE_TILE:
-        if (stage->pack_bytes)
-            return ipt__plan_kernel_within(plan, IPT__KERNEL_pack,
-                                           ipt__pack_params(&plan->problem, stage, stage->apply), index);
-        id = IPT__KERNEL_tile;
-        if (stage->variant) {
-            params.group_size = (cl_uint)(stage->lanes * stage->workers);
-            params.bank_padding = stage->variant->bank_padding;
-        }
-        break;
-#ifndef IPT_NO_PAPERS
-    case IPT__STAGE_PTTWAC_010:
-        id = IPT__KERNEL_pttwac_010;
-        params.group_size = (cl_uint)stage->lanes;
-        params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
-        params.flag_layout = stage->variant->flag_layout;
-        break;
-    case IPT__STAGE_P_IPT:
-        id = IPT__KERNEL_p_ipt;
+    ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
+}
+
+static ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
+}
+
+static ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    if (stage->tile.pack_bytes)
+        return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
+                                       &stage->kernels[0]);
+    if (stage->variant) {
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.lanes = (cl_uint)stage->lanes;
-        params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-        break;
-    case IPT__STAGE_PAD:
-        id = IPT__KERNEL_pad;
-        params.group_size = (cl_uint)plan->context->limits.group_size;
-        params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
-        break;
-#else
-    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
-    case IPT__STAGE_P_IPT:
-    case IPT__STAGE_PAD:
-        break;
-#endif
-    case IPT__STAGE_SWAP:
-        id = IPT__KERNEL_swap;
-        params.tile = (cl_uint)stage->tile_side;
-        params.local_bytes = (cl_uint)stage->tile_bytes;
-        if (stage->tile_side > 32) {
-            params.group_size = (cl_uint)stage->tile_group;
-            return ipt__plan_kernel_within(plan, id, params, index);
-        }
-        break;
-    case IPT__STAGE_WAVE:
-        result = ipt__plan_kernel_get(plan, id, params, index++);
-        id = IPT__KERNEL_copy;
-        break;
-    case IPT__STAGE_RESTORE:
-        id = IPT__KERNEL_copy;
-        break;
-    case IPT__STAGE_PANEL:
-        id = IPT__KERNEL_panel;
-        params.index_bits = 32;
-        params.tall = (cl_uint)stage->chunks.tall;
-        params.narrow = (cl_uint)stage->chunks.narrow;
-        params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
-        params.group_size = (cl_uint)plan->problem.panel.group_size;
-        break;
-    case IPT__STAGE_SHUFFLE:
-        id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
-        if (stage->inner_rows) /* long super-elements, much computation per unit */
-            while (!plan->context->limits.cpu && params.lanes < plan->context->limits.group_size &&
-                   params.lanes * 8 <= stage->piece_units)
-                params.lanes *= 2;
-        params.group_size = params.lanes; /* one work-group per chain */
-        params.flag_spread = 1;
-        if (stage->variant) {
-            params.lanes = (cl_uint)stage->lanes;
-            params.group_size = (cl_uint)(stage->lanes * stage->workers);
-            params.registers = stage->variant->registers;
-            params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
-        }
-        if (stage->chains) {
-            params.piece_quanta = (cl_uint)stage->piece_vectors;
-            params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
-        }
-        params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-        params.inner = stage->inner_rows != 0;
-        if (stage->chains)
-            result = ipt__sub_groups_get(plan->context, &params, cache_only);
-        break;
+        params.bank_padding = stage->variant->bank_padding;
     }
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.tile = (cl_uint)stage->swap.side;
+    params.local_bytes = (cl_uint)stage->swap.local_bytes;
+    if (stage->swap.side <= 32)
+        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
+    params.group_size = (cl_uint)stage->swap.group_size;
+    return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.index_bits = 32;
+    params.tall = (cl_uint)stage->panel.tall;
+    params.narrow = (cl_uint)stage->panel.narrow;
+    params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
+    params.group_size = (cl_uint)plan->problem.panel.group_size;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
+}
+
+/* Kernel chains, of sub-groups if the device's can be trusted. */
+static ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
+    ipt_result result;
+    params.piece_quanta = (cl_uint)stage->shuffle.piece_vectors;
+    params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
+    result = ipt__sub_groups_get(plan->context, &params, cache_only);
     if (!result)
-        result = ipt__plan_kernel_get(plan, id, params, index);
-    if (!result && stage->by_words) {
-        params.unit_bytes = IPT__WORD_BYTES;
-        if (stage->chains)
-            result = ipt__sub_groups_get(plan->context, &params, cache_only);
-        if (!result)
-            result = ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->kernels[0]);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    result = ipt__sub_groups_get(plan->context, &params, cache_only);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->word_kernel);
+}
+
+static ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt__limits *const limits = &plan->problem.limits;
+    if (stage->shuffle.inner_rows) /* long super-elements, much computation per unit */
+        while (!limits->cpu && params.lanes < limits->group_size && params.lanes * 8 <= stage->shuffle.piece_units)
+            params.lanes *= 2;
+    params.group_size = params.lanes; /* one work-group per chain */
+    params.flag_spread = 1;
+    if (stage->variant) {
+        params.lanes = (cl_uint)stage->lanes;
+        params.group_size = (cl_uint)(stage->lanes * stage->workers);
+        params.registers = stage->variant->registers;
+        params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
     }
-    return result;
+    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    params.inner = stage->shuffle.inner_rows != 0;
+    if (stage->shuffle.chains)
+        return ipt__kernels_chains(plan, stage, params);
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
+}
+
+#ifndef IPT_NO_PAPERS
+static ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)stage->lanes;
+    params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
+    params.flag_layout = stage->variant->flag_layout;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pttwac_010, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)(stage->lanes * stage->workers);
+    params.lanes = (cl_uint)stage->lanes;
+    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)plan->problem.limits.group_size;
+    params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pad, params, &stage->kernels[0]);
+}
+#endif
+
+static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
+#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, run) ipt__kernels_##kernels,
+    IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
+
+/* Gets all kernels of a stage. */
+static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
+{
+    const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
+    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
+    params.apply = (cl_uint)stage->apply;
+    return ipt__stage_kernels[stage->kind](plan, stage, params);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/workspace                                                                                                   */
@@ -7031,88 +7145,21 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 
 /* Describing plans. */
 
-static void ipt__panel_describe(ipt__text *out, const ipt__stage *stage, unsigned long bytes)
+static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__chunks *const chunks = &stage->chunks;
-    ipt__text_add(out, "panels together: %lu x (%lu x %lu of %lu bytes), ", (unsigned long)stage->instances,
-                  (unsigned long)stage->rows, (unsigned long)stage->cols, bytes);
-    if (chunks->across * chunks->down > 1)
-        ipt__text_add(out, "each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
-    else
-        ipt__text_add(out, "%lu held by each work-group", (unsigned long)chunks->pack);
-    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
-                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
-    if (stage->tail_length)
-        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
-                      chunks->tall ? "to the workspace first" : "from the workspace last");
+    return (unsigned long)stage->length * (unsigned long)plan->problem.desc.elem_size;
 }
 
-static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+/* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
+static void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage, const char *name)
 {
-    const unsigned long rows = (unsigned long)stage->rows, cols = (unsigned long)stage->cols,
-                        length = (unsigned long)stage->length,
-                        bytes = length * (unsigned long)plan->problem.desc.elem_size,
-                        instances = (unsigned long)stage->instances, at_once = (unsigned long)stage->instances_at_once;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n", rows,
-                      cols);
-        return;
-    case IPT__STAGE_PANEL:
-        ipt__panel_describe(out, stage, bytes);
-        break;
-    case IPT__STAGE_RESTORE:
-        ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", rows, length);
-        return;
-    case IPT__STAGE_TILE:
-        ipt__text_add(out, "tile: %lu x (%lu x %lu of %lu bytes), whole in local memory", instances, rows, cols, bytes);
-        if (stage->pack_bytes)
-            ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->pack_bytes);
-        if (stage->reversed_rows || stage->reversed_cols)
-            ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
-        break;
-    case IPT__STAGE_PTTWAC_010:
-    case IPT__STAGE_P_IPT:
-        ipt__text_add(out, "cycles: %lu x (%lu x %lu of %lu bytes), where they lie", instances, rows, cols, bytes);
-        break;
-    case IPT__STAGE_FLIP:
-        ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", rows, cols,
-                      !stage->reversed_cols   ? "the sequence of rows"
-                      : !stage->reversed_rows ? "each row"
-                                              : "all");
-        break;
-    case IPT__STAGE_MAP:
-        ipt__text_add(out, "map: every element where it lies");
-        break;
-    case IPT__STAGE_PAD:
-        ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", rows, length,
-                      (unsigned long)stage->origin, (unsigned long)stage->row_stride);
-        return;
-    case IPT__STAGE_SWAP:
-        ipt__text_add(out, "swap: %lu x (%lu x %lu of %lu bytes), pairs of tiles through local memory", instances, rows,
-                      cols, bytes);
-        break;
-    case IPT__STAGE_WAVE:
-        ipt__text_add(out, "panels in waves: %lu x (%lu x %lu of %lu bytes), %lu panels of %lu matrices at once",
-                      instances, rows, cols, bytes, at_once, (unsigned long)stage->matrices_at_once);
-        break;
-    case IPT__STAGE_SHUFFLE:
-        ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)", instances, rows,
-                      cols, length, bytes);
-        if (stage->inner_rows)
-            ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->inner_rows,
-                          (unsigned long)stage->inner_cols);
-        if (stage->pieces > 1)
-            ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->pieces);
-        if (stage->chains) {
-            const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
-            ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
-                          params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
-        }
-        if (at_once < instances)
-            ipt__text_add(out, ", %lu at once", at_once);
-        break;
-    }
+    ipt__text_add(out, "%s: %lu x (%lu x %lu of %lu bytes)", name, (unsigned long)stage->instances,
+                  (unsigned long)stage->rows, (unsigned long)stage->cols, ipt__super_bytes(plan, stage));
+}
+
+/* Ends the line of a stage with what every kind may have. */
+static void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
+{
     if (stage->variant)
         ipt__text_add(out, ", by %s", stage->variant->name);
     if (stage->apply)
@@ -7122,6 +7169,119 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
                       (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
     ipt__text_add(out, "\n");
 }
+
+static void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n",
+                  (unsigned long)stage->rows, (unsigned long)stage->cols);
+}
+
+static void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", (unsigned long)stage->rows,
+                  (unsigned long)stage->length);
+}
+
+static void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "tile");
+    ipt__text_add(out, ", whole in local memory");
+    if (stage->tile.pack_bytes)
+        ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->tile.pack_bytes);
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "swap");
+    ipt__text_add(out, ", pairs of tiles through local memory");
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "panels in waves");
+    ipt__text_add(out, ", %lu panels of %lu matrices at once", (unsigned long)stage->instances_at_once,
+                  (unsigned long)stage->matrices_at_once);
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__chunks *const chunks = &stage->panel;
+    ipt__describe_grid(out, plan, stage, "panels together");
+    if (chunks->across * chunks->down > 1)
+        ipt__text_add(out, ", each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
+    else
+        ipt__text_add(out, ", %lu held by each work-group", (unsigned long)chunks->pack);
+    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
+                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+    if (stage->tail_length)
+        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
+                      chunks->tall ? "to the workspace first" : "from the workspace last");
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)",
+                  (unsigned long)stage->instances, (unsigned long)stage->rows, (unsigned long)stage->cols,
+                  (unsigned long)stage->length, ipt__super_bytes(plan, stage));
+    if (stage->shuffle.inner_rows)
+        ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->shuffle.inner_rows,
+                      (unsigned long)stage->shuffle.inner_cols);
+    if (stage->shuffle.pieces > 1)
+        ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->shuffle.pieces);
+    if (stage->shuffle.chains) {
+        const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+        ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
+                      params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
+    }
+    if (stage->instances_at_once < stage->instances)
+        ipt__text_add(out, ", %lu at once", (unsigned long)stage->instances_at_once);
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", (unsigned long)stage->rows, (unsigned long)stage->cols,
+                  !stage->reversed_cols   ? "the sequence of rows"
+                  : !stage->reversed_rows ? "each row"
+                                          : "all");
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "map: every element where it lies");
+    ipt__describe_end(out, stage);
+}
+
+#ifndef IPT_NO_PAPERS
+static void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "cycles");
+    ipt__text_add(out, ", where they lie");
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", (unsigned long)stage->rows,
+                  (unsigned long)stage->length, (unsigned long)stage->origin, (unsigned long)stage->row_stride);
+}
+#endif
+
+static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
+#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, run) ipt__describe_##describe,
+    IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};
 
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
@@ -7183,7 +7343,7 @@ static void ipt__plan_write_description(ipt_plan *plan)
                   plan->layout.stage_count == 1 ? "stage" : "stages");
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(&out, "  %d. ", i + 1);
-        ipt__stage_describe(&out, plan, &plan->layout.stages[i]);
+        ipt__stage_describers[plan->layout.stages[i].kind](&out, plan, &plan->layout.stages[i]);
     }
     if (plan->cut.chunk_bytes)
         ipt__cut_describe(&out, plan);
@@ -7487,7 +7647,7 @@ static ipt_result ipt__plan_open(ipt_plan *plan)
     int i;
     ipt__layout_add_epilogue(&plan->problem, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
+        result = ipt__stage_get_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
 }
 
@@ -9158,7 +9318,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
             place.base = run.skipped = begin * each * ipt__instance_units(&plan->problem, &stage);
             place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
             stage.instances = (stop - begin) * each;
-            result = ipt__run_stage(&run, &stage, &place);
+            result = ipt__stage_runs[stage.kind](&run, &stage, &place);
         }
         result = ipt__run_finish(&run, result, event);
     }

@@ -31,6 +31,7 @@
 #include "plan/problem.h"
 #include "plan/stage.h"
 #include "plan/layout.h"
+#include "plan/cost.h"
 #include "plan/two_pass.h"
 #include "plan/sequences.h"
 #include "plan/choose.h"

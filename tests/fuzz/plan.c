@@ -143,25 +143,26 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
                             (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
         break;
     case IPT__STAGE_SHUFFLE:
-        FUZZ_EXPECT(stage->piece_units > 0 && stage->pieces > 0);
+        FUZZ_EXPECT(stage->shuffle.piece_units > 0 && stage->shuffle.pieces > 0);
         FUZZ_EXPECT(at_most((long double)stage->length * (long double)plan->problem.element_units,
-                            (long double)stage->piece_units * (long double)stage->pieces));
+                            (long double)stage->shuffle.piece_units * (long double)stage->shuffle.pieces));
         FUZZ_EXPECT(stage->matrices_at_once > 0 && stage->instances_at_once > 0);
-        if (!(stage->chains && plan->layout.cooperative)) /* a bit to a slot at least */
-            FUZZ_EXPECT(at_most((long double)stage->rows * (long double)stage->cols / 8 * (long double)stage->pieces *
-                                    (long double)stage->matrices_at_once * (long double)stage->instances_at_once,
+        if (!(stage->shuffle.chains && plan->layout.cooperative)) /* a bit to a slot at least */
+            FUZZ_EXPECT(at_most((long double)stage->rows * (long double)stage->cols / 8 *
+                                    (long double)stage->shuffle.pieces * (long double)stage->matrices_at_once *
+                                    (long double)stage->instances_at_once,
                                 (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
         break;
     case IPT__STAGE_TILE:
-        if (!stage->pack_bytes)
+        if (!stage->tile.pack_bytes)
             FUZZ_EXPECT(at_most(slab, (long double)plan->context->limits.local_memory));
         break;
     case IPT__STAGE_SWAP:
         FUZZ_EXPECT(stage->rows == stage->cols);
         break;
     case IPT__STAGE_PANEL:
-        FUZZ_EXPECT(plan->panel != NULL && stage->chunks.x > 0 && stage->chunks.y > 0 && stage->chunks.blocks <= 4);
-        FUZZ_EXPECT(stage->chunks.x * stage->chunks.across >= (stage->chunks.tall ? stage->cols : stage->rows));
+        FUZZ_EXPECT(plan->panel != NULL && stage->panel.x > 0 && stage->panel.y > 0 && stage->panel.blocks <= 4);
+        FUZZ_EXPECT(stage->panel.x * stage->panel.across >= (stage->panel.tall ? stage->cols : stage->rows));
         break;
     default:
         break;

@@ -26,17 +26,17 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.instances_per_matrix = count;
     a.flags_base = plan->layout.scratch_offset / 4;
     a.words = ipt__ceil_divide(slots, ipt__word_flags(&plan->problem, stage));
-    a.total_words = a.words * stage->pieces * count * matrices;
+    a.total_words = a.words * stage->shuffle.pieces * count * matrices;
     a.slots = slots;
     a.rows = stage->rows;
     a.cols = stage->cols;
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
     a.row_stride = (stage->row_slots ? stage->row_stride * plan->problem.element_units : units) / scale;
     a.super_units = units / scale;
-    a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)(stage->piece_units / scale);
-    a.inner_rows = (cl_uint)stage->inner_rows;
-    a.inner_cols = (cl_uint)stage->inner_cols;
+    a.pieces = stage->shuffle.pieces;
+    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a.inner_rows = (cl_uint)stage->shuffle.inner_rows;
+    a.inner_cols = (cl_uint)stage->shuffle.inner_cols;
     a.element_units = (cl_uint)plan->problem.element_units;
     ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
     ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
@@ -48,11 +48,12 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     if (stage->variant)
         return ipt__run_kernel(
             run, kernel, place->buffer, plan->workspace,
-            stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->problem.unit_bytes, &a,
+            stage->variant->registers ? 16 : stage->workers * 2 * stage->shuffle.piece_units * plan->problem.unit_bytes,
+            &a,
             ipt__persistent_groups(plan, stage->lanes * stage->workers,
                                    ipt__ceil_divide((size_t)a.total_words, stage->workers)));
     return ipt__run_kernel(run, kernel, place->buffer, plan->workspace,
-                           2 * stage->piece_units * plan->problem.unit_bytes, &a,
+                           2 * stage->shuffle.piece_units * plan->problem.unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
 
@@ -139,7 +140,7 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
             ipt__place part = *place;
             part.base += matrix * place->matrix_stride;
             result = stage->kind == IPT__STAGE_WAVE ? ipt__run_wave(run, stage, &part, first, count, matrices)
-                     : stage->chains                ? ipt__run_chains(run, stage, &part, first, count, matrices)
+                     : stage->shuffle.chains        ? ipt__run_chains(run, stage, &part, first, count, matrices)
                                                     : ipt__run_shuffle(run, stage, &part, first, count, matrices);
             if (result)
                 return result;
@@ -147,54 +148,9 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
     return result;
 }
 
-static ipt_result ipt__run_stage(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    ipt_result result = IPT_SUCCESS;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        result = ipt__run_save(run, stage, place);
-        break;
-    case IPT__STAGE_RESTORE:
-        result = ipt__run_restore(run, stage, place);
-        break;
-    case IPT__STAGE_PANEL:
-        result = ipt__run_panel(run, stage, place);
-        break;
-    case IPT__STAGE_TILE:
-        result = ipt__run_tile(run, stage, place);
-        break;
-    case IPT__STAGE_SWAP:
-        result = ipt__run_swap(run, stage, place);
-        break;
-    case IPT__STAGE_FLIP:
-        result = ipt__run_flip(run, stage, place);
-        break;
-    case IPT__STAGE_MAP:
-        result = ipt__run_map(run, stage, place);
-        break;
-#ifndef IPT_NO_PAPERS
-    case IPT__STAGE_PTTWAC_010:
-        result = ipt__run_pttwac_010(run, stage, place);
-        break;
-    case IPT__STAGE_P_IPT:
-        result = ipt__run_p_ipt(run, stage, place);
-        break;
-    case IPT__STAGE_PAD:
-        result = ipt__run_pad(run, stage, place);
-        break;
-#else
-    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
-    case IPT__STAGE_P_IPT:
-    case IPT__STAGE_PAD:
-        break;
-#endif
-    case IPT__STAGE_WAVE:
-    case IPT__STAGE_SHUFFLE:
-        result = ipt__run_in_turns(run, stage, place);
-        break;
-    }
-    return result;
-}
+static ipt_result (*const ipt__stage_runs[])(ipt__run *run, const ipt__stage *stage, const ipt__place *place) = {
+#define IPT__STAGE_RUN(kind, need, cost, kernels, describe, run) ipt__run_##run,
+    IPT__STAGE_LIST(IPT__STAGE_RUN, IPT__IF_PAPERS(IPT__STAGE_RUN, IPT__NO_FUNCTION))};
 
 static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
 {
@@ -206,6 +162,6 @@ static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
     if (!result)
         plan->dirty = 0;
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__run_stage(run, &plan->layout.stages[i], place);
+        result = ipt__stage_runs[plan->layout.stages[i].kind](run, &plan->layout.stages[i], place);
     return result;
 }

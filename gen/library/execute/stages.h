@@ -50,10 +50,10 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage
 {
     const cl_int units = (cl_int)ipt__stage_units(&plan->problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
-    steps.rows = stage->straight ? stage->rows : stage->cols;
-    steps.run = stage->straight ? stage->cols : stage->rows;
-    steps.along = stage->straight ? units : row;
-    steps.next = stage->straight ? row : units;
+    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
+    steps.run = stage->tile.straight ? stage->cols : stage->rows;
+    steps.along = stage->tile.straight ? units : row;
+    steps.next = stage->tile.straight ? row : units;
     steps.origin = 0;
     if (stage->reversed_cols) {
         steps.origin += (cl_int)(steps.run - 1) * steps.along;
@@ -82,10 +82,10 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     ipt__pack_arguments a;
     while (whole < 128 && whole * instance * plan->problem.unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(&plan->problem, 2 * pack * instance, stage->pack_bytes))
+    while (pack < enough && ipt__pack_fits(&plan->problem, 2 * pack * instance, stage->tile.pack_bytes))
         pack *= 2;
     while (pack > whole && pack < enough &&
-           ipt__pack_fits(&plan->problem, (pack + whole) * instance, stage->pack_bytes))
+           ipt__pack_fits(&plan->problem, (pack + whole) * instance, stage->tile.pack_bytes))
         pack += whole;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -119,7 +119,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     ipt__tile_arguments a;
-    if (stage->pack_bytes)
+    if (stage->tile.pack_bytes)
         return ipt__run_pack(run, stage, place);
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -150,17 +150,17 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 {
     const ipt_plan *const plan = run->plan;
     const size_t units = ipt__stage_units(&plan->problem, stage);
-    const size_t side = stage->tile_side;
+    const size_t side = stage->swap.side;
     size_t small, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(&plan->problem, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
-    a.pitch = (cl_uint)stage->tile.pitch;
-    a.skew = (cl_uint)stage->tile.skew;
-    a.run_lanes = (cl_uint)stage->tile.run_lanes;
+    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
+    a.pitch = (cl_uint)stage->swap.tile.pitch;
+    a.skew = (cl_uint)stage->swap.tile.skew;
+    a.run_lanes = (cl_uint)stage->swap.tile.run_lanes;
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
     a.instance_stride = ipt__instance_units(&plan->problem, stage);
@@ -371,7 +371,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
 {
     ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
-    const ipt__chunks *const chunks = &stage->chunks;
+    const ipt__chunks *const chunks = &stage->panel;
     const cl_ulong units = plan->problem.element_units;
     const size_t control_stride = ipt__round_up(layout->control_words * 4, 256) / 4;
     ipt_result result;
@@ -450,8 +450,8 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a.slots = (cl_ulong)stage->rows * stage->cols;
     a.words = ipt__ceil_divide((size_t)a.slots, 32);
-    a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)(stage->piece_units / scale);
+    a.pieces = stage->shuffle.pieces;
+    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
     a.total_words = a.words * a.pieces * count * matrices;
     a.rows = stage->rows;
     a.cols = stage->cols;
@@ -465,7 +465,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
         a.gap_rows = a.gap_rows_each * matrices;
         a.gap_begin = stage->row_slots * units / scale;
         a.gap_units = (cl_uint)(stage->tail_length * element_units / scale);
-        a.gap_restore = (cl_uint)stage->gap_restore;
+        a.gap_restore = (cl_uint)stage->shuffle.gap_restore;
         a.saved_stride = layout->saved_elements * element_units / scale;
     }
     ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
@@ -476,7 +476,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_vectors * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)

@@ -150,7 +150,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
             place.base = run.skipped = begin * each * ipt__instance_units(&plan->problem, &stage);
             place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
             stage.instances = (stop - begin) * each;
-            result = ipt__run_stage(&run, &stage, &place);
+            result = ipt__stage_runs[stage.kind](&run, &stage, &place);
         }
         result = ipt__run_finish(&run, result, event);
     }

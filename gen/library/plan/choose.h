@@ -45,7 +45,7 @@ static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layou
     if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
-    stage->straight = straight;
+    stage->tile.straight = straight;
     ipt__pack_choose(problem, stage);
 }
 

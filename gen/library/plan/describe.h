@@ -1,87 +1,20 @@
 /* Describing plans. */
 
-static void ipt__panel_describe(ipt__text *out, const ipt__stage *stage, unsigned long bytes)
+static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__chunks *const chunks = &stage->chunks;
-    ipt__text_add(out, "panels together: %lu x (%lu x %lu of %lu bytes), ", (unsigned long)stage->instances,
-                  (unsigned long)stage->rows, (unsigned long)stage->cols, bytes);
-    if (chunks->across * chunks->down > 1)
-        ipt__text_add(out, "each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
-    else
-        ipt__text_add(out, "%lu held by each work-group", (unsigned long)chunks->pack);
-    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
-                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
-    if (stage->tail_length)
-        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
-                      chunks->tall ? "to the workspace first" : "from the workspace last");
+    return (unsigned long)stage->length * (unsigned long)plan->problem.desc.elem_size;
 }
 
-static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+/* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
+static void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage, const char *name)
 {
-    const unsigned long rows = (unsigned long)stage->rows, cols = (unsigned long)stage->cols,
-                        length = (unsigned long)stage->length,
-                        bytes = length * (unsigned long)plan->problem.desc.elem_size,
-                        instances = (unsigned long)stage->instances, at_once = (unsigned long)stage->instances_at_once;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n", rows,
-                      cols);
-        return;
-    case IPT__STAGE_PANEL:
-        ipt__panel_describe(out, stage, bytes);
-        break;
-    case IPT__STAGE_RESTORE:
-        ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", rows, length);
-        return;
-    case IPT__STAGE_TILE:
-        ipt__text_add(out, "tile: %lu x (%lu x %lu of %lu bytes), whole in local memory", instances, rows, cols, bytes);
-        if (stage->pack_bytes)
-            ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->pack_bytes);
-        if (stage->reversed_rows || stage->reversed_cols)
-            ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
-        break;
-    case IPT__STAGE_PTTWAC_010:
-    case IPT__STAGE_P_IPT:
-        ipt__text_add(out, "cycles: %lu x (%lu x %lu of %lu bytes), where they lie", instances, rows, cols, bytes);
-        break;
-    case IPT__STAGE_FLIP:
-        ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", rows, cols,
-                      !stage->reversed_cols   ? "the sequence of rows"
-                      : !stage->reversed_rows ? "each row"
-                                              : "all");
-        break;
-    case IPT__STAGE_MAP:
-        ipt__text_add(out, "map: every element where it lies");
-        break;
-    case IPT__STAGE_PAD:
-        ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", rows, length,
-                      (unsigned long)stage->origin, (unsigned long)stage->row_stride);
-        return;
-    case IPT__STAGE_SWAP:
-        ipt__text_add(out, "swap: %lu x (%lu x %lu of %lu bytes), pairs of tiles through local memory", instances, rows,
-                      cols, bytes);
-        break;
-    case IPT__STAGE_WAVE:
-        ipt__text_add(out, "panels in waves: %lu x (%lu x %lu of %lu bytes), %lu panels of %lu matrices at once",
-                      instances, rows, cols, bytes, at_once, (unsigned long)stage->matrices_at_once);
-        break;
-    case IPT__STAGE_SHUFFLE:
-        ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)", instances, rows,
-                      cols, length, bytes);
-        if (stage->inner_rows)
-            ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->inner_rows,
-                          (unsigned long)stage->inner_cols);
-        if (stage->pieces > 1)
-            ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->pieces);
-        if (stage->chains) {
-            const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
-            ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
-                          params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
-        }
-        if (at_once < instances)
-            ipt__text_add(out, ", %lu at once", at_once);
-        break;
-    }
+    ipt__text_add(out, "%s: %lu x (%lu x %lu of %lu bytes)", name, (unsigned long)stage->instances,
+                  (unsigned long)stage->rows, (unsigned long)stage->cols, ipt__super_bytes(plan, stage));
+}
+
+/* Ends the line of a stage with what every kind may have. */
+static void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
+{
     if (stage->variant)
         ipt__text_add(out, ", by %s", stage->variant->name);
     if (stage->apply)
@@ -91,6 +24,119 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
                       (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
     ipt__text_add(out, "\n");
 }
+
+static void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n",
+                  (unsigned long)stage->rows, (unsigned long)stage->cols);
+}
+
+static void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", (unsigned long)stage->rows,
+                  (unsigned long)stage->length);
+}
+
+static void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "tile");
+    ipt__text_add(out, ", whole in local memory");
+    if (stage->tile.pack_bytes)
+        ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->tile.pack_bytes);
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "swap");
+    ipt__text_add(out, ", pairs of tiles through local memory");
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "panels in waves");
+    ipt__text_add(out, ", %lu panels of %lu matrices at once", (unsigned long)stage->instances_at_once,
+                  (unsigned long)stage->matrices_at_once);
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__chunks *const chunks = &stage->panel;
+    ipt__describe_grid(out, plan, stage, "panels together");
+    if (chunks->across * chunks->down > 1)
+        ipt__text_add(out, ", each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
+    else
+        ipt__text_add(out, ", %lu held by each work-group", (unsigned long)chunks->pack);
+    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
+                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+    if (stage->tail_length)
+        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
+                      chunks->tall ? "to the workspace first" : "from the workspace last");
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)",
+                  (unsigned long)stage->instances, (unsigned long)stage->rows, (unsigned long)stage->cols,
+                  (unsigned long)stage->length, ipt__super_bytes(plan, stage));
+    if (stage->shuffle.inner_rows)
+        ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->shuffle.inner_rows,
+                      (unsigned long)stage->shuffle.inner_cols);
+    if (stage->shuffle.pieces > 1)
+        ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->shuffle.pieces);
+    if (stage->shuffle.chains) {
+        const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+        ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
+                      params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
+    }
+    if (stage->instances_at_once < stage->instances)
+        ipt__text_add(out, ", %lu at once", (unsigned long)stage->instances_at_once);
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", (unsigned long)stage->rows, (unsigned long)stage->cols,
+                  !stage->reversed_cols   ? "the sequence of rows"
+                  : !stage->reversed_rows ? "each row"
+                                          : "all");
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "map: every element where it lies");
+    ipt__describe_end(out, stage);
+}
+
+#ifndef IPT_NO_PAPERS
+static void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "cycles");
+    ipt__text_add(out, ", where they lie");
+    ipt__describe_end(out, stage);
+}
+
+static void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", (unsigned long)stage->rows,
+                  (unsigned long)stage->length, (unsigned long)stage->origin, (unsigned long)stage->row_stride);
+}
+#endif
+
+static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
+#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, run) ipt__describe_##describe,
+    IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};
 
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
@@ -152,7 +198,7 @@ static void ipt__plan_write_description(ipt_plan *plan)
                   plan->layout.stage_count == 1 ? "stage" : "stages");
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(&out, "  %d. ", i + 1);
-        ipt__stage_describe(&out, plan, &plan->layout.stages[i]);
+        ipt__stage_describers[plan->layout.stages[i].kind](&out, plan, &plan->layout.stages[i]);
     }
     if (plan->cut.chunk_bytes)
         ipt__cut_describe(&out, plan);

@@ -59,115 +59,148 @@ static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt
     return result;
 }
 
-static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
+/* The stage's last kernel, and its variant for words. */
+static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
+                                        int *index)
 {
-    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage),
-                                          stage->kind == IPT__STAGE_SWAP ? 2 : 1);
-    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
-    ipt__kernel_id id = IPT__KERNEL_transpose;
-    int *index = &stage->kernels[0];
-    ipt_result result = IPT_SUCCESS;
-    params.apply = (cl_uint)stage->apply;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        break;
-    case IPT__STAGE_FLIP:
-        id = IPT__KERNEL_flip;
-        params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
-        break;
-    case IPT__STAGE_MAP:
-        id = IPT__KERNEL_map;
-        break;
-    case IPT__STAGE_TILE:
-        if (stage->pack_bytes)
-            return ipt__plan_kernel_within(plan, IPT__KERNEL_pack,
-                                           ipt__pack_params(&plan->problem, stage, stage->apply), index);
-        id = IPT__KERNEL_tile;
-        if (stage->variant) {
-            params.group_size = (cl_uint)(stage->lanes * stage->workers);
-            params.bank_padding = stage->variant->bank_padding;
-        }
-        break;
-#ifndef IPT_NO_PAPERS
-    case IPT__STAGE_PTTWAC_010:
-        id = IPT__KERNEL_pttwac_010;
-        params.group_size = (cl_uint)stage->lanes;
-        params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
-        params.flag_layout = stage->variant->flag_layout;
-        break;
-    case IPT__STAGE_P_IPT:
-        id = IPT__KERNEL_p_ipt;
+    ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
+}
+
+static ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
+}
+
+static ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    if (stage->tile.pack_bytes)
+        return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
+                                       &stage->kernels[0]);
+    if (stage->variant) {
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.lanes = (cl_uint)stage->lanes;
-        params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-        break;
-    case IPT__STAGE_PAD:
-        id = IPT__KERNEL_pad;
-        params.group_size = (cl_uint)plan->context->limits.group_size;
-        params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
-        break;
-#else
-    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
-    case IPT__STAGE_P_IPT:
-    case IPT__STAGE_PAD:
-        break;
-#endif
-    case IPT__STAGE_SWAP:
-        id = IPT__KERNEL_swap;
-        params.tile = (cl_uint)stage->tile_side;
-        params.local_bytes = (cl_uint)stage->tile_bytes;
-        if (stage->tile_side > 32) {
-            params.group_size = (cl_uint)stage->tile_group;
-            return ipt__plan_kernel_within(plan, id, params, index);
-        }
-        break;
-    case IPT__STAGE_WAVE:
-        result = ipt__plan_kernel_get(plan, id, params, index++);
-        id = IPT__KERNEL_copy;
-        break;
-    case IPT__STAGE_RESTORE:
-        id = IPT__KERNEL_copy;
-        break;
-    case IPT__STAGE_PANEL:
-        id = IPT__KERNEL_panel;
-        params.index_bits = 32;
-        params.tall = (cl_uint)stage->chunks.tall;
-        params.narrow = (cl_uint)stage->chunks.narrow;
-        params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
-        params.group_size = (cl_uint)plan->problem.panel.group_size;
-        break;
-    case IPT__STAGE_SHUFFLE:
-        id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
-        if (stage->inner_rows) /* long super-elements, much computation per unit */
-            while (!plan->context->limits.cpu && params.lanes < plan->context->limits.group_size &&
-                   params.lanes * 8 <= stage->piece_units)
-                params.lanes *= 2;
-        params.group_size = params.lanes; /* one work-group per chain */
-        params.flag_spread = 1;
-        if (stage->variant) {
-            params.lanes = (cl_uint)stage->lanes;
-            params.group_size = (cl_uint)(stage->lanes * stage->workers);
-            params.registers = stage->variant->registers;
-            params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
-        }
-        if (stage->chains) {
-            params.piece_quanta = (cl_uint)stage->piece_vectors;
-            params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
-        }
-        params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-        params.inner = stage->inner_rows != 0;
-        if (stage->chains)
-            result = ipt__sub_groups_get(plan->context, &params, cache_only);
-        break;
+        params.bank_padding = stage->variant->bank_padding;
     }
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.tile = (cl_uint)stage->swap.side;
+    params.local_bytes = (cl_uint)stage->swap.local_bytes;
+    if (stage->swap.side <= 32)
+        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
+    params.group_size = (cl_uint)stage->swap.group_size;
+    return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.index_bits = 32;
+    params.tall = (cl_uint)stage->panel.tall;
+    params.narrow = (cl_uint)stage->panel.narrow;
+    params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
+    params.group_size = (cl_uint)plan->problem.panel.group_size;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
+}
+
+/* Kernel chains, of sub-groups if the device's can be trusted. */
+static ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
+    ipt_result result;
+    params.piece_quanta = (cl_uint)stage->shuffle.piece_vectors;
+    params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
+    result = ipt__sub_groups_get(plan->context, &params, cache_only);
     if (!result)
-        result = ipt__plan_kernel_get(plan, id, params, index);
-    if (!result && stage->by_words) {
-        params.unit_bytes = IPT__WORD_BYTES;
-        if (stage->chains)
-            result = ipt__sub_groups_get(plan->context, &params, cache_only);
-        if (!result)
-            result = ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->kernels[0]);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    result = ipt__sub_groups_get(plan->context, &params, cache_only);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->word_kernel);
+}
+
+static ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt__limits *const limits = &plan->problem.limits;
+    if (stage->shuffle.inner_rows) /* long super-elements, much computation per unit */
+        while (!limits->cpu && params.lanes < limits->group_size && params.lanes * 8 <= stage->shuffle.piece_units)
+            params.lanes *= 2;
+    params.group_size = params.lanes; /* one work-group per chain */
+    params.flag_spread = 1;
+    if (stage->variant) {
+        params.lanes = (cl_uint)stage->lanes;
+        params.group_size = (cl_uint)(stage->lanes * stage->workers);
+        params.registers = stage->variant->registers;
+        params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
     }
-    return result;
+    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    params.inner = stage->shuffle.inner_rows != 0;
+    if (stage->shuffle.chains)
+        return ipt__kernels_chains(plan, stage, params);
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
+}
+
+#ifndef IPT_NO_PAPERS
+static ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)stage->lanes;
+    params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
+    params.flag_layout = stage->variant->flag_layout;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pttwac_010, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)(stage->lanes * stage->workers);
+    params.lanes = (cl_uint)stage->lanes;
+    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
+}
+
+static ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)plan->problem.limits.group_size;
+    params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pad, params, &stage->kernels[0]);
+}
+#endif
+
+static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
+#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, run) ipt__kernels_##kernels,
+    IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
+
+/* Gets all kernels of a stage. */
+static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
+{
+    const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
+    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
+    params.apply = (cl_uint)stage->apply;
+    return ipt__stage_kernels[stage->kind](plan, stage, params);
 }

@@ -7,7 +7,7 @@ static ipt_result ipt__plan_open(ipt_plan *plan)
     int i;
     ipt__layout_add_epilogue(&plan->problem, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
+        result = ipt__stage_get_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
 }
 

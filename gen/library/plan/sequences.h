@@ -29,7 +29,7 @@ static size_t ipt__factor(const size_t factors[4], char name)
 static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
-    const int single = stage->length == 1 && !stage->inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
+    const int single = stage->length == 1 && !stage->shuffle.inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
     const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
@@ -38,7 +38,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
-    stage->chains = 0;
+    stage->shuffle.chains = 0;
     stage->workers = 1;
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
@@ -51,7 +51,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         break;
     case IPT__FAMILY_BS:
         stage->kind = IPT__STAGE_TILE;
-        stage->pack_bytes = 0;
+        stage->tile.pack_bytes = 0;
         stage->workers = group / stage->lanes;
         holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
@@ -78,21 +78,21 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
             holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
-            if (!stage->inner_rows || holds >= units || stage->workers == 1)
+            if (!stage->shuffle.inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
-        stage->piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
-        if (stage->inner_rows && (variant->registers || stage->piece_units < units))
+        stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+        if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
                              "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
                              variant->name, (unsigned long)(units * problem->unit_bytes));
-        stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+        stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
     default: /* P-IPT */
         stage->kind = IPT__STAGE_P_IPT;
         stage->workers = group / stage->lanes;
-        if (stage->inner_rows)
+        if (stage->shuffle.inner_rows)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements inside, as sequence 4.3 needs: 4.1 and 4.2 do without",
                              variant->name);
@@ -117,13 +117,13 @@ static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout 
     if (inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
-        stage->inner_rows = ipt__factor(factors, order[end]);
-        stage->inner_cols = ipt__factor(factors, order[end + 1]);
+        stage->shuffle.inner_rows = ipt__factor(factors, order[end]);
+        stage->shuffle.inner_cols = ipt__factor(factors, order[end + 1]);
         if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
                              "memory; 4.1, 4.2 or smaller tiles do without",
-                             (unsigned long)stage->inner_rows, (unsigned long)stage->inner_cols,
+                             (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
                              (unsigned long)problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (part[1] > 1 && part[2] > 1)

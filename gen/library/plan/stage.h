@@ -1,22 +1,49 @@
 /* Stages, layouts and the plan. */
 
+/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, run); P: the same for
+ * kinds that only the papers have.
+ * SAVE: copies rows x cols elements at origin to the save area, transposed.
+ * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
+ * The next kinds transpose the instances of their grid.
+ * TILE: whole instances in local memory.
+ * SWAP: square instances, by tile pairs.
+ * WAVE: instances through slabs of global memory, one slab each.
+ * PANEL: instances by cooperative work-groups that hold a chunk each.
+ * SHUFFLE: instances by cycle following with one flag bit per slot.
+ * Epilogue stages:
+ * FLIP: reverses the sequence of rows, or each row, or both, of rows x cols elements.
+ * MAP: applies the plan's expression to every element.
+ * Kernels of the papers alone:
+ * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
+ * P_IPT: instances by cycle following without flags.
+ * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
+#define IPT__STAGE_LIST(X, P)                                                                                          \
+    X(SAVE, nothing, save, save, save, save)                                                                           \
+    X(RESTORE, nothing, save, restore, restore, restore)                                                               \
+    X(TILE, nothing, tile, tile, tile, tile)                                                                           \
+    X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
+    X(WAVE, wave, wave, wave, wave, in_turns)                                                                          \
+    X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
+    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, in_turns)                                                           \
+    X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
+    X(MAP, nothing, nothing, map, map, map)                                                                            \
+    P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
+    P(P_IPT, nothing, nothing, p_ipt, cycles, p_ipt)                                                                   \
+    P(PAD, pad, nothing, pad, pad, pad)
+
 typedef enum ipt__stage_kind {
-    IPT__STAGE_SAVE,    /* copies rows x cols elements at origin to the save area, transposed */
-    IPT__STAGE_RESTORE, /* copies the save area to rows of `length` elements at origin, row_stride apart */
-    /* The next kinds transpose the instances of their grid: */
-    IPT__STAGE_TILE,    /* whole instances in local memory */
-    IPT__STAGE_SWAP,    /* square instances, by tile pairs */
-    IPT__STAGE_WAVE,    /* instances through slabs of global memory, one slab each */
-    IPT__STAGE_PANEL,   /* instances by cooperative work-groups that hold a chunk each */
-    IPT__STAGE_SHUFFLE, /* instances by cycle following with one flag bit per slot */
-    /* Epilogue stages: */
-    IPT__STAGE_FLIP, /* reverses the order of rows, or each row, or both, of rows x cols elements */
-    IPT__STAGE_MAP,  /* applies the plan's expression to every element */
-    /* Kernels of the papers alone: */
-    IPT__STAGE_PTTWAC_010, /* instances in global memory, by work-groups with flags in local memory */
-    IPT__STAGE_P_IPT,      /* instances by cycle following without flags */
-    IPT__STAGE_PAD         /* changes the stride of rows of `length` elements from origin to row_stride */
+#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, run) IPT__STAGE_##kind,
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
+
+/* The rows of kinds that only the papers have, in tables of functions. */
+#ifndef IPT_NO_PAPERS
+#define IPT__IF_PAPERS(row, empty) row
+#else
+#define IPT__IF_PAPERS(row, empty) empty
+#endif
+#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, run) NULL,
+#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, run) {NULL, NULL},
 
 typedef enum ipt__family {
     IPT__FAMILY_AUTO,
@@ -57,33 +84,47 @@ typedef struct ipt__chunks {
 
 enum { IPT__MAX_STAGES = 8, IPT__MAX_KERNELS = 16 };
 
+/* The parameters that only one kind of stage has. Kernels' local memory in bytes, group sizes in work-items. */
+typedef struct ipt__tile_stage {
+    size_t pack_bytes, pack_group; /* local memory and group size of kernel pack; 0: kernel tile */
+    int straight;                  /* does not transpose */
+} ipt__tile_stage;
+
+typedef struct ipt__swap_stage {
+    size_t side; /* of a tile, in elements */
+    size_t local_bytes, group_size;
+    ipt__tile_layout tile; /* rows in local memory, if side > 32 */
+} ipt__swap_stage;
+
+typedef struct ipt__shuffle_stage {
+    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
+    size_t piece_units, pieces;    /* parts of a super-element, moved independently */
+    int chains;                    /* by sub-groups */
+    size_t piece_vectors;          /* chains: vectors that a piece touches, rounded up to classes */
+    int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
+} ipt__shuffle_stage;
+
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
     size_t instances; /* per matrix */
     size_t rows, cols, length;
-    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
-    size_t origin;                 /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
-    size_t row_slots, row_stride;  /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
-    int gapped_source;             /* WAVE on such a grid: the source lies on it, else the target */
+    size_t origin;                /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
+    size_t row_slots, row_stride; /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element, moved independently */
-    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
-    size_t tile_side, tile_bytes, tile_group;   /* SWAP: elements per side; local memory and work-items of a pair */
-    ipt__tile_layout tile;                      /* SWAP: rows in local memory, if tile_side > 32 */
-    size_t pack_bytes, pack_group;              /* TILE: local memory and work-items of kernel pack; 0: kernel tile */
-    ipt__chunks chunks;                         /* PANEL */
-    size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
-    int chains;                                 /* SHUFFLE by sub-groups */
-    size_t piece_vectors;                       /* chains: vectors that a piece touches, rounded up to classes */
-    int gap_restore;                            /* SHUFFLE: fills the gaps from the save area, else saves them there */
-    int straight;                               /* TILE: does not transpose */
     int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
+    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers;                      /* variant: cooperating work-items; such teams per work-group */
+    ipt__tile_stage tile;
+    ipt__swap_stage swap;
+    ipt__chunks panel;
+    ipt__shuffle_stage shuffle;
 } ipt__stage;
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */

@@ -73,7 +73,7 @@ static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y
 static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, size_t length, size_t short_side,
                              size_t panels)
 {
-    ipt__chunks *const chunks = &stage->chunks;
+    ipt__chunks *const chunks = &stage->panel;
     const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
     const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = problem->panel.resident / 2;
@@ -154,11 +154,11 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
     for (turn = 0; turn < 2; ++turn) {
         if (tall == (turn == 0)) {
             stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
-            stage->chunks.tall = tall;
+            stage->panel.tall = tall;
             stage->gapped_source = !tall;
         } else {
             stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
-            stage->gap_restore = tall;
+            stage->shuffle.gap_restore = tall;
             ipt__shuffle_pieces(problem, stage);
         }
         stage->tail_length = left;
@@ -166,7 +166,7 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
         stage->row_stride = long_side;
         /* shuffle.cl moves no gaps. */
         if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(problem, stage, length, short_side, panels)
-                                            : !stage->chains)
+                                            : !stage->shuffle.chains)
             return 0;
     }
     return 1;
@@ -189,7 +189,7 @@ static int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
     stage->row_stride = rows;
-    chunks = &stage->chunks;
+    chunks = &stage->panel;
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
