@@ -25,7 +25,7 @@ BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
 SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
-TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h
+TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/quirks.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \

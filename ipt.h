@@ -2429,6 +2429,7 @@ struct ipt_context {
     size_t allocation;   /* largest buffer in bytes that the device promises to accept; 0: unknown. Some accept more */
     int finishes_late;   /* the device finishes compiling a program at its first launch */
     int forgets_failure; /* commands start although a failed event has ended a command that they wait for */
+    int mixes_grids;     /* a kernel that runs twice at once with grids of different sizes ends the process */
     int takes_bitcode;   /* the device accepts LLVM bitcode for spir64 */
     int has_half;        /* the compiler supports half; 1 without a device */
     int has_double;
@@ -3290,6 +3291,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
         *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
     ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
+    /* PoCL 5.0 counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
+    context->mixes_grids = ipt__contains(text, "pocl 5.0");
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
     context->compiler = compiler != 0;
     ipt__ask(&asked, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
@@ -9545,6 +9548,10 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             bytes += ipt__area_bytes(&part->up);
             if (result)
                 break;
+            if (share->context->mixes_grids && share->queue_count) {
+                part->queue = share->queues[0];
+                continue;
+            }
             *queue = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
             if (error)
                 result = ipt__fail_opencl("clCreateCommandQueue", error);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "checker.h"
 #include "fast.h"
+#include "quirks.h"
 
 enum {
     STRESS_TIME_LIMIT = 60, /* seconds for an execution; the alarm, for everything in a run, is twice that */
@@ -254,16 +255,6 @@ static void stress_load_end(stress *s)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* PoCL 5.0 (CL_DEVICE_VERSION) counts the users of a loaded kernel by its work-group size alone, not by the size of its
- * grid. Two executions at once with grids of different sizes end the process: "found->ref_count > 0 failed". */
-static int stress_one_at_a_time(cl_device_id device)
-{
-    char version[256] = "";
-    clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, NULL);
-    version[sizeof version - 1] = 0;
-    return strstr(version, "PoCL 5.0") != NULL;
-}
-
 static void stress_start(stress *s, uint64_t seed)
 {
     cl_device_id device;
@@ -281,7 +272,7 @@ static void stress_start(stress *s, uint64_t seed)
     device = ipt_context_cl_device(s->owner);
     s->modest = !device_is_fast(s->checker.context, device);
     for (i = 0; i < 2; ++i) {
-        if (i && stress_one_at_a_time(device)) {
+        if (i && device_mixes_grids(device)) {
             s->queues[i] = s->queues[0];
             error = clRetainCommandQueue(s->queues[i]);
         } else {

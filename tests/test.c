@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "quirks.h"
+
 ipt_context *test_context, *test_small_context;
 cl_context test_cl_context;
 cl_device_id test_device;
@@ -256,6 +258,12 @@ void test_need_buffers(size_t bytes)
     clGetDeviceInfo(test_device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
     if (once < bytes || all < 2 * (cl_ulong)bytes)
         test_skip("the device has too little memory for the test's buffers");
+}
+
+void test_need_kernels_at_once(void)
+{
+    if (device_mixes_grids(test_device))
+        test_skip("a kernel that runs twice at once ends the process");
 }
 
 unsigned test_version(void)

@@ -118,6 +118,9 @@ unsigned test_version(void);
  */
 void test_need_buffers(size_t bytes);
 
+/* Leaves a test of several queues where a kernel must not run twice at once. */
+void test_need_kernels_at_once(void);
+
 /* Leaves a test of kernels that need so many. */
 #define test_need_group_of_32()                                                                                        \
     ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))

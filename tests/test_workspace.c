@@ -317,6 +317,7 @@ static void workspace_split(void **state)
     ipt_context *contexts[3];
     size_t bad = 0, refused = 0, made = 0;
     (void)state;
+    test_need_kernels_at_once();
     for (int i = 0; i < 3; ++i) {
         const ipt_context_desc desc = {.context = test_cl_context, .device = test_device, .max_local_memory = 1024};
         assert_int_equal(ipt_context_create(&desc, &contexts[i]), IPT_SUCCESS);

@@ -58,6 +58,7 @@ struct ipt_context {
     size_t allocation;   /* largest buffer in bytes that the device promises to accept; 0: unknown. Some accept more */
     int finishes_late;   /* the device finishes compiling a program at its first launch */
     int forgets_failure; /* commands start although a failed event has ended a command that they wait for */
+    int mixes_grids;     /* a kernel that runs twice at once with grids of different sizes ends the process */
     int takes_bitcode;   /* the device accepts LLVM bitcode for spir64 */
     int has_half;        /* the compiler supports half; 1 without a device */
     int has_double;

@@ -141,6 +141,10 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             bytes += ipt__area_bytes(&part->up);
             if (result)
                 break;
+            if (share->context->mixes_grids && share->queue_count) {
+                part->queue = share->queues[0];
+                continue;
+            }
             *queue = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
             if (error)
                 result = ipt__fail_opencl("clCreateCommandQueue", error);

@@ -192,6 +192,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
         *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
     ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
+    /* PoCL 5.0 counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
+    context->mixes_grids = ipt__contains(text, "pocl 5.0");
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
     context->compiler = compiler != 0;
     ipt__ask(&asked, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);

@@ -1,0 +1,17 @@
+/* Faults of OpenCL implementations that end the process. Include OpenCL and string.h before. */
+#ifndef QUIRKS_H_INCLUDED
+#define QUIRKS_H_INCLUDED
+
+/* PoCL 5.0 counts the users of a loaded kernel by its work-group size alone, not by the size of its grid. Two
+ * executions at once with grids of different sizes end the process: "found->ref_count > 0 failed". */
+static int device_mixes_grids(cl_device_id device)
+{
+    char version[256] = "";
+    cl_platform_id platform = NULL;
+    clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    version[sizeof version - 1] = 0;
+    return strstr(version, "PoCL 5.0") != NULL;
+}
+
+#endif
