@@ -4686,12 +4686,60 @@ typedef struct ipt__layout {
     double cost;              /* bytes that a copy would move in the same time */
 } ipt__layout;
 
-typedef struct ipt__plan_kernel {
-    ipt__program *program;
-    cl_kernel kernel;
-} ipt__plan_kernel;
+/* The planner's constants. */
+enum {
+    IPT__RUN_CPU = 8192, /* elements, or pairs of them, per work-group; IPT__RUN_GPU: per work-item */
+    IPT__RUN_GPU = 16,
+    IPT__WORD_BYTES = 4,         /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,      /* access width of GPU kernels */
+    IPT__PIECE_BYTES_GPU = 1024, /* part of a super-element per work-group: short, for many chains */
+    IPT__PIECE_BYTES_CPU = 16384,
+    IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: size of the nearest cache */
+    IPT__TILE_BYTES_MANY = 1 << 18, /* size of the second cache, for many instances */
+    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
+    IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs in the last cache cost no memory traffic */
+    IPT__SLAB_BYTES_CPU = 4 << 20,
+    IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
+    IPT__PIECE_VECTORS = 128,
+    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
+    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
+    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
+    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
+    IPT__BLOCKS_WIDE = 4,
+    IPT__BLOCK_ROWS = 60,         /* minimum per block */
+    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
+    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
+    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
+};
 
-/* Host matrices: see >>host matrices. */
+/* The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
+ * moves in the same time. Cost = factor * bytes of all matrices + launches * launch. A shuffle's factor is 1 +
+ * overhead / bytes of a super-element. `gapped`: unaligned slots touch one more sector. Units below a word that
+ * cannot move by words: 1 + narrow * (units in a word - 1). */
+typedef struct ipt__cost_model {
+    double tile, swap, wave, shuffle_overhead, gapped, narrow, launch;
+} ipt__cost_model;
+static const ipt__cost_model ipt__cost_models[2] = {
+    {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
+    {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
+};
+
+/* The cost model of the GPU-only kernels, lengths in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y)
+ * + panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The
+ * third counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel
+ * + narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length
+ * of a super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step /
+ * length. */
+typedef struct ipt__gpu_model {
+    double panel, tall_cut, wide_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
+} ipt__gpu_model;
+static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.01, 137, 0.19, 4, 0.05}; /* of an H200 */
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/plan                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* What plans have for matrices in host memory. */
 enum {
     IPT__HOST_AHEAD = 4,              /* transfers in flight */
     IPT__HOST_STAGED_BYTES = 1 << 23, /* larger pageable matrices use pinned memory */
@@ -4706,7 +4754,7 @@ enum {
     IPT__HOST_THREADS = 8
 };
 
-/* Cut matrices: see >>cut matrices. */
+/* Cut matrices: see host/cut.h. */
 enum {
     IPT__CUT_PLAN_REST = 2, /* index into a share's plans */
     IPT__CUT_PLAN_GROUP = 3,
@@ -4729,7 +4777,7 @@ enum {
 #define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
 #endif
 
-/* Blocks of a cut matrix: see >>cut matrices. An H200's bus, both ways at once, reaches a share of its speed by row
+/* Blocks of a cut matrix: see host/cut.h. An H200's bus, both ways at once, reaches a share of its speed by row
  * bytes. Shares: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
 enum {
     IPT__BLOCK_ROW_MOST = 8192,
@@ -4813,6 +4861,7 @@ typedef struct ipt__cut {
     int tall, backward;            /* backward: panels run from the last to the first */
 } ipt__cut;
 
+/* Makes a plan for pieces. */
 typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                       ipt_plan **plan);
 
@@ -4828,88 +4877,63 @@ typedef struct ipt__blocks {
     size_t bus_bytes;          /* bus traffic per matrix, both directions; 0: blocks are not used */
 } ipt__blocks;
 
+/* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
+typedef struct ipt__host_plan {
+    IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
+    ipt__host staging;
+    int parts_refused; /* host is AUTO, and parts exceed the workspace limit */
+    ipt__cut cut;
+    ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
+    ipt__blocks blocks;
+    size_t workspace;    /* bytes that the parts' plans own; guarded by the workspace's lock */
+    size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
+    int in_pieces;       /* made because the device refused the whole host matrix */
+    ipt_plan *pieces;    /* such a plan, which executes for this one; NULL: none */
+    ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
+    size_t split_count;
+} ipt__host_plan;
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/plan                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The plan. */
+
+typedef struct ipt__plan_kernel {
+    ipt__program *program;
+    cl_kernel kernel;
+} ipt__plan_kernel;
+
+/* Device memory for stages, which a plan owns or borrows. Executions of all plans that share it take turns. */
+typedef struct ipt__workspace {
+    IPT_LOCK_TYPE lock; /* guards the following fields, and all of the plans but their host_plan */
+    cl_mem buffer;      /* NULL: no stage needs one */
+    size_t bytes;
+    cl_event last;      /* of the previous execution, which may still use the buffer; NULL: none */
+    ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
+} ipt__workspace;
+
 struct ipt_plan {
     ipt_context *context;
     ipt__problem problem;
     char *expression; /* copies that problem.desc points to */
     ipt__layout layout;
-    ipt_plan *owner;    /* of the shared workspace, lock and last event; NULL: the plan itself */
-    IPT_LOCK_TYPE lock; /* guards the following fields */
-    ipt_plan *borrower; /* plan that used the workspace last; NULL: unknown */
+    ipt__workspace own, *workspace; /* its own, or that of a plan that outlives it */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     int out_of_place_kernel; /* -1 until the first execution out of place */
     ipt__program *panel;     /* of problem.panel; NULL: no cooperative panels */
     int turn;                /* which of the two control blocks is clear */
     int dirty;               /* an execution failed: counters and flags may not be clear */
-    cl_mem workspace;
-    cl_event last;           /* of the previous execution, which may still use the workspace; NULL: none */
-    IPT_LOCK_TYPE host_lock; /* held during transfers of a host matrix; guards host and parts_refused */
-    ipt__host host;
-    int parts_refused; /* host is AUTO, and parts exceed the workspace limit */
-    size_t enough;     /* max_workspace that the last error has proposed; 0: none */
-    ipt__cut cut;
-    ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
-    ipt__blocks blocks;
-    size_t host_workspace; /* bytes that the parts' plans own; guarded by lock */
-    size_t refused;        /* bytes of the last buffer that could not be allocated; 0: none */
-    size_t most;           /* largest buffer in bytes for cut matrices; 0: no limit */
-    int in_pieces;         /* made because the device refused the whole host matrix */
-    ipt_plan *pieces;      /* such a plan, which executes for this one; NULL: none. Guarded by host_lock */
-    ipt_context **split;   /* contexts of a plan for several devices; NULL: one device */
-    size_t split_count;
-    char description[2048];
+    size_t enough;           /* max_workspace that the last error has proposed; 0: none */
+    size_t refused;          /* bytes of the last buffer that could not be allocated; 0: none */
+    char *description;
+    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };
 
-/* The planner's constants. */
-enum {
-    IPT__RUN_CPU = 8192, /* elements, or pairs of them, per work-group; IPT__RUN_GPU: per work-item */
-    IPT__RUN_GPU = 16,
-    IPT__WORD_BYTES = 4,         /* shorter units move by words if everything is aligned to words */
-    IPT__VECTOR_BYTES = 16,      /* access width of GPU kernels */
-    IPT__PIECE_BYTES_GPU = 1024, /* part of a super-element per work-group: short, for many chains */
-    IPT__PIECE_BYTES_CPU = 16384,
-    IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: size of the nearest cache */
-    IPT__TILE_BYTES_MANY = 1 << 18, /* size of the second cache, for many instances */
-    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
-    IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs in the last cache cost no memory traffic */
-    IPT__SLAB_BYTES_CPU = 4 << 20,
-    IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
-    IPT__PIECE_VECTORS = 128,
-    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
-    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
-    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
-    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
-    IPT__BLOCKS_WIDE = 4,
-    IPT__BLOCK_ROWS = 60,         /* minimum per block */
-    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
-    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
-    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
-};
-
-/* The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
- * moves in the same time. Cost = factor * bytes of all matrices + launches * launch. A shuffle's factor is 1 +
- * overhead / bytes of a super-element. `gapped`: unaligned slots touch one more sector. Units below a word that
- * cannot move by words: 1 + narrow * (units in a word - 1). */
-typedef struct ipt__cost_model {
-    double tile, swap, wave, shuffle_overhead, gapped, narrow, launch;
-} ipt__cost_model;
-static const ipt__cost_model ipt__cost_models[2] = {
-    {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
-    {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
-};
-
-/* The cost model of the GPU-only kernels, lengths in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y)
- * + panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The
- * third counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel
- * + narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length
- * of a super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step /
- * length. */
-typedef struct ipt__gpu_model {
-    double panel, tall_cut, wide_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
-} ipt__gpu_model;
-static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.01, 137, 0.19, 4, 0.05}; /* of an H200 */
+static int ipt__plan_borrows(const ipt_plan *plan)
+{
+    return plan->workspace != &plan->own;
+}
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/layout                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6226,7 +6250,7 @@ static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ip
     a.source_row_stride = stage->row_stride * units;
     a.target_row_stride = stage->rows * units;
     a.element_units = (cl_uint)units;
-    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a,
+    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace->buffer, &a,
                               run->plan->problem.desc.batch);
 }
 
@@ -6242,7 +6266,7 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     a.source_row_stride = a.row_units = stage->length * units;
     a.target_row_stride = stage->row_stride * units;
     a.rows = stage->rows;
-    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a,
+    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace->buffer, place->buffer, &a,
                          run->plan->problem.desc.batch);
 }
 
@@ -6489,9 +6513,10 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
         t.source_matrix_stride = instance * count;
         t.target_base = place->base + first * instance;
         t.target_matrix_stride = place->matrix_stride;
-        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace, &c, matrices);
-        return result ? result
-                      : ipt__run_transpose(run, stage->kernels[0], plan->workspace, place->buffer, &t, matrices);
+        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace->buffer, &c, matrices);
+        return result
+                   ? result
+                   : ipt__run_transpose(run, stage->kernels[0], plan->workspace->buffer, place->buffer, &t, matrices);
     }
     t.source_base = place->base + first * instance;
     t.source_matrix_stride = place->matrix_stride;
@@ -6506,16 +6531,17 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     c.target_first = (cl_ulong)first * rows;
     c.target_row_slots = stage->row_slots ? stage->row_slots : 1;
     c.target_row_stride = stage->row_slots ? stage->row_stride * units : c.row_units;
-    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace, &t, matrices);
-    return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
+    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace->buffer, &t, matrices);
+    return result ? result
+                  : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace->buffer, place->buffer, &c, matrices);
 }
 
 static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event event = NULL;
-    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace, &zero, sizeof zero, offset,
-                                                     bytes, run->wait_count, run->wait, &event);
+    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
+                                                     offset, bytes, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
@@ -6559,7 +6585,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer,
         ++run->wait_count;
     }
     if (!result)
-        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace, 0, arguments, groups);
+        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace->buffer, 0, arguments, groups);
     if (!result) {
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
@@ -6625,7 +6651,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     if (!chunks->waits)
-        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
+        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a, a.tickets);
     result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
     if (!result)
         plan->turn = !plan->turn;
@@ -6687,7 +6713,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
         a.parts *= 2;
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 0, &a,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer, 0, &a,
                            ipt__ceil_divide(runs * a.parts, sub_groups));
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6743,12 +6769,12 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
      * saturate its memory. */
     if (stage->variant)
         return ipt__run_kernel(
-            run, kernel, place->buffer, plan->workspace,
+            run, kernel, place->buffer, plan->workspace->buffer,
             stage->variant->registers ? 16 : stage->workers * 2 * stage->shuffle.piece_units * plan->problem.unit_bytes,
             &a,
             ipt__persistent_groups(plan, stage->lanes * stage->workers,
                                    ipt__ceil_divide((size_t)a.total_words, stage->workers)));
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer,
                            2 * stage->shuffle.piece_units * plan->problem.unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
@@ -6816,7 +6842,7 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
     a.chunks = ipt__pad_chunks(&plan->problem, stage);
     a.control_base = offset / 4;
     return result ? result
-                  : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a,
+                  : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a,
                                     a.chunks * plan->problem.desc.batch);
 }
 #endif
@@ -7123,16 +7149,14 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (plan->owner && plan->owner->layout.workspace >= bytes) {
-        plan->workspace = plan->owner->workspace;
+    if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
-    }
-    plan->owner = NULL;
-    plan->workspace =
+    plan->workspace = &plan->own;
+    plan->own.buffer =
         ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
     if (result)
         return result;
-    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
+    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
@@ -7140,6 +7164,8 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         plan->refused = bytes;
     if (event)
         ipt__cl.clReleaseEvent(event);
+    if (!result)
+        plan->own.bytes = bytes;
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -7147,6 +7173,8 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Describing plans. */
+
+enum { IPT__DESCRIPTION_BYTES = 2048 };
 
 static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
@@ -7293,74 +7321,65 @@ static int ipt__nothing_moves(const ipt_plan *plan)
            !plan->problem.desc.to && (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
-/* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
-static size_t ipt__moves_count(const ipt__cut *cut)
-{
-    size_t a, b;
-    if (cut->matrices || cut->panels == 1 || cut->groups == 1)
-        return 0;
-    for (a = cut->panels - 1, b = cut->groups - 1; b;) {
-        const size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return cut->panels * cut->groups - a - 1;
-}
-
-static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
-{
-    const ipt__cut *const cut = &plan->cut;
-    if (cut->matrices)
-        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
-                      (unsigned long)cut->chunk_bytes);
-    else
-        ipt__text_add(out,
-                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
-                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
-                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
-                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
-                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
-                      (unsigned long)cut->spare);
-    if (plan->blocks.bus_bytes)
-        ipt__text_add(out,
-                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
-                      "of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
-                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
-                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
-                      (unsigned long)plan->blocks.bus_bytes);
-}
-
-static void ipt__plan_write_description(ipt_plan *plan)
+/* The description's first lines: the matrices and the stages. */
+static void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    ipt__text out = {NULL, sizeof plan->description, 0};
-    size_t workspace;
     int i;
-    out.text = plan->description;
-    ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
+    ipt__text_add(out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
                   (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
                   (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), plan->layout.stage_count,
                   plan->layout.stage_count == 1 ? "stage" : "stages");
     for (i = 0; i < plan->layout.stage_count; ++i) {
-        ipt__text_add(&out, "  %d. ", i + 1);
-        ipt__stage_describers[plan->layout.stages[i].kind](&out, plan, &plan->layout.stages[i]);
+        ipt__text_add(out, "  %d. ", i + 1);
+        ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
     }
-    if (plan->cut.chunk_bytes)
-        ipt__cut_describe(&out, plan);
-    else if (!plan->layout.stage_count)
-        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
+}
+
+/* The last lines: the kernels and `workspace` bytes. */
+static void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
+{
+    int i;
     for (i = 0; i < plan->kernel_count; ++i) {
         const ipt__program *const program = plan->kernels[i].program;
-        ipt__text_add(&out, "  kernel %s: ", ipt__kernels[program->id].name);
-        ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses);
-        ipt__text_add(&out, "\n");
+        ipt__text_add(out, "  kernel %s: ", ipt__kernels[program->id].name);
+        ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
+        ipt__text_add(out, "\n");
     }
-    workspace = plan->layout.workspace + (plan->cut.chunk_bytes ? plan->host_workspace : 0);
-    ipt__text_add(&out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
-                  100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)desc->batch));
+    ipt__text_add(out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
+                  100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
+}
+
+static ipt__text ipt__text_in(char *buffer, size_t capacity)
+{
+    ipt__text out = {NULL, 0, 0};
+    out.text = buffer;
+    out.capacity = capacity;
+    return out;
+}
+
+/* Keeps a copy of the text. */
+static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    plan->description = (char *)ipt__allocate(&plan->context->allocator, bytes);
+    if (!plan->description)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    memcpy(plan->description, text, bytes);
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__plan_write_description(ipt_plan *plan)
+{
+    char text[IPT__DESCRIPTION_BYTES];
+    ipt__text out = ipt__text_in(text, sizeof text);
+    ipt__describe_stages(&out, plan);
+    if (!plan->layout.stage_count)
+        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
+    ipt__describe_memory(&out, plan, plan->layout.workspace);
+    return ipt__plan_keep_description(plan, text);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/check                                                                                                       */
@@ -7657,12 +7676,13 @@ static ipt_result ipt__plan_open(ipt_plan *plan)
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static void ipt__plan_close(ipt_plan *plan)
 {
-    if (plan->last)
-        ipt__cl.clReleaseEvent(plan->last);
-    plan->last = NULL;
-    if (plan->workspace && !plan->owner)
-        ipt__cl.clReleaseMemObject(plan->workspace);
-    plan->workspace = NULL;
+    if (plan->own.last)
+        ipt__cl.clReleaseEvent(plan->own.last);
+    plan->own.last = NULL;
+    if (plan->own.buffer)
+        ipt__cl.clReleaseMemObject(plan->own.buffer);
+    plan->own.buffer = NULL;
+    plan->own.bytes = 0;
     while (plan->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
         if (kernel->kernel)
@@ -7750,9 +7770,9 @@ static const char *ipt__limit_name(const ipt_plan *plan)
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
 {
     const ipt_result result = ipt__check_plan(plan);
-    if (!result && plan->split_count)
+    if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->cut.chunk_bytes)
+    if (!result && plan->host && plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
                          ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
@@ -7852,39 +7872,33 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
     return IPT_SUCCESS;
 }
 
-/* The plan that owns the workspace. The owner's lock and last event serialize its borrowers. */
-static ipt_plan *ipt__plan_owner(ipt_plan *plan)
-{
-    return plan->owner ? plan->owner : plan;
-}
-
-/* Makes a run wait for the plan's previous execution, which may still use the workspace. Drops that execution's event
- * if it has completed or failed. Also sets run->holds. The plan is locked. The run may wait for `events`; the caller
- * releases events[0]. */
+/* Makes a run wait for the previous execution that used the workspace. Drops that execution's event
+ * if it has completed or failed. Also sets run->holds. The workspace is locked. The run may wait for `events`; the
+ * caller releases events[0]. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
-    ipt_plan *const plan = ipt__plan_owner(run->plan);
+    ipt__workspace *const workspace = run->plan->workspace;
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
-    events[1] = plan->last;
-    if (plan->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
+    events[1] = workspace->last;
+    if (workspace->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
-        plan->borrower = run->plan;
+        workspace->borrower = run->plan;
     }
-    if (run->wait_count && plan->context->forgets_failure) {
+    if (run->wait_count && run->plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
         error = ipt__cl.clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
         if (error)
             return ipt__fail_opencl("clGetCommandQueueInfo", error);
         run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
-    if (!plan->last)
+    if (!workspace->last)
         return IPT_SUCCESS;
-    if (!ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
+    if (!ipt__cl.clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
         run->plan->dirty |= status < 0;
-        ipt__cl.clReleaseEvent(plan->last);
-        plan->last = NULL;
+        ipt__cl.clReleaseEvent(workspace->last);
+        workspace->last = NULL;
         return IPT_SUCCESS;
     }
     if (!run->wait_count) {
@@ -7906,7 +7920,8 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 /* Ends every execution: enqueues a marker if the run has no command, and stores and returns the last event. */
 static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
 {
-    ipt_plan *const plan = run->plan, *const owner = ipt__plan_owner(plan);
+    ipt_plan *const plan = run->plan;
+    ipt__workspace *const workspace = plan->workspace;
     cl_event marker = NULL;
     if (!result && !run->commands) {
         const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
@@ -7918,14 +7933,14 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         plan->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
-    if (owner->last)
-        ipt__cl.clReleaseEvent(owner->last);
-    owner->last = run->previous;
+    if (workspace->last)
+        ipt__cl.clReleaseEvent(workspace->last);
+    workspace->last = run->previous;
     if (event) {
         *event = run->previous;
         if (ipt__cl.clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
             ipt__cl.clWaitForEvents(1, &run->previous);
-            owner->last = NULL;
+            workspace->last = NULL;
         }
     }
     /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
@@ -7956,11 +7971,11 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     place.buffer = buffer;
     place.base = byte_offset / plan->problem.unit_bytes;
     place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
-    IPT_LOCK_ACQUIRE(&ipt__plan_owner(plan)->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
         result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
-    IPT_LOCK_RELEASE(&ipt__plan_owner(plan)->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
@@ -8131,7 +8146,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     to.buffer = destination;
     to.base = destination_offset / plan->problem.unit_bytes;
     from.matrix_stride = to.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->out_of_place_kernel < 0)
         result = ipt__out_of_place_get(plan);
     if (result)
@@ -8142,7 +8157,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         if (!result)
             ipt__cl.clFlush(queue);
     }
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (event)
         *event = run.previous;
     else if (run.previous)
@@ -8677,12 +8692,26 @@ static ipt_result ipt__plan_build(ipt_plan *plan)
 
 static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
 {
-    IPT_LOCK_INIT(&plan->lock);
-    IPT_LOCK_INIT(&plan->host_lock);
+    IPT_LOCK_INIT(&plan->own.lock);
+    plan->own.borrower = plan;
+    plan->workspace = &plan->own;
     ipt__context_retain(context);
     plan->context = context;
     plan->out_of_place_kernel = -1;
-    plan->borrower = plan;
+}
+
+/* Destroys a plan that serves matrices on the device only. */
+static void ipt__plan_free(ipt_plan *plan)
+{
+    ipt_context *const context = plan->context;
+    const ipt_allocator allocator = context->allocator;
+    ipt__plan_close(plan);
+    ipt__program_drop(context, plan->panel);
+    IPT_LOCK_DESTROY(&plan->own.lock);
+    ipt__release(&allocator, plan->expression);
+    ipt__release(&allocator, plan->description);
+    ipt__release(&allocator, plan);
+    ipt_context_destroy(context);
 }
 
 /* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
@@ -8702,12 +8731,13 @@ static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc,
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context);
-    made->owner = owner;
+    if (owner)
+        made->workspace = owner->workspace;
     result = ipt__problem_fill(&context->limits, desc, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (result)
-        ipt_plan_destroy(made);
+        ipt__plan_free(made);
     else
         *plan = made;
     return result;
@@ -8726,39 +8756,20 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     return result;
 }
 
-/* Completes a plan: writes its description, or destroys the plan after a failure. */
-static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
-{
-    if (!result) {
-        ipt__plan_write_description(*plan);
-    } else {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
-}
-
 /* Makes a plan for matrices on the device. */
 static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, owner, plan);
-    return result ? result : ipt__plan_end(plan, ipt__plan_make_stages(*plan));
-}
-
-IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
-{
-    size_t bytes;
-    int i;
-    if (!plan)
-        return 0;
-    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
-    bytes = plan->layout.workspace + plan->host_workspace;
-    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
-    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
-        const ipt_plan *const piece = plan->host.shares[0].plans[i];
-        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    if (result)
+        return result;
+    result = ipt__plan_make_stages(*plan);
+    if (!result)
+        result = ipt__plan_write_description(*plan);
+    if (result) {
+        ipt__plan_free(*plan);
+        *plan = NULL;
     }
-    return bytes;
+    return result;
 }
 
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
@@ -8779,17 +8790,95 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
     const char *source = NULL;
     if (!plan)
         return NULL;
-    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first out-of-place execution adds a kernel */
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
     if (index < (size_t)plan->kernel_count)
         source = plan->kernels[index].program->source;
-    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return source;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/lifetime                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Plans for matrices in host memory: beginning, description, end. */
+
+/* Prepares a device plan for host matrices. */
+static ipt_result ipt__host_plan_begin(ipt_plan *plan)
+{
+    plan->host = (ipt__host_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->host);
+    if (!plan->host)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    IPT_LOCK_INIT(&plan->host->lock);
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+{
+    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    if (result)
+        return result;
+    result = ipt__host_plan_begin(*plan);
+    if (result) {
+        ipt__plan_free(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+
+/* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
+static size_t ipt__moves_count(const ipt__cut *cut)
+{
+    size_t a, b;
+    if (cut->matrices || cut->panels == 1 || cut->groups == 1)
+        return 0;
+    for (a = cut->panels - 1, b = cut->groups - 1; b;) {
+        const size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return cut->panels * cut->groups - a - 1;
+}
+
+static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
+{
+    const ipt__cut *const cut = &plan->cut;
+    if (cut->matrices)
+        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
+                      (unsigned long)cut->chunk_bytes);
+    else
+        ipt__text_add(out,
+                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
+                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
+                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
+                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
+                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
+                      (unsigned long)cut->spare);
+    if (plan->blocks.bus_bytes)
+        ipt__text_add(out,
+                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
+                      "of %lu bytes; %lu bytes cross the bus\n",
+                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
+                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
+                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
+                      (unsigned long)plan->blocks.bus_bytes);
+}
+
+static ipt_result ipt__host_plan_describe(ipt_plan *plan)
+{
+    char text[IPT__DESCRIPTION_BYTES];
+    ipt__text out = ipt__text_in(text, sizeof text);
+    if (!plan->host->cut.chunk_bytes)
+        return ipt__plan_write_description(plan);
+    ipt__describe_stages(&out, plan);
+    ipt__cut_describe(&out, plan->host);
+    ipt__describe_memory(&out, plan, plan->layout.workspace + plan->host->workspace);
+    return ipt__plan_keep_description(plan, text);
 }
 
 /* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
 static void ipt__host_close(ipt_plan *plan)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
     size_t s;
     int i;
@@ -8818,24 +8907,48 @@ static void ipt__host_close(ipt_plan *plan)
 
 IPT_API void ipt_plan_destroy(ipt_plan *plan)
 {
-    ipt_context *context;
-    ipt_allocator allocator;
+    ipt__host_plan *host;
     if (!plan)
         return;
-    context = plan->context;
-    allocator = context->allocator;
-    ipt_plan_destroy(plan->pieces);
-    ipt__host_close(plan);
-    while (plan->split_count)
-        ipt_context_destroy(plan->split[--plan->split_count]);
-    ipt__release(&allocator, plan->split);
-    ipt__plan_close(plan);
-    ipt__program_drop(context, plan->panel);
-    IPT_LOCK_DESTROY(&plan->host_lock);
-    IPT_LOCK_DESTROY(&plan->lock);
-    ipt__release(&allocator, plan->expression);
-    ipt__release(&allocator, plan);
-    ipt_context_destroy(context);
+    host = plan->host;
+    if (host) {
+        ipt_plan_destroy(host->pieces);
+        ipt__host_close(plan);
+        while (host->split_count)
+            ipt_context_destroy(host->split[--host->split_count]);
+        ipt__release(&plan->context->allocator, host->split);
+        IPT_LOCK_DESTROY(&host->lock);
+        ipt__release(&plan->context->allocator, host);
+    }
+    ipt__plan_free(plan);
+}
+
+/* Completes a plan: writes its description, or destroys the plan after a failure. */
+static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
+{
+    if (!result)
+        result = ipt__host_plan_describe(*plan);
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
+{
+    size_t bytes;
+    int i;
+    if (!plan)
+        return 0;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
+    bytes = plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
+    for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
+        const ipt_plan *const piece = plan->host->staging.shares[0].plans[i];
+        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    }
+    return bytes;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/transfer                                                                                                    */
@@ -9310,7 +9423,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
     ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
     ipt_result result;
     int i;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result) {
         for (i = first; i < end && !result; ++i) {
@@ -9325,7 +9438,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
         }
         result = ipt__run_finish(&run, result, event);
     }
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
@@ -9450,12 +9563,14 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
     ipt_plan_desc desc = plan->problem.desc;
-    ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
-    const size_t budget = ipt__problem_budget(&plan->problem), devices = plan->split_count ? plan->split_count : 1;
-    const size_t left =
-        budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
+    ipt_plan *const first = share->plans[0], *owner = plan->host->split_count ? NULL : plan;
+    const size_t budget = ipt__problem_budget(&plan->problem),
+                 devices = plan->host->split_count ? plan->host->split_count : 1;
+    const size_t left = budget > plan->layout.workspace && (!first || ipt__plan_borrows(first))
+                            ? (budget - plan->layout.workspace) / devices
+                            : 0;
     ipt_result result;
-    if (first && !first->owner && (!owner || owner->layout.workspace < first->layout.workspace))
+    if (first && !ipt__plan_borrows(first) && (!owner || owner->layout.workspace < first->layout.workspace))
         owner = first;
     if (desc.batch > 1)
         desc.batch = length;
@@ -9483,7 +9598,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < 2; ++i) {
             const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !part->owner ? part->layout.workspace : 0;
+            bytes += part && !ipt__plan_borrows(part) ? part->layout.workspace : 0;
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
@@ -9504,17 +9619,17 @@ static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t
     const size_t budget = ipt__problem_budget(&plan->problem);
     if (!budget || plan->layout.workspace + bytes <= budget)
         return IPT_SUCCESS;
-    plan->enough = (plan->split_count ? 2 * plan->split_count : 3) * least;
+    plan->enough = (plan->host->split_count ? 2 * plan->host->split_count : 3) * least;
     return ipt__fail_for_parts(budget, plan->enough);
 }
 
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
 static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const int whole = scheme == IPT_HOST_STAGES;
-    const size_t devices = plan->split_count ? plan->split_count : 1;
+    const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
     const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
                                                     : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
     size_t length, i, s, bytes = 0, least;
@@ -9533,7 +9648,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         const size_t begin = host->part_count * s / host->share_count,
                      end = host->part_count * (s + 1) / host->share_count;
         bytes = 0;
-        share->context = plan->split_count ? plan->split[s] : plan->context;
+        share->context = plan->host->split_count ? plan->host->split[s] : plan->context;
         for (i = begin; i < end && !result; ++i) {
             ipt__host_part *const part = &host->parts[i];
             const size_t its_length = ipt__min(length, all - i * length);
@@ -9571,9 +9686,9 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         ipt__host_close(plan);
         return result;
     }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = bytes;
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    plan->host->workspace = bytes;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return IPT_SUCCESS;
 }
 
@@ -9737,7 +9852,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
 /* Panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     return cut->matrices ? ipt__min(cut->matrices, plan->problem.desc.batch - index * cut->matrices)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
@@ -9774,7 +9889,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
 /* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
         *before = ipt__area_of(index * cut->matrices * plan->problem.desc.batch_stride, count,
@@ -9976,7 +10091,7 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     ipt__batch batches[2];
     ipt__moves_list moves;
     const size_t bytes = cut->block_bytes;
-    ipt__move_step *const steps = (ipt__move_step *)run->plan->host.scratch;
+    ipt__move_step *const steps = (ipt__move_step *)run->plan->host->staging.scratch;
     char *blocks = (char *)(steps + 2 * IPT__CUT_BATCH), *kept[2];
     size_t left = ipt__moves_count(cut), count;
     int turn = 0, i;
@@ -10331,9 +10446,9 @@ static int ipt__blocks_list_all(ipt__command_list *list)
 /* ---- buffers and lists for blocks ---- */
 
 /* Chooses the size and number of blocks. Returns 0 if their rows would be too short for the bus. */
-static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
+static int ipt__blocks_choose(const ipt__problem *problem, size_t capacity, ipt__blocks *sizes)
 {
-    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const size_t size = desc->elem_size, most = ipt__max(IPT__BLOCK_ROW_MOST / size, 1);
     memset(sizes, 0, sizeof *sizes);
     sizes->length = ipt__ceil_divide(desc->rows, ipt__max(ipt__ceil_divide(desc->rows, most), IPT__BLOCK_PARTS));
@@ -10376,13 +10491,13 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
         for (i = 0; i < sizes->units; ++i)
             list.held[i] = -1;
         if (ipt__blocks_list_all(&list)) {
-            plan->host.commands = list.commands;
-            plan->host.command_count = list.count;
+            plan->host->staging.commands = list.commands;
+            plan->host->staging.command_count = list.count;
             for (i = 0; i < list.count; ++i)
                 sizes->bus_bytes += ipt__command_bytes(&list.commands[i]);
         }
     }
-    if (!plan->host.command_count)
+    if (!plan->host->staging.command_count)
         ipt__release(allocator, list.commands);
     ipt__release(allocator, list.blocks);
     ipt__release(allocator, list.held);
@@ -10403,7 +10518,7 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
                                       ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
-    ipt__host_share *const share = &plan->host.shares[0];
+    ipt__host_share *const share = &plan->host->staging.shares[0];
     ipt_plan_desc desc = plan->problem.desc;
     ipt_result result;
     desc.rows = rows;
@@ -10416,14 +10531,14 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
-        desc.elem_size = plan->cut.piece_bytes;
+        desc.elem_size = plan->host->cut.piece_bytes;
         desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
     }
     desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
-    result = plan->make_piece(share->context, &desc, owner, made);
+    result = plan->host->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = plan->make_piece(share->context, &desc, owner, made);
+        result = plan->host->make_piece(share->context, &desc, owner, made);
     }
     return result;
 }
@@ -10431,8 +10546,8 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
 /* Makes the plans for whole chunks, the last chunk and the remainder. The first plan owns `workspace` bytes. */
 static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
-    const ipt__cut *const cut = &plan->cut;
-    ipt_plan **const plans = plan->host.shares[0].plans;
+    const ipt__cut *const cut = &plan->host->cut;
+    ipt_plan **const plans = plan->host->staging.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
     const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
@@ -10450,7 +10565,7 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
 
 static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
 {
-    ipt_plan *const *const plans = plan->host.shares[0].plans;
+    ipt_plan *const *const plans = plan->host->staging.shares[0].plans;
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
@@ -10460,8 +10575,10 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
     size_t bytes = 0;
     int i;
     for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !share->plans[i]->owner ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !share->block_plans[i]->owner ? share->block_plans[i]->layout.workspace : 0;
+        bytes += share->plans[i] && !ipt__plan_borrows(share->plans[i]) ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !ipt__plan_borrows(share->block_plans[i])
+                     ? share->block_plans[i]->layout.workspace
+                     : 0;
     }
     return bytes;
 }
@@ -10470,14 +10587,14 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
 static int ipt__cut_obeys(const ipt_plan *plan)
 {
     return plan->problem.desc.max_workspace <= 1 ||
-           ipt__share_workspace(&plan->host.shares[0]) <= plan->problem.desc.max_workspace;
+           ipt__share_workspace(&plan->host->staging.shares[0]) <= plan->problem.desc.max_workspace;
 }
 
 /* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
  * plans are made again with the least workspace. */
 static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
-    ipt_plan **const plans = plan->host.shares[0].plans;
+    ipt_plan **const plans = plan->host->staging.shares[0].plans;
     ipt_result result = ipt__cut_make_plans(plan, workspace, host);
     int i;
     if (result || ipt__cut_obeys(plan))
@@ -10499,20 +10616,21 @@ static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 /* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
-    return plan->most ? ipt__min(plan->most, bytes) : bytes;
+    return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
 }
 
 /* Prepares a cut plan for transfers by blocks, beside the panels. Does nothing if blocks cannot serve. */
 static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 {
-    ipt__host_share *const share = &plan->host.shares[0];
-    ipt__blocks *const sizes = &plan->blocks;
-    const size_t panels = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
+    ipt__host_share *const share = &plan->host->staging.shares[0];
+    ipt__blocks *const sizes = &plan->host->blocks;
+    const size_t panels = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     const size_t own = ipt__share_workspace(share),
                  workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->cut.matrices || !ipt__blocks_choose(plan, ipt__cut_most(plan, limit - own - workspace), sizes))
+    if (plan->host->cut.matrices ||
+        !ipt__blocks_choose(&plan->problem, ipt__cut_most(plan, limit - own - workspace), sizes))
         return IPT_SUCCESS;
     result = ipt__blocks_list(plan, sizes);
     for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
@@ -10521,7 +10639,8 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !first->owner ? first : share->plans[0], &share->block_plans[i]);
+                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
+                                         &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -10537,7 +10656,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 /* Makes the plans, buffer and queues of a plan that streams matrices through `limit` bytes of device memory. */
 static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     ipt__host_share *share;
     const size_t workspace = ipt__cut_workspace(plan, limit),
                  line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
@@ -10545,7 +10664,7 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
-                                             IPT__CUT_BLOCK_WANTED, &plan->cut)) {
+                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
@@ -10555,10 +10674,10 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
                          (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
     }
     host->share_count = 1;
-    host->part_count = plan->cut.chunks;
+    host->part_count = plan->host->cut.chunks;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
-    host->scratch_bytes = ipt__shuffle_bytes(&plan->cut) + plan->cut.rest_bytes;
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut) + plan->host->cut.rest_bytes;
     if (host->shares && host->parts && host->scratch_bytes)
         host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
     if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
@@ -10568,7 +10687,7 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_plans(plan, workspace, IPT_HOST_SYNCHRONOUS);
     if (result)
         return result;
-    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
@@ -10582,20 +10701,20 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     }
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
-    used = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
-    if (plan->blocks.bus_bytes)
-        used = ipt__max(used, plan->blocks.units * plan->blocks.unit_bytes);
+    used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
+    if (plan->host->blocks.bus_bytes)
+        used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);
     share->buffer =
         ipt__buffer_make(share->context, CL_MEM_READ_WRITE, used, NULL, "device memory", &plan->refused, &result);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
-        const size_t index = ipt__cut_chunk_at(&plan->cut, i);
+        const size_t index = ipt__cut_chunk_at(&plan->host->cut, i);
         part->share = share;
         part->plan = ipt__cut_plan_of(plan, index);
         part->queue = share->queues[i % IPT__CUT_SLOTS];
-        part->device = i % IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+        part->device = i % IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
         ipt__cut_places(plan, index, &part->up, &part->down);
     }
     return IPT_SUCCESS;
@@ -10604,19 +10723,19 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 /* Saves the remainder of the longer side: its transpose goes to `kept`. */
 static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     ipt__host_run below = *run;
     ipt__host_part part = host->parts[0];
     ipt__area after;
     ipt_result result;
     part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
     part.uploaded = part.transposed = part.downloaded = NULL;
-    ipt__cut_rest_places(&run->plan->cut, &part.up, &after);
+    ipt__cut_rest_places(&run->plan->host->cut, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
         result = ipt__wait_for(part.transposed);
     if (!result) {
-        part.down = ipt__area_of(0, 1, run->plan->cut.rest_bytes, 0);
+        part.down = ipt__area_of(0, 1, run->plan->host->cut.rest_bytes, 0);
         below.data = kept;
         below.pinned = 0;
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
@@ -10628,14 +10747,14 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__host_forget(&part.transposed);
     ipt__host_forget(&part.downloaded);
     if (!result)
-        ipt__host_progress(run, 2 * run->plan->cut.rest_bytes);
+        ipt__host_progress(run, 2 * run->plan->host->cut.rest_bytes);
     return result;
 }
 
 /* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
 static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     ipt__host_share *const share = &host->shares[0];
     ipt__host_part part;
     cl_event wait[IPT__BLOCK_QUEUES];
@@ -10672,7 +10791,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
  * low, so that an early cancellation leaves the matrix unchanged. */
 static ipt_result ipt__host_run_commands(ipt__host_run *run)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     size_t i, ended = 0, ahead;
     ipt_result result = IPT_SUCCESS;
     for (i = 0; ended < host->command_count && !result && !run->cancelled; ++i) {
@@ -10694,16 +10813,16 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->cut;
-    char *const data = run->data, *const scratch = plan->host.scratch;
+    const ipt__cut *const cut = &plan->host->cut;
+    char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
-    const int by_blocks = run->pinned && plan->blocks.bus_bytes;
+    const int by_blocks = run->pinned && plan->host->blocks.bus_bytes;
     size_t i;
     ipt_result result = IPT_SUCCESS;
     if (cut->matrices)
-        return ipt__host_run_batch(run, &plan->host);
+        return ipt__host_run_batch(run, &plan->host->staging);
     if (by_blocks)
-        run->total = plan->problem.desc.batch * plan->blocks.bus_bytes;
+        run->total = plan->problem.desc.batch * plan->host->blocks.bus_bytes;
     else
         run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
     for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
@@ -10719,8 +10838,8 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         if (!result && !cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && !run->cancelled)
-            result = ipt__host_run_batch(run, &plan->host);
-        ipt__host_finish(&plan->host);
+            result = ipt__host_run_batch(run, &plan->host->staging);
+        ipt__host_finish(&plan->host->staging);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && run->done == run->total / plan->problem.desc.batch * (i + 1)) {
@@ -10750,10 +10869,10 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
     ipt_result result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
-        plan->most = ipt__less_than(plan->context, plan->refused);
+        plan->host->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
         ipt__host_close(plan);
-        memset(&plan->blocks, 0, sizeof plan->blocks);
+        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
         result = ipt__cut_open_device(plan, limit);
         if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
@@ -10769,7 +10888,7 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
     cl_ulong bytes = 0;
     if (plan->problem.desc.max_device_memory)
         return plan->problem.desc.max_device_memory;
-    if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
+    if ((plan->context->shares_memory && !plan->host->in_pieces) || !plan->context->device ||
         ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
     return ipt__size_of(bytes);
@@ -10781,7 +10900,7 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t limit = ipt__cut_limit(plan), budget = ipt__problem_budget(&plan->problem);
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (plan->in_pieces)
+    if (plan->host->in_pieces)
         return 1;
     if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
         return limit < plan->problem.span_bytes;
@@ -10790,7 +10909,7 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
 
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
-    plan->make_piece = ipt__plan_make;
+    plan->host->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
                                                                             : ipt__cut_limit(plan) / 4 * 3);
 }
@@ -10806,10 +10925,10 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
     if (result || ipt__cut_obeys(plan))
         return result;
     for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
-        plan->problem.desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        plan->problem.desc.max_workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
         ipt__host_close(plan);
-        memset(&plan->cut, 0, sizeof plan->cut);
-        memset(&plan->blocks, 0, sizeof plan->blocks);
+        memset(&plan->host->cut, 0, sizeof plan->host->cut);
+        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
         result = open(plan);
     }
     if (result || i == TRIES)
@@ -10843,11 +10962,11 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
     result = ipt__cut_open_limited(plan, open);
-    if (!result && desc->move && !plan->cut.matrices)
+    if (!result && desc->move && !plan->host->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
     if (!result)
-        plan->host_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        plan->host->workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
     return result;
 }
 
@@ -10863,7 +10982,8 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
     desc.host = IPT_HOST_AUTO;
     desc.max_workspace = refused->enough;
     if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
-        enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
+        if (!ipt__host_plan_begin(trial))
+            enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
         ipt_plan_destroy(trial);
     }
     return enough > refused->enough ? ipt__fail_for_parts(ipt__problem_budget(&refused->problem), enough)
@@ -10874,10 +10994,10 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
 static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                          int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__host_plan_new(context, desc, owner, plan);
     if (result)
         return result;
-    (*plan)->in_pieces = in_pieces;
+    (*plan)->host->in_pieces = in_pieces;
     if (ipt__plan_is_cut(*plan)) {
         result = ipt__plan_cut(*plan, ipt__cut_open_host);
     } else {
@@ -10885,7 +11005,7 @@ static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_de
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED)
             result = ipt__plan_propose_for_parts(*plan, result);
     }
-    return ipt__plan_end(plan, result);
+    return ipt__host_plan_end(plan, result);
 }
 
 static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
@@ -10983,11 +11103,11 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =
-        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+        plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
     *scheme = desc->host;
-    if (plan->split_count || plan->cut.chunk_bytes)
+    if (plan->host->split_count || plan->host->cut.chunk_bytes)
         *scheme = IPT_HOST_OVERLAPPED;
     if (*scheme == IPT_HOST_AUTO)
         *scheme = shares ? IPT_HOST_SHARED
@@ -10999,7 +11119,7 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
                          "a multiple of %lu",
                          (unsigned long)ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
+    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves "
                          "or IPT_PAD are not cut into parts");
@@ -11013,19 +11133,20 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     ipt_result result;
     if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
-    result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
-        plan->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
+    result = plan->host->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->host->split_count &&
+        !plan->host->cut.chunk_bytes) {
+        plan->host->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
         return ipt__host_run_synchronous(run);
     }
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
-        ipt__host_take_slots(&plan->host);
+        ipt__host_take_slots(&plan->host->staging);
     if (!result)
-        result = plan->cut.chunk_bytes          ? ipt__cut_run(run)
-                 : scheme == IPT_HOST_STAGES    ? ipt__host_run_stages(run, &plan->host)
-                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host)
-                                                : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_finish(&plan->host);
+        result = plan->host->cut.chunk_bytes    ? ipt__cut_run(run)
+                 : scheme == IPT_HOST_STAGES    ? ipt__host_run_stages(run, &plan->host->staging)
+                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
+                                                : ipt__host_run_blocks(run, &plan->host->staging);
+    ipt__host_finish(&plan->host->staging);
     return result;
 }
 
@@ -11046,14 +11167,14 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.measure_buffer = NULL;
     if (desc.max_workspace) /* this plan's own workspace counts, too */
         desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
-    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->host->pieces);
     if (result) {
         ipt__keep_cause(why);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
     }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = plan->pieces->host_workspace;
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    plan->host->workspace = plan->host->pieces->host->workspace;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return IPT_SUCCESS;
 }
 
@@ -11063,14 +11184,14 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     ipt_result result;
-    run->plan = plan->pieces;
+    run->plan = plan->host->pieces;
     result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
     if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
-        ipt_plan_destroy(plan->pieces);
-        plan->pieces = NULL;
-        IPT_LOCK_ACQUIRE(&plan->lock);
-        plan->host_workspace = 0;
-        IPT_LOCK_RELEASE(&plan->lock);
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
+        IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+        plan->host->workspace = 0;
+        IPT_LOCK_RELEASE(&plan->workspace->lock);
     }
     return result;
 }
@@ -11079,7 +11200,7 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
     const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
-    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->cut.chunk_bytes &&
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
 
@@ -11097,7 +11218,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
                            (unsigned long)plan->problem.desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
+    if (result || (!plan->layout.stage_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
@@ -11106,20 +11227,20 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.options = options ? options : &none;
     run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
-    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
-    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
+    if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
                   (unsigned long)plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
-    } else if (!plan->pieces)
+    } else if (!plan->host->pieces)
         result = ipt__host_run_scheme(&run, scheme);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
+    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->host->cut.chunk_bytes)
         result = ipt__host_make_pieces(plan);
-    if (!result && plan->pieces)
+    if (!result && plan->host->pieces)
         result = ipt__host_run_pieces(&run);
-    IPT_LOCK_RELEASE(&plan->host_lock);
+    IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(
             "it happened after the first byte was written, so part of data may hold the result");
@@ -11345,10 +11466,10 @@ static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
-        all += reports ? count * ipt__phase_reports(&plan->cut, phase) : count;
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->host->cut, phase) : count;
     }
-    return plan->cut.matrices ? all : all * plan->problem.desc.batch;
+    return plan->host->cut.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -11372,8 +11493,8 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
-    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut) +
-           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->cut);
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut) +
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -11387,7 +11508,7 @@ static size_t ipt__storage_scratch(const ipt__cut *cut)
 /* Chooses the pieces of a matrix in a storage and makes their plans. */
 static ipt_result ipt__cut_open_storage(ipt_plan *plan)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
     size_t capacity, workspace = plan->problem.desc.max_workspace, used = 0;
     ipt_result result;
@@ -11399,17 +11520,17 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
-        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->cut))
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut))
             break;
-        if (!plan->cut.matrices && plan->cut.block_bytes < IPT__CUT_STORED_WANTED)
-            ipt__cut_make_groups(&plan->cut);
-        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->cut);
+        if (!plan->host->cut.matrices && plan->host->cut.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->host->cut);
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut);
         if (used <= limit)
             break;
         used = 0;
     }
     if (!used) {
-        memset(&plan->cut, 0, sizeof plan->cut);
+        memset(&plan->host->cut, 0, sizeof plan->host->cut);
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
             "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
@@ -11498,7 +11619,7 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
  * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
-    const ipt__cut *const cut = &job->run->plan->cut;
+    const ipt__cut *const cut = &job->run->plan->host->cut;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
@@ -11553,7 +11674,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
 /* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
-    const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut);
     if (!job->result && place.count)
         ipt__storage_area(job, &place, lines);
 }
@@ -11562,7 +11683,7 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
     const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
     const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
@@ -11584,20 +11705,21 @@ static void ipt__storage_read_late(ipt__storage_job *job)
 static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    ipt_plan *const plan = run->plan, *const *const plans = plan->host.shares[0].plans;
-    const size_t index = ipt__cut_chunk_at(&plan->cut, job->index);
+    ipt_plan *const plan = run->plan, *const *const plans = plan->host->staging.shares[0].plans;
+    const size_t index = ipt__cut_chunk_at(&plan->host->cut, job->index);
     if (job->phase == IPT__PHASE_CHUNKS) {
-        if (!plan->cut.tall)
-            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+        if (!plan->host->cut.tall)
+            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
         job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
-        if (plan->cut.tall)
-            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+        if (plan->host->cut.tall)
+            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->cut.rest && job->phase == (ipt__cut_saves_late(&plan->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
+    else if (plan->host->cut.rest &&
+             job->phase == (ipt__cut_saves_late(&plan->host->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_RESTORE && plan->cut.tall)
-        ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
+    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut.tall)
+        ipt__cut_join_spare(&plan->host->cut, run->kept + plan->host->cut.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -11605,7 +11727,7 @@ static void ipt__storage_work(void *argument)
     ipt__storage_job *const job = (ipt__storage_job *)argument;
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     ipt__area before, after;
     if (job->phase == IPT__PHASE_MOVES) {
         if (job->role != IPT__ROLE_COMPUTE)
@@ -11642,7 +11764,7 @@ static void ipt__storage_work(void *argument)
 /* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const int kept =
         phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
@@ -11657,7 +11779,7 @@ typedef struct ipt__content {
 /* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     ipt__content piece;
     if (phase == IPT__PHASE_GROUPS) {
         piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
@@ -11672,7 +11794,7 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 /* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
@@ -11714,8 +11836,8 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
-                        run->plan->cut.chunk_bytes;
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut) +
+                        run->plan->host->cut.chunk_bytes;
         }
     }
     return count + shares;
@@ -11737,9 +11859,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
 /* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut);
     size_t i;
-    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut) - index * batch);
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
@@ -11748,7 +11870,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
-    const size_t reports = ipt__phase_reports(&run->plan->cut, phase);
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase);
     size_t step;
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
@@ -11764,13 +11886,13 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t reports = ipt__phase_reports(&run->plan->cut, phase), prepared = ready / reports;
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
     size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
-        ipt__moves_begin(&run->moves, &run->plan->cut,
-                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut)));
+        ipt__moves_begin(&run->moves, &run->plan->host->cut,
+                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut)));
         for (i = 0; i < prepared; ++i)
             ipt__storage_list(run, i);
     }
@@ -11801,7 +11923,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
 
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storage)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     ipt__storage_run run;
@@ -11873,16 +11995,16 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     int turn;
     if (step >= resume || resume > steps)
         return 0;
-    each = plan->cut.matrices ? steps : steps / plan->problem.desc.batch;
+    each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
     within = step % each;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
         size_t count;
-        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
-        count *= ipt__phase_reports(&plan->cut, phase);
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
+        count *= ipt__phase_reports(&plan->host->cut, phase);
         if (within < count)
-            return ipt__phase_keeps(&plan->cut, phase, within);
+            return ipt__phase_keeps(&plan->host->cut, phase, within);
         within -= count;
     }
     return 0;
@@ -11897,22 +12019,22 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;
-    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    IPT_LOCK_ACQUIRE(&plan->host->lock);
     result = ipt__storage_execute(plan, storage);
-    IPT_LOCK_RELEASE(&plan->host_lock);
+    IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
 }
 
 static ipt_result ipt__storage_open(ipt_plan *plan)
 {
-    plan->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
     return ipt__cut_open_storage(plan);
 }
 
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, NULL, plan);
-    return result ? result : ipt__plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
+    const ipt_result result = ipt__host_plan_new(context, desc, NULL, plan);
+    return result ? result : ipt__host_plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -11957,12 +12079,15 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, contexts[0]);
-    made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
-    result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    result = ipt__host_plan_begin(made);
+    if (!result)
+        made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
+    if (!result && !made->host->split)
+        result = IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
-        made->split[i] = contexts[i];
+        made->host->split[i] = contexts[i];
         ipt__context_retain(contexts[i]);
-        ++made->split_count;
+        ++made->host->split_count;
     }
     if (!result)
         result = ipt__problem_fill(&contexts[0]->limits, desc, &made->problem);
@@ -11983,13 +12108,9 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
         result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
-    if (result) {
-        ipt_plan_destroy(made);
-        return result;
-    }
-    ipt__plan_write_description(made);
+    result = ipt__host_plan_end(&made, result);
     *plan = made;
-    return IPT_SUCCESS;
+    return result;
 }
 
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)

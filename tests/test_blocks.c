@@ -16,6 +16,7 @@ enum { UNKNOWN = -1 };
 typedef struct model {
     ipt_context context;
     ipt_plan plan;
+    ipt__host_plan host_plan;
     int *host, *device, *turned; /* turned: room for one unit */
     size_t elements, unit_elements;
 } model;
@@ -36,11 +37,12 @@ static void release(void *memory, void *user)
 static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t columns, size_t strip_cols,
                       size_t units)
 {
-    ipt__blocks *const sizes = &m->plan.blocks;
+    ipt__blocks *const sizes = &m->host_plan.blocks;
     memset(m, 0, sizeof *m);
     m->context.allocator.alloc = allocate;
     m->context.allocator.free = release;
     m->plan.context = &m->context;
+    m->plan.host = &m->host_plan;
     m->plan.problem.desc.rows = rows;
     m->plan.problem.desc.cols = cols;
     m->plan.problem.desc.elem_size = 1;
@@ -55,8 +57,8 @@ static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t 
     sizes->units = units < sizes->count ? units : sizes->count;
     sizes->kept_units = sizes->units / 8 ? sizes->units / 8 : 1;
     assert_int_equal(ipt__blocks_list(&m->plan, sizes), IPT_SUCCESS);
-    assert_true(!m->plan.host.command_count == !sizes->bus_bytes);
-    if (!m->plan.host.command_count)
+    assert_true(!m->host_plan.staging.command_count == !sizes->bus_bytes);
+    if (!m->host_plan.staging.command_count)
         return 0;
     m->host = malloc(m->elements * sizeof *m->host);
     m->device = malloc(sizes->units * m->unit_elements * sizeof *m->device);
@@ -67,7 +69,7 @@ static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t 
 
 static void model_close(model *m)
 {
-    free(m->plan.host.commands);
+    free(m->host_plan.staging.commands);
     free(m->host);
     free(m->device);
     free(m->turned);
@@ -76,7 +78,7 @@ static void model_close(model *m)
 /* Carries out one command. What it reads is gone then, so that nothing is right by chance. */
 static void carry_out(model *m, const ipt__command *command)
 {
-    const ipt__blocks *const sizes = &m->plan.blocks;
+    const ipt__blocks *const sizes = &m->host_plan.blocks;
     const ipt__rect *const rect = &command->rect;
     const size_t rows = command->plan & 1 ? m->plan.problem.desc.rows % sizes->length : sizes->length,
                  cols = command->plan & 2 ? m->plan.problem.desc.cols % sizes->columns : sizes->columns;
@@ -107,13 +109,14 @@ static void carry_out(model *m, const ipt__command *command)
  * as often as it may. Returns whether the matrix is transposed. */
 static int transposes_in_some_order(model *m)
 {
-    const ipt__command *const commands = m->plan.host.commands;
-    const size_t count = m->plan.host.command_count, rows = m->plan.problem.desc.rows, cols = m->plan.problem.desc.cols;
+    const ipt__command *const commands = m->host_plan.staging.commands;
+    const size_t count = m->host_plan.staging.command_count, rows = m->plan.problem.desc.rows,
+                 cols = m->plan.problem.desc.cols;
     const int hasty = (int)test_random_between(0, IPT__BLOCK_QUEUES);
     size_t next[IPT__BLOCK_QUEUES] = {0}, left = count;
     for (size_t i = 0; i < m->elements; ++i)
         m->host[i] = (int)i;
-    for (size_t i = 0; i < m->plan.blocks.units * m->unit_elements; ++i)
+    for (size_t i = 0; i < m->host_plan.blocks.units * m->unit_elements; ++i)
         m->device[i] = UNKNOWN;
     for (; left; --left) {
         int may[IPT__BLOCK_QUEUES], choices = 0, chosen;
@@ -152,7 +155,7 @@ static void blocks_any_order(void **state)
         const size_t units = blocks / test_random_between(2, 8) + test_random_between(3, 6);
         model m;
         if (model_open(&m, rows, cols, length, columns, strip_cols, units)) {
-            const size_t bytes = m.plan.blocks.bus_bytes;
+            const size_t bytes = m.host_plan.blocks.bus_bytes;
             ++listed;
             twice += bytes > 2 * m.elements;
             assert_true(bytes >= 2 * m.elements && bytes % 2 == 0);
@@ -179,11 +182,11 @@ static void blocks_bus_bytes(void **state)
         for (size_t p = 0; p < TEST_COUNT(parts); ++p) {
             model m;
             assert_true(model_open(&m, panels * 4, panels * 4, 4, 4, 2, panels * panels / parts[p]));
-            assert_true(m.plan.blocks.bus_bytes >= 2 * m.elements);
+            assert_true(m.host_plan.blocks.bus_bytes >= 2 * m.elements);
             if (parts[p] <= 2)
-                assert_int_equal(m.plan.blocks.bus_bytes, 2 * m.elements);
+                assert_int_equal(m.host_plan.blocks.bus_bytes, 2 * m.elements);
             else
-                assert_true(m.plan.blocks.bus_bytes <= 2 * m.elements + m.elements / 3);
+                assert_true(m.host_plan.blocks.bus_bytes <= 2 * m.elements + m.elements / 3);
             model_close(&m);
         }
 }
@@ -194,15 +197,15 @@ static void blocks_worth_it(void **state)
     static const size_t shapes[][4] = {{10000, 7770, 4, 1},  {20000, 25000, 4, 1}, {9000, 40000, 8, 1},
                                        {7000, 7000, 2, 1},   {3000, 3100, 64, 1},  {3200, 3200, 4, 0},
                                        {1500, 1550, 256, 0}, {375, 387, 4096, 0},  {30000, 30000, 256, 0}};
-    ipt_plan plan;
+    ipt__problem problem;
     (void)state;
-    memset(&plan, 0, sizeof plan);
+    memset(&problem, 0, sizeof problem);
     for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
-        ipt__blocks *const sizes = &plan.blocks;
-        plan.problem.desc.rows = shapes[s][0];
-        plan.problem.desc.cols = shapes[s][1];
-        plan.problem.desc.elem_size = shapes[s][2];
-        assert_int_equal(ipt__blocks_choose(&plan, shapes[s][0] * shapes[s][1] * shapes[s][2] / 4, sizes),
+        ipt__blocks blocks = {0}, *const sizes = &blocks;
+        problem.desc.rows = shapes[s][0];
+        problem.desc.cols = shapes[s][1];
+        problem.desc.elem_size = shapes[s][2];
+        assert_int_equal(ipt__blocks_choose(&problem, shapes[s][0] * shapes[s][1] * shapes[s][2] / 4, sizes),
                          shapes[s][3]);
         assert_true(!shapes[s][3] || (sizes->unit_bytes >= 700000 && sizes->unit_bytes <= (size_t)1 << 24));
     }

@@ -302,7 +302,7 @@ static void workspace_unasked_parts(void **state)
             assert_memory_equal(memory + 1, expected, test_span(&desc));
             assert_int_equal(too_much(plan, &desc, "unasked parts", "executed", before), 0);
         }
-        refused += plan->parts_refused != 0;
+        refused += plan->host->parts_refused != 0;
         free(memory);
         free(expected);
         ipt_plan_destroy(plan);

@@ -36,12 +36,15 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, contexts[0]);
-    made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
-    result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    result = ipt__host_plan_begin(made);
+    if (!result)
+        made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
+    if (!result && !made->host->split)
+        result = IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
-        made->split[i] = contexts[i];
+        made->host->split[i] = contexts[i];
         ipt__context_retain(contexts[i]);
-        ++made->split_count;
+        ++made->host->split_count;
     }
     if (!result)
         result = ipt__problem_fill(&contexts[0]->limits, desc, &made->problem);
@@ -62,13 +65,9 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
         result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
-    if (result) {
-        ipt_plan_destroy(made);
-        return result;
-    }
-    ipt__plan_write_description(made);
+    result = ipt__host_plan_end(&made, result);
     *plan = made;
-    return IPT_SUCCESS;
+    return result;
 }
 
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)

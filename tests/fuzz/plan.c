@@ -192,8 +192,8 @@ static void expect_texts(ipt_plan *plan)
     const size_t length = strlen(description);
     char matrix = 0;
     size_t i;
-    FUZZ_EXPECT(length > 0 && length < sizeof plan->description);
-    FUZZ_EXPECT(description[length - 1] == '\n' || length + 1 == sizeof plan->description);
+    FUZZ_EXPECT(length > 0 && length < IPT__DESCRIPTION_BYTES);
+    FUZZ_EXPECT(description[length - 1] == '\n' || length + 1 == IPT__DESCRIPTION_BYTES);
     for (i = 0; (source = ipt_plan_source(plan, i)) != NULL; ++i)
         FUZZ_EXPECT(strstr(source, "__kernel") != NULL);
     FUZZ_EXPECT(i == (size_t)plan->kernel_count && i <= IPT__MAX_KERNELS);

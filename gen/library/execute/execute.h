@@ -22,9 +22,9 @@ static const char *ipt__limit_name(const ipt_plan *plan)
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
 {
     const ipt_result result = ipt__check_plan(plan);
-    if (!result && plan->split_count)
+    if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->cut.chunk_bytes)
+    if (!result && plan->host && plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
                          ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
@@ -124,39 +124,33 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
     return IPT_SUCCESS;
 }
 
-/* The plan that owns the workspace. The owner's lock and last event serialize its borrowers. */
-static ipt_plan *ipt__plan_owner(ipt_plan *plan)
-{
-    return plan->owner ? plan->owner : plan;
-}
-
-/* Makes a run wait for the plan's previous execution, which may still use the workspace. Drops that execution's event
- * if it has completed or failed. Also sets run->holds. The plan is locked. The run may wait for `events`; the caller
- * releases events[0]. */
+/* Makes a run wait for the previous execution that used the workspace. Drops that execution's event
+ * if it has completed or failed. Also sets run->holds. The workspace is locked. The run may wait for `events`; the
+ * caller releases events[0]. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
-    ipt_plan *const plan = ipt__plan_owner(run->plan);
+    ipt__workspace *const workspace = run->plan->workspace;
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
-    events[1] = plan->last;
-    if (plan->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
+    events[1] = workspace->last;
+    if (workspace->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
-        plan->borrower = run->plan;
+        workspace->borrower = run->plan;
     }
-    if (run->wait_count && plan->context->forgets_failure) {
+    if (run->wait_count && run->plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
         error = ipt__cl.clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
         if (error)
             return ipt__fail_opencl("clGetCommandQueueInfo", error);
         run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
-    if (!plan->last)
+    if (!workspace->last)
         return IPT_SUCCESS;
-    if (!ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
+    if (!ipt__cl.clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
         run->plan->dirty |= status < 0;
-        ipt__cl.clReleaseEvent(plan->last);
-        plan->last = NULL;
+        ipt__cl.clReleaseEvent(workspace->last);
+        workspace->last = NULL;
         return IPT_SUCCESS;
     }
     if (!run->wait_count) {
@@ -178,7 +172,8 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 /* Ends every execution: enqueues a marker if the run has no command, and stores and returns the last event. */
 static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
 {
-    ipt_plan *const plan = run->plan, *const owner = ipt__plan_owner(plan);
+    ipt_plan *const plan = run->plan;
+    ipt__workspace *const workspace = plan->workspace;
     cl_event marker = NULL;
     if (!result && !run->commands) {
         const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
@@ -190,14 +185,14 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         plan->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
-    if (owner->last)
-        ipt__cl.clReleaseEvent(owner->last);
-    owner->last = run->previous;
+    if (workspace->last)
+        ipt__cl.clReleaseEvent(workspace->last);
+    workspace->last = run->previous;
     if (event) {
         *event = run->previous;
         if (ipt__cl.clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
             ipt__cl.clWaitForEvents(1, &run->previous);
-            owner->last = NULL;
+            workspace->last = NULL;
         }
     }
     /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
@@ -228,11 +223,11 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     place.buffer = buffer;
     place.base = byte_offset / plan->problem.unit_bytes;
     place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
-    IPT_LOCK_ACQUIRE(&ipt__plan_owner(plan)->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
         result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
-    IPT_LOCK_RELEASE(&ipt__plan_owner(plan)->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
@@ -403,7 +398,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     to.buffer = destination;
     to.base = destination_offset / plan->problem.unit_bytes;
     from.matrix_stride = to.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->out_of_place_kernel < 0)
         result = ipt__out_of_place_get(plan);
     if (result)
@@ -414,7 +409,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         if (!result)
             ipt__cl.clFlush(queue);
     }
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (event)
         *event = run.previous;
     else if (run.previous)

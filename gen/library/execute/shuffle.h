@@ -47,12 +47,12 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
      * saturate its memory. */
     if (stage->variant)
         return ipt__run_kernel(
-            run, kernel, place->buffer, plan->workspace,
+            run, kernel, place->buffer, plan->workspace->buffer,
             stage->variant->registers ? 16 : stage->workers * 2 * stage->shuffle.piece_units * plan->problem.unit_bytes,
             &a,
             ipt__persistent_groups(plan, stage->lanes * stage->workers,
                                    ipt__ceil_divide((size_t)a.total_words, stage->workers)));
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer,
                            2 * stage->shuffle.piece_units * plan->problem.unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
@@ -120,7 +120,7 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
     a.chunks = ipt__pad_chunks(&plan->problem, stage);
     a.control_base = offset / 4;
     return result ? result
-                  : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a,
+                  : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a,
                                     a.chunks * plan->problem.desc.batch);
 }
 #endif

@@ -20,7 +20,7 @@ static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ip
     a.source_row_stride = stage->row_stride * units;
     a.target_row_stride = stage->rows * units;
     a.element_units = (cl_uint)units;
-    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a,
+    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace->buffer, &a,
                               run->plan->problem.desc.batch);
 }
 
@@ -36,7 +36,7 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     a.source_row_stride = a.row_units = stage->length * units;
     a.target_row_stride = stage->row_stride * units;
     a.rows = stage->rows;
-    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a,
+    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace->buffer, place->buffer, &a,
                          run->plan->problem.desc.batch);
 }
 
@@ -283,9 +283,10 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
         t.source_matrix_stride = instance * count;
         t.target_base = place->base + first * instance;
         t.target_matrix_stride = place->matrix_stride;
-        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace, &c, matrices);
-        return result ? result
-                      : ipt__run_transpose(run, stage->kernels[0], plan->workspace, place->buffer, &t, matrices);
+        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace->buffer, &c, matrices);
+        return result
+                   ? result
+                   : ipt__run_transpose(run, stage->kernels[0], plan->workspace->buffer, place->buffer, &t, matrices);
     }
     t.source_base = place->base + first * instance;
     t.source_matrix_stride = place->matrix_stride;
@@ -300,16 +301,17 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     c.target_first = (cl_ulong)first * rows;
     c.target_row_slots = stage->row_slots ? stage->row_slots : 1;
     c.target_row_stride = stage->row_slots ? stage->row_stride * units : c.row_units;
-    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace, &t, matrices);
-    return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
+    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace->buffer, &t, matrices);
+    return result ? result
+                  : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace->buffer, place->buffer, &c, matrices);
 }
 
 static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event event = NULL;
-    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace, &zero, sizeof zero, offset,
-                                                     bytes, run->wait_count, run->wait, &event);
+    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
+                                                     offset, bytes, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
@@ -353,7 +355,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer,
         ++run->wait_count;
     }
     if (!result)
-        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace, 0, arguments, groups);
+        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace->buffer, 0, arguments, groups);
     if (!result) {
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
@@ -419,7 +421,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     if (!chunks->waits)
-        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
+        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a, a.tickets);
     result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
     if (!result)
         plan->turn = !plan->turn;
@@ -481,6 +483,6 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
         a.parts *= 2;
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 0, &a,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer, 0, &a,
                            ipt__ceil_divide(runs * a.parts, sub_groups));
 }

@@ -85,11 +85,11 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =
-        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+        plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
     *scheme = desc->host;
-    if (plan->split_count || plan->cut.chunk_bytes)
+    if (plan->host->split_count || plan->host->cut.chunk_bytes)
         *scheme = IPT_HOST_OVERLAPPED;
     if (*scheme == IPT_HOST_AUTO)
         *scheme = shares ? IPT_HOST_SHARED
@@ -101,7 +101,7 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
                          "a multiple of %lu",
                          (unsigned long)ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
+    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves "
                          "or IPT_PAD are not cut into parts");
@@ -115,19 +115,20 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     ipt_result result;
     if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
-    result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
-        plan->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
+    result = plan->host->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->host->split_count &&
+        !plan->host->cut.chunk_bytes) {
+        plan->host->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
         return ipt__host_run_synchronous(run);
     }
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
-        ipt__host_take_slots(&plan->host);
+        ipt__host_take_slots(&plan->host->staging);
     if (!result)
-        result = plan->cut.chunk_bytes          ? ipt__cut_run(run)
-                 : scheme == IPT_HOST_STAGES    ? ipt__host_run_stages(run, &plan->host)
-                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host)
-                                                : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_finish(&plan->host);
+        result = plan->host->cut.chunk_bytes    ? ipt__cut_run(run)
+                 : scheme == IPT_HOST_STAGES    ? ipt__host_run_stages(run, &plan->host->staging)
+                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
+                                                : ipt__host_run_blocks(run, &plan->host->staging);
+    ipt__host_finish(&plan->host->staging);
     return result;
 }
 
@@ -148,14 +149,14 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.measure_buffer = NULL;
     if (desc.max_workspace) /* this plan's own workspace counts, too */
         desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
-    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->host->pieces);
     if (result) {
         ipt__keep_cause(why);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
     }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = plan->pieces->host_workspace;
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    plan->host->workspace = plan->host->pieces->host->workspace;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return IPT_SUCCESS;
 }
 
@@ -165,14 +166,14 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     ipt_result result;
-    run->plan = plan->pieces;
+    run->plan = plan->host->pieces;
     result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
     if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
-        ipt_plan_destroy(plan->pieces);
-        plan->pieces = NULL;
-        IPT_LOCK_ACQUIRE(&plan->lock);
-        plan->host_workspace = 0;
-        IPT_LOCK_RELEASE(&plan->lock);
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
+        IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+        plan->host->workspace = 0;
+        IPT_LOCK_RELEASE(&plan->workspace->lock);
     }
     return result;
 }
@@ -181,7 +182,7 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
     const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
-    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->cut.chunk_bytes &&
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
 
@@ -199,7 +200,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
                            (unsigned long)plan->problem.desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
+    if (result || (!plan->layout.stage_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
@@ -208,20 +209,20 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.options = options ? options : &none;
     run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
-    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
-    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
+    if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
                   (unsigned long)plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
-    } else if (!plan->pieces)
+    } else if (!plan->host->pieces)
         result = ipt__host_run_scheme(&run, scheme);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
+    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->host->cut.chunk_bytes)
         result = ipt__host_make_pieces(plan);
-    if (!result && plan->pieces)
+    if (!result && plan->host->pieces)
         result = ipt__host_run_pieces(&run);
-    IPT_LOCK_RELEASE(&plan->host_lock);
+    IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(
             "it happened after the first byte was written, so part of data may hold the result");

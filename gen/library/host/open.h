@@ -43,12 +43,14 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
     ipt_plan_desc desc = plan->problem.desc;
-    ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
-    const size_t budget = ipt__problem_budget(&plan->problem), devices = plan->split_count ? plan->split_count : 1;
-    const size_t left =
-        budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
+    ipt_plan *const first = share->plans[0], *owner = plan->host->split_count ? NULL : plan;
+    const size_t budget = ipt__problem_budget(&plan->problem),
+                 devices = plan->host->split_count ? plan->host->split_count : 1;
+    const size_t left = budget > plan->layout.workspace && (!first || ipt__plan_borrows(first))
+                            ? (budget - plan->layout.workspace) / devices
+                            : 0;
     ipt_result result;
-    if (first && !first->owner && (!owner || owner->layout.workspace < first->layout.workspace))
+    if (first && !ipt__plan_borrows(first) && (!owner || owner->layout.workspace < first->layout.workspace))
         owner = first;
     if (desc.batch > 1)
         desc.batch = length;
@@ -76,7 +78,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < 2; ++i) {
             const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !part->owner ? part->layout.workspace : 0;
+            bytes += part && !ipt__plan_borrows(part) ? part->layout.workspace : 0;
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
@@ -97,17 +99,17 @@ static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t
     const size_t budget = ipt__problem_budget(&plan->problem);
     if (!budget || plan->layout.workspace + bytes <= budget)
         return IPT_SUCCESS;
-    plan->enough = (plan->split_count ? 2 * plan->split_count : 3) * least;
+    plan->enough = (plan->host->split_count ? 2 * plan->host->split_count : 3) * least;
     return ipt__fail_for_parts(budget, plan->enough);
 }
 
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
 static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const int whole = scheme == IPT_HOST_STAGES;
-    const size_t devices = plan->split_count ? plan->split_count : 1;
+    const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
     const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
                                                     : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
     size_t length, i, s, bytes = 0, least;
@@ -126,7 +128,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         const size_t begin = host->part_count * s / host->share_count,
                      end = host->part_count * (s + 1) / host->share_count;
         bytes = 0;
-        share->context = plan->split_count ? plan->split[s] : plan->context;
+        share->context = plan->host->split_count ? plan->host->split[s] : plan->context;
         for (i = begin; i < end && !result; ++i) {
             ipt__host_part *const part = &host->parts[i];
             const size_t its_length = ipt__min(length, all - i * length);
@@ -164,9 +166,9 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         ipt__host_close(plan);
         return result;
     }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = bytes;
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    plan->host->workspace = bytes;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return IPT_SUCCESS;
 }
 

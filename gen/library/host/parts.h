@@ -139,7 +139,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
     ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
     ipt_result result;
     int i;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result) {
         for (i = first; i < end && !result; ++i) {
@@ -154,7 +154,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
         }
         result = ipt__run_finish(&run, result, event);
     }
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */

@@ -1,5 +1,7 @@
 /* Describing plans. */
 
+enum { IPT__DESCRIPTION_BYTES = 2048 };
+
 static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
     return (unsigned long)stage->length * (unsigned long)plan->problem.desc.elem_size;
@@ -145,72 +147,63 @@ static int ipt__nothing_moves(const ipt_plan *plan)
            !plan->problem.desc.to && (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
-/* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
-static size_t ipt__moves_count(const ipt__cut *cut)
-{
-    size_t a, b;
-    if (cut->matrices || cut->panels == 1 || cut->groups == 1)
-        return 0;
-    for (a = cut->panels - 1, b = cut->groups - 1; b;) {
-        const size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return cut->panels * cut->groups - a - 1;
-}
-
-static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
-{
-    const ipt__cut *const cut = &plan->cut;
-    if (cut->matrices)
-        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
-                      (unsigned long)cut->chunk_bytes);
-    else
-        ipt__text_add(out,
-                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
-                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
-                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
-                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
-                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
-                      (unsigned long)cut->spare);
-    if (plan->blocks.bus_bytes)
-        ipt__text_add(out,
-                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
-                      "of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
-                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
-                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
-                      (unsigned long)plan->blocks.bus_bytes);
-}
-
-static void ipt__plan_write_description(ipt_plan *plan)
+/* The description's first lines: the matrices and the stages. */
+static void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    ipt__text out = {NULL, sizeof plan->description, 0};
-    size_t workspace;
     int i;
-    out.text = plan->description;
-    ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
+    ipt__text_add(out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
                   (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
                   (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), plan->layout.stage_count,
                   plan->layout.stage_count == 1 ? "stage" : "stages");
     for (i = 0; i < plan->layout.stage_count; ++i) {
-        ipt__text_add(&out, "  %d. ", i + 1);
-        ipt__stage_describers[plan->layout.stages[i].kind](&out, plan, &plan->layout.stages[i]);
+        ipt__text_add(out, "  %d. ", i + 1);
+        ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
     }
-    if (plan->cut.chunk_bytes)
-        ipt__cut_describe(&out, plan);
-    else if (!plan->layout.stage_count)
-        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
+}
+
+/* The last lines: the kernels and `workspace` bytes. */
+static void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
+{
+    int i;
     for (i = 0; i < plan->kernel_count; ++i) {
         const ipt__program *const program = plan->kernels[i].program;
-        ipt__text_add(&out, "  kernel %s: ", ipt__kernels[program->id].name);
-        ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses);
-        ipt__text_add(&out, "\n");
+        ipt__text_add(out, "  kernel %s: ", ipt__kernels[program->id].name);
+        ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
+        ipt__text_add(out, "\n");
     }
-    workspace = plan->layout.workspace + (plan->cut.chunk_bytes ? plan->host_workspace : 0);
-    ipt__text_add(&out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
-                  100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)desc->batch));
+    ipt__text_add(out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
+                  100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
+}
+
+static ipt__text ipt__text_in(char *buffer, size_t capacity)
+{
+    ipt__text out = {NULL, 0, 0};
+    out.text = buffer;
+    out.capacity = capacity;
+    return out;
+}
+
+/* Keeps a copy of the text. */
+static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    plan->description = (char *)ipt__allocate(&plan->context->allocator, bytes);
+    if (!plan->description)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    memcpy(plan->description, text, bytes);
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__plan_write_description(ipt_plan *plan)
+{
+    char text[IPT__DESCRIPTION_BYTES];
+    ipt__text out = ipt__text_in(text, sizeof text);
+    ipt__describe_stages(&out, plan);
+    if (!plan->layout.stage_count)
+        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
+    ipt__describe_memory(&out, plan, plan->layout.workspace);
+    return ipt__plan_keep_description(plan, text);
 }

@@ -14,12 +14,13 @@ static ipt_result ipt__plan_open(ipt_plan *plan)
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static void ipt__plan_close(ipt_plan *plan)
 {
-    if (plan->last)
-        ipt__cl.clReleaseEvent(plan->last);
-    plan->last = NULL;
-    if (plan->workspace && !plan->owner)
-        ipt__cl.clReleaseMemObject(plan->workspace);
-    plan->workspace = NULL;
+    if (plan->own.last)
+        ipt__cl.clReleaseEvent(plan->own.last);
+    plan->own.last = NULL;
+    if (plan->own.buffer)
+        ipt__cl.clReleaseMemObject(plan->own.buffer);
+    plan->own.buffer = NULL;
+    plan->own.bytes = 0;
     while (plan->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
         if (kernel->kernel)
