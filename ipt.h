@@ -1836,13 +1836,13 @@ typedef enum ipt__kernel_id {
     static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
-#define IPT__ARGUMENT_TEXT(type, name) ", const " #type " " #name
+#define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
 
 typedef struct ipt__kernel_info {
     const char *name;      /* of the OpenCL kernel */
     const char *file;      /* of its text, for build logs */
     const char *hash;      /* of its text */
-    const char *signature; /* arguments as OpenCL C */
+    const char *arguments; /* their list as OpenCL C */
     const char *const *text;
     const unsigned char *argument_bytes;
     cl_uint argument_count;
@@ -1933,7 +1933,7 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X)%s\n#line 1 \"common.cl\"\n", kernel->arguments);
     for (line = ipt__text_common; *line; ++line)
         ipt__text_add(out, "%s", *line);
     ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);

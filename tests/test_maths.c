@@ -24,7 +24,7 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
     (sizeof(a) == 4 ? (uint)((ulong)(uint)(a) * (uint)(b) >> 32) : high_product((ulong)(a), (ulong)(b)))
 #define IPT_UNIT_BYTES 1
 #define IPT_GROUP_SIZE 1
-#define IPT_ARGUMENTS
+#define IPT_ARGUMENT_LIST(X)
 
 #define IPT_INDEX_BITS 32
 #define ipt_unit unit_of_32

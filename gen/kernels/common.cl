@@ -1,7 +1,16 @@
 /* Shared by all kernels: the unit, division by the host's constants, and tiles in local memory. */
-#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENTS)
-#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENTS must be defined"
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
 #endif
+
+/* The kernel's arguments as parameters, and as the values that one of its functions passes on to another. */
+#define IPT_PARAMETER(type, name) , const type name
+#define IPT_VALUE(type, name) , name
+#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER)
+#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE)
+
+/* For a kernel's steps, which are too long for some compilers to inline by themselves. */
+#define IPT_INLINE __attribute__((always_inline))
 
 #if IPT_UNIT_BYTES == 1
 typedef uchar ipt_unit;
