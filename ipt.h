@@ -1838,12 +1838,24 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
 
-typedef struct ipt__kernel_info {
-    const char *name;      /* of the OpenCL kernel */
-    const char *file;      /* of its text, for build logs */
-    const char *hash;      /* of its text */
-    const char *arguments; /* their list as OpenCL C */
+/* A file of a program's text. */
+typedef struct ipt__part {
+    const char *file, *hash; /* its name, for build logs, and the hash of its text */
     const char *const *text;
+} ipt__part;
+
+#define IPT__PART(part) {"parts/" #part ".cl", IPT__HASH_##part, ipt__text_##part},
+#define IPT__PARTS(kernel, memories, local, uses)                                                                      \
+    static const ipt__part ipt__##kernel##_parts[] = {                                                                 \
+        IPT_##kernel##_PARTS(IPT__PART){#kernel ".cl", IPT__HASH_##kernel, ipt__text_##kernel}};
+IPT_KERNEL_LIST(IPT__PARTS)
+
+typedef struct ipt__kernel_info {
+    const char *name; /* of the OpenCL kernel */
+    const char *file;
+    const char *arguments;  /* their list as OpenCL C */
+    const ipt__part *parts; /* the last one is the kernel's own file */
+    size_t part_count;
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     cl_uint memories; /* number of buffers before the arguments */
@@ -1855,9 +1867,9 @@ static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      #kernel ".cl",                                                                                                    \
-     IPT__HASH_##kernel,                                                                                               \
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
-     ipt__text_##kernel,                                                                                               \
+     ipt__##kernel##_parts,                                                                                            \
+     sizeof ipt__##kernel##_parts / sizeof *ipt__##kernel##_parts,                                                     \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      memories,                                                                                                         \
@@ -1917,13 +1929,17 @@ static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigne
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* Adds the specialised text of one program. */
+/* Adds the specialised text of one program: the kernel's file and the parts that it includes. So an edit of another
+ * part leaves the program's key as it is. */
 static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const ipt__part *part, *const end = kernel->parts + kernel->part_count;
     const char *const *line;
-    ipt__text_add(out, "/* ipt %d.%d.%d, %s %s, common.cl %s: ", IPT_VERSION / 10000, IPT_VERSION / 100 % 100,
-                  IPT_VERSION % 100, kernel->file, kernel->hash, IPT__HASH_common);
+    ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+    for (part = kernel->parts; part < end; ++part)
+        ipt__text_add(out, ", %s %s", part->file, part->hash);
+    ipt__text_add(out, ": ");
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
 #define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
@@ -1933,12 +1949,12 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X)%s\n#line 1 \"common.cl\"\n", kernel->arguments);
-    for (line = ipt__text_common; *line; ++line)
-        ipt__text_add(out, "%s", *line);
-    ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);
-    for (line = kernel->text; *line; ++line)
-        ipt__text_add(out, "%s", *line);
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X)%s\n", kernel->arguments);
+    for (part = kernel->parts; part < end; ++part) {
+        ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
+        for (line = part->text; *line; ++line)
+            ipt__text_add(out, "%s", *line);
+    }
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>program/entry                                                                                                    */
@@ -4549,7 +4565,7 @@ static const ipt__variant ipt__variants[] = {
     {name, IPT__FAMILY_##family, lanes, padding, registers, layout, interleaved},
     IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
 
-/* The rows of a tile in local memory: see ipt_fetch_rows in common.cl. */
+/* The rows of a tile in local memory: see ipt_fetch_rows in parts/rows.cl. */
 typedef struct ipt__tile_layout {
     size_t pitch, skew, run_lanes;
 } ipt__tile_layout;
@@ -4812,7 +4828,7 @@ enum {
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
     IPT__BLOCKS_WIDE = 4,
     IPT__BLOCK_ROWS = 60,         /* minimum per block */
     IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */

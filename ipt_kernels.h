@@ -74,7 +74,7 @@
 #define IPT_KERNEL_LIST(X) IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X)
 
 /* Run-time arguments, X(type, name), in the order of the kernel's signature. All lengths, strides and bases are in units
- * unless said otherwise; x_magic and x_shift divide by x (see ipt_divide in common.cl). */
+ * unless said otherwise; x_magic and x_shift divide by x (see parts/divide.cl). */
 
 /* Matrices of `instances_per_matrix` back-to-back grids of rows x cols elements; a work-group transposes `pack` of
  * them. */
@@ -175,7 +175,7 @@
     X(uint, element_units)                                                                                             \
     X(uint, chunk_units)                                                                                               \
     X(uint, chunks)                                                                                                    \
-    X(uint, tile_quanta) /* local memory of a large tile; see common.cl for these */                                   \
+    X(uint, tile_quanta) /* local memory of a large tile; see parts/rows.cl for these */                                   \
     X(uint, pitch)                                                                                                     \
     X(uint, skew)                                                                                                      \
     X(uint, run_lanes) \
@@ -393,7 +393,7 @@
 
 /* The text of each kernel file without comments and indentation, and its FNV-1a hash. */
 
-static const char *const ipt__text_common[] = {
+static const char *const ipt__text_unit[] = {
     "\n#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)\n"
     "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined\"\n"
     "#endif\n"
@@ -439,7 +439,14 @@ static const char *const ipt__text_common[] = {
     "#else\n"
     "#define IPT_APPLIED(unit) (unit)\n"
     "#endif\n"
-    "\n\n\nuint ipt_divide32(uint n, uint magic, uint shift)\n"
+    "\n\n#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n"
+    "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n"
+    "",
+    NULL};
+#define IPT__HASH_unit "cf253ae2966ac22d"
+
+static const char *const ipt__text_divide[] = {
+    "\n\n\n\nuint ipt_divide32(uint n, uint magic, uint shift)\n"
     "{\n"
     "return magic != 0 ? mul_hi(n, magic) >> shift : n;\n"
     "}\n"
@@ -454,7 +461,18 @@ static const char *const ipt__text_common[] = {
     "typedef ulong ipt_index;\n"
     "#define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)\n"
     "#endif\n"
-    "\n\n\nulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n"
+    "\n\n#if IPT_ELEMENT_UNITS == 1\n"
+    "#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0\n"
+    "#else\n"
+    "#define IPT_ELEMENT_OF(k, element, part)                                                                               \\\n"
+    "const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units\n"
+    "#endif\n"
+    "",
+    NULL};
+#define IPT__HASH_divide "d87bf3140a908a8f"
+
+static const char *const ipt__text_slots[] = {
+    "\n\n\n\nulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n"
     "ulong slot_units)\n"
     "{\n"
     "const ipt_index row = IPT_DIVIDE(t, row_slots_magic, row_slots_shift);\n"
@@ -465,7 +483,14 @@ static const char *const ipt__text_common[] = {
     "const ipt_index row = IPT_DIVIDE(t, cols_magic, cols_shift);\n"
     "return (t - row * (ipt_index)cols) * (ipt_index)rows + row;\n"
     "}\n"
-    "\n#ifdef IPT_MEMORY_MODEL\n"
+    "",
+    NULL};
+#define IPT__HASH_slots "e115992ac27ccb88"
+
+static const char *const ipt__text_sync[] = {
+    "\n#ifndef IPT_MEMORY_MODEL\n"
+    "#error \"IPT_MEMORY_MODEL must be defined\"\n"
+    "#endif\n"
     "\n#if IPT_MEMORY_MODEL == 3\n"
     "#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))\n"
     "#endif\n"
@@ -509,8 +534,7 @@ static const char *const ipt__text_common[] = {
     "return value;\n"
     "#endif\n"
     "}\n"
-    "\n\n",
-    "uint ipt_glance(volatile __global uint *word)\n"
+    "\n\nuint ipt_glance(volatile __global uint *word)\n"
     "{\n"
     "#if IPT_MEMORY_MODEL == 2\n"
     "uint value;\n"
@@ -522,6 +546,14 @@ static const char *const ipt__text_common[] = {
     "return atomic_or(word, 0u);\n"
     "#endif\n"
     "}\n"
+    "",
+    NULL};
+#define IPT__HASH_sync "4ea001618d73e8ed"
+
+static const char *const ipt__text_vectors[] = {
+    "\n#ifndef IPT_MEMORY_MODEL\n"
+    "#error \"IPT_MEMORY_MODEL must be defined\"\n"
+    "#endif\n"
     "\n\n\n#define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)\n"
     "\n\n#define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)\n"
     "\n\nvoid ipt_fetch_inside(__local uint4 *to, __global uint4 *from)\n"
@@ -588,17 +620,12 @@ static const char *const ipt__text_common[] = {
     ": \"memory\");\n"
     "#endif\n"
     "}\n"
-    "\n#endif\n"
-    "\n\n#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n"
-    "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n"
-    "\n#if defined(IPT_ELEMENT_UNITS) && defined(IPT_MEMORY_MODEL)\n"
-    "\n\n#if IPT_ELEMENT_UNITS == 1\n"
-    "#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0\n"
-    "#else\n"
-    "#define IPT_ELEMENT_OF(k, element, part)                                                                               \\\n"
-    "const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units\n"
-    "#endif\n"
-    "\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
+    "",
+    NULL};
+#define IPT__HASH_vectors "b4d2ead5147dcb68"
+
+static const char *const ipt__text_rows[] = {
+    "\n\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
     "{\n"
     "return i * pitch + (i >> skew);\n"
     "}\n"
@@ -613,7 +640,6 @@ static const char *const ipt__text_common[] = {
     "const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
     "const uint to_step = ipt_tile_row(step, pitch, skew);\n"
     "const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;\n"
-    "",
     "const bool inside = begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&\n"
     "begin + rows * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high;\n"
     "ulong quantum = own / IPT_QUANTUM_UNITS + lane;\n"
@@ -695,6 +721,7 @@ static const char *const ipt__text_common[] = {
     "const ulong first = begin + run * row_units;\n"
     "const uint from = run * element_units;\n"
     "if (aligned && apart == 1 && run + 4 <= runs)\n"
+    "",
     "ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0);\n"
     "else if (run + 3 * apart < runs)\n"
     "ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,\n"
@@ -704,15 +731,17 @@ static const char *const ipt__text_common[] = {
     "from, apart * element_units, false, element_units, element_units_magic, element_units_shift);\n"
     "}\n"
     "}\n"
-    "\n#endif\n"
-    "\n#ifdef IPT_TILE\n"
-    "\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n"
+    "",
+    NULL};
+#define IPT__HASH_rows "3441bbe4ffedffa9"
+
+static const char *const ipt__text_registers[] = {
+    "\n\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n"
     "#define IPT_VECTORS 1\n"
     "#if IPT_UNIT_BYTES == 4\n"
     "#define IPT_BLOCK 8\n"
     "typedef uint8 ipt_vector;\n"
     "#define IPT_LOAD_VECTOR(from) vload8(0, from)\n"
-    "",
     "#define IPT_STORE_VECTOR(vector, to) vstore8(vector, 0, to)\n"
     "#else\n"
     "#define IPT_BLOCK 4\n"
@@ -776,7 +805,12 @@ static const char *const ipt__text_common[] = {
     "#else\n"
     "#define IPT_VECTORS 0\n"
     "#endif\n"
-    "\n\n\n\n\n#if IPT_ELEMENT_UNITS == 1\n"
+    "",
+    NULL};
+#define IPT__HASH_registers "3c964e567b69d0ae"
+
+static const char *const ipt__text_small_tiles[] = {
+    "\n\n\n\n#if IPT_ELEMENT_UNITS == 1\n"
     "#define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0\n"
     "#else\n"
     "#define IPT_SPLIT(k, parts, element, part)                                                                             \\\n"
@@ -802,13 +836,183 @@ static const char *const ipt__text_common[] = {
     "target[col * row_stride + row * element_units + part] = IPT_APPLIED(tile[row * pitch + col * parts + part]);\n"
     "}\n"
     "}\n"
-    "\n#endif\n"
     "",
     NULL};
-#define IPT__HASH_common "f2c17f7df8e5201c"
+#define IPT__HASH_small_tiles "afc269934f3897be"
+
+static const char *const ipt__text_tickets[] = {
+    "\n\n#define IPT_CLOSED 0x80000000u\n"
+    "enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };\n"
+    "enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };\n"
+    "\n\nvoid ipt_probe(volatile __global uint *control, uint polls)\n"
+    "{\n"
+    "atomic_inc(&control[IPT_TICKETS]);\n"
+    "while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)\n"
+    ";\n"
+    "atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));\n"
+    "}\n"
+    "\n\ntypedef struct ipt_waiter {\n"
+    "volatile __global uint *control;\n"
+    "uint order, chunks, polls;\n"
+    "} ipt_waiter;\n"
+    "\n\n\nbool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)\n"
+    "{\n"
+    "volatile __global uint *control = waiter->control;\n"
+    "const uint own_end = (waiter->order + 1) * waiter->chunks;\n"
+    "for (uint looks = 0;; ++looks) {\n"
+    "if (counter != 0 && ipt_poll(counter) >= count)\n"
+    "return true;\n"
+    "if (counter != 0 && looks < waiter->polls)\n"
+    "continue;\n"
+    "uint tickets = ipt_poll(&control[IPT_TICKETS]);\n"
+    "if (looks >= waiter->polls && tickets < own_end) {\n"
+    "tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);\n"
+    "if (tickets < IPT_CLOSED)\n"
+    "atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);\n"
+    "IPT_FENCE_DEVICE();\n"
+    "tickets |= IPT_CLOSED;\n"
+    "}\n"
+    "if (tickets >= IPT_CLOSED) {\n"
+    "const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]);\n"
+    "if (closed_at != 0 && closed_at - 1 < own_end)\n"
+    "return false;\n"
+    "tickets = closed_at == 0 ? 0 : closed_at - 1;\n"
+    "}\n"
+    "if (counter == 0 && tickets >= own_end)\n"
+    "return true;\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_take_ticket(volatile __global uint *control, __local uint *shared, bool single IPT_ARGUMENTS)\n"
+    "{\n"
+    "if (probe_polls != 0)\n"
+    "ipt_probe(control, probe_polls);\n"
+    "const uint ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);\n"
+    "shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : ticket;\n"
+    "shared[IPT_SHARED_GO] = single ? 1 : ticket < IPT_CLOSED;\n"
+    "return ticket;\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_depart(volatile __global uint *control, bool now IPT_ARGUMENTS)\n"
+    "{\n"
+    "return now && get_local_id(0) == 0 && waits && probe_polls == 0 ? atomic_inc(&control[IPT_DEPARTED]) + 1 : 0;\n"
+    "}\n"
+    "",
+    NULL};
+#define IPT__HASH_tickets "9887f2512cad1fbd"
+
+static const char *const ipt__text_columns[] = {
+    "\n\n#if IPT_TALL && IPT_NARROW\n"
+    "\n\nvoid ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n"
+    "uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n"
+    "__global ipt_unit *sectors = target + (begin - before) + lane;\n"
+    "#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)\n"
+    "#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4\n"
+    "\nconst uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);\n"
+    "uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;\n"
+    "while (done < units + before) {\n"
+    "if (done != 0) {\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "if (i + done < units)\n"
+    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
+    "done += IPT_LINE_LANES;\n"
+    "at += step;\n"
+    "}\n"
+    "#else\n"
+    "for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {\n"
+    "const uint i = k - before;\n"
+    "if (i < units) {\n"
+    "IPT_ELEMENT_OF(i, element, part);\n"
+    "const uint at = from + element * row_units + part;\n"
+    "ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "}\n"
+    "#elif IPT_TALL\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
+    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n"
+    "const uint first = ipt_tile_row(lane, pitch, skew) * IPT_QUANTUM_UNITS +\n"
+    "((rows_begin + lane * row_units) & (IPT_QUANTUM_UNITS - 1));\n"
+    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
+    "__global ipt_unit *to = target + begins[run] + lane;\n"
+    "uint at = first + run, done = 0;\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "if (lane + done < units)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "}\n"
+    "\n\nvoid ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n"
+    "uint pitch, uint skew, uint rows_begin, uint row_units)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n"
+    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
+    "const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;\n"
+    "__global ipt_unit *to = target + (begin - before) + lane;\n"
+    "uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +\n"
+    "((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;\n"
+    "if (i < units)\n"
+    "ipt_store(&to[0], IPT_APPLIED(tile[at]));\n"
+    "at += step;\n"
+    "uint done = IPT_LINE_LANES;\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "for (; done < units + before; done += IPT_LINE_LANES, at += step)\n"
+    "if (i + done < units)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
+    "uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n"
+    "__global ipt_unit *sectors[4];\n"
+    "uint i[4], runs[4];\n"
+    "uint longest = 0;\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u) {\n"
+    "const uint before = offsets[u] % IPT_SECTOR_UNITS;\n"
+    "runs[u] = u < count ? units : 0;\n"
+    "i[u] = lane - before;\n"
+    "longest = max(longest, runs[u] + before);\n"
+    "",
+    "sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;\n"
+    "}\n"
+    "for (uint done = 0; done < longest; done += IPT_LINE_LANES) {\n"
+    "ipt_unit values[4];\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u) {\n"
+    "const uint inside = min(i[u] + done, units - 1);\n"
+    "IPT_ELEMENT_OF(inside, element, part);\n"
+    "values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];\n"
+    "}\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "if (i[u] + done < runs[u])\n"
+    "ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "#endif\n"
+    "",
+    NULL};
+#define IPT__HASH_columns "a8255374fdbbc0f8"
 
 static const char *const ipt__text_chains[] = {
-    "\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n"
     "!defined(IPT_SUB_GROUP)\n"
     "#error \"IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined\"\n"
     "#endif\n"
@@ -1074,10 +1278,11 @@ static const char *const ipt__text_chains[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_chains "8d42c2d1c225331b"
+#define IPT__HASH_chains "6bf6848324930fcb"
+#define IPT_chains_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors)
 
 static const char *const ipt__text_copy[] = {
-    "\n\n#if !defined(IPT_LANES)\n"
+    "\n\n\n\n\n\n#if !defined(IPT_LANES)\n"
     "#error \"IPT_LANES must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -1101,10 +1306,11 @@ static const char *const ipt__text_copy[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_copy "c896dabe7cb44b1c"
+#define IPT__HASH_copy "38e6c05f1d1812bc"
+#define IPT_copy_PARTS(X) X(unit) X(divide) X(slots)
 
 static const char *const ipt__text_flip[] = {
-    "\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
+    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -1133,10 +1339,11 @@ static const char *const ipt__text_flip[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_flip "3e11808325eae656"
+#define IPT__HASH_flip "b83209b4e910e95e"
+#define IPT_flip_PARTS(X) X(unit) X(divide)
 
 static const char *const ipt__text_map[] = {
-    "\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "\n\n\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
     "{\n"
     "const uint m = get_group_id(0) / groups;\n"
@@ -1147,10 +1354,11 @@ static const char *const ipt__text_map[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_map "087305477a10c5f4"
+#define IPT__HASH_map "d32f89fd44953464"
+#define IPT_map_PARTS(X) X(unit)
 
 static const char *const ipt__text_out_of_place[] = {
-    "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n#define IPT_ROWS 512\n"
@@ -1180,10 +1388,11 @@ static const char *const ipt__text_out_of_place[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_out_of_place "5f9d09b93d5f7b24"
+#define IPT__HASH_out_of_place "9f5ddb2a588550ec"
+#define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows)
 
 static const char *const ipt__text_pack[] = {
-    "\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n\n\n#define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))\n"
@@ -1260,55 +1469,15 @@ static const char *const ipt__text_pack[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_pack "d9ff743f038c341f"
+#define IPT__HASH_pack "07b7162a0b3e24bf"
+#define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
 static const char *const ipt__text_panel[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
     "!defined(IPT_INDEX_BITS)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined\"\n"
     "#endif\n"
     "\n#define IPT_RUNS 512\n"
-    "#define IPT_CLOSED 0x80000000u\n"
-    "enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };\n"
-    "enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };\n"
-    "\n\nvoid ipt_probe(volatile __global uint *control, uint polls)\n"
-    "{\n"
-    "atomic_inc(&control[IPT_TICKETS]);\n"
-    "while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)\n"
-    ";\n"
-    "atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));\n"
-    "}\n"
-    "\n\ntypedef struct ipt_waiter {\n"
-    "volatile __global uint *control;\n"
-    "uint order, chunks, polls;\n"
-    "} ipt_waiter;\n"
-    "\n\n\nbool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)\n"
-    "{\n"
-    "volatile __global uint *control = waiter->control;\n"
-    "const uint own_end = (waiter->order + 1) * waiter->chunks;\n"
-    "for (uint looks = 0;; ++looks) {\n"
-    "if (counter != 0 && ipt_poll(counter) >= count)\n"
-    "return true;\n"
-    "if (counter != 0 && looks < waiter->polls)\n"
-    "continue;\n"
-    "uint tickets = ipt_poll(&control[IPT_TICKETS]);\n"
-    "if (looks >= waiter->polls && tickets < own_end) {\n"
-    "tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);\n"
-    "if (tickets < IPT_CLOSED)\n"
-    "atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);\n"
-    "IPT_FENCE_DEVICE();\n"
-    "tickets |= IPT_CLOSED;\n"
-    "}\n"
-    "if (tickets >= IPT_CLOSED) {\n"
-    "const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]);\n"
-    "if (closed_at != 0 && closed_at - 1 < own_end)\n"
-    "return false;\n"
-    "tickets = closed_at == 0 ? 0 : closed_at - 1;\n"
-    "}\n"
-    "if (counter == 0 && tickets >= own_end)\n"
-    "return true;\n"
-    "}\n"
-    "}\n"
     "\n\n\nvoid ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n"
     "uint element_units)\n"
     "{\n"
@@ -1337,113 +1506,6 @@ static const char *const ipt__text_panel[] = {
     "IPT_FENCE_DEVICE();\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "}\n"
-    "\n#if IPT_TALL && IPT_NARROW\n"
-    "\n\nvoid ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n"
-    "uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
-    "{\n"
-    "const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n"
-    "__global ipt_unit *sectors = target + (begin - before) + lane;\n"
-    "#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)\n"
-    "#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4\n"
-    "\nconst uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);\n"
-    "uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;\n"
-    "while (done < units + before) {\n"
-    "if (done != 0) {\n"
-    "#pragma unroll 4\n"
-    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
-    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
-    "}\n"
-    "if (i + done < units)\n"
-    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
-    "done += IPT_LINE_LANES;\n"
-    "at += step;\n"
-    "}\n"
-    "#else\n"
-    "for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {\n"
-    "const uint i = k - before;\n"
-    "if (i < units) {\n"
-    "IPT_ELEMENT_OF(i, element, part);\n"
-    "",
-    "const uint at = from + element * row_units + part;\n"
-    "ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));\n"
-    "}\n"
-    "}\n"
-    "#endif\n"
-    "}\n"
-    "#elif IPT_TALL\n"
-    "#if IPT_ELEMENT_UNITS == 1\n"
-    "\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
-    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units)\n"
-    "{\n"
-    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n"
-    "const uint first = ipt_tile_row(lane, pitch, skew) * IPT_QUANTUM_UNITS +\n"
-    "((rows_begin + lane * row_units) & (IPT_QUANTUM_UNITS - 1));\n"
-    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
-    "__global ipt_unit *to = target + begins[run] + lane;\n"
-    "uint at = first + run, done = 0;\n"
-    "#pragma unroll 4\n"
-    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
-    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
-    "if (lane + done < units)\n"
-    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
-    "}\n"
-    "}\n"
-    "\n\nvoid ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n"
-    "uint pitch, uint skew, uint rows_begin, uint row_units)\n"
-    "{\n"
-    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n"
-    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
-    "const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;\n"
-    "__global ipt_unit *to = target + (begin - before) + lane;\n"
-    "uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +\n"
-    "((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;\n"
-    "if (i < units)\n"
-    "ipt_store(&to[0], IPT_APPLIED(tile[at]));\n"
-    "at += step;\n"
-    "uint done = IPT_LINE_LANES;\n"
-    "#pragma unroll 4\n"
-    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
-    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
-    "for (; done < units + before; done += IPT_LINE_LANES, at += step)\n"
-    "if (i + done < units)\n"
-    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
-    "}\n"
-    "}\n"
-    "#else\n"
-    "\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
-    "uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
-    "{\n"
-    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n"
-    "__global ipt_unit *sectors[4];\n"
-    "uint i[4], runs[4];\n"
-    "uint longest = 0;\n"
-    "#pragma unroll 4\n"
-    "for (uint u = 0; u < 4; ++u) {\n"
-    "const uint before = offsets[u] % IPT_SECTOR_UNITS;\n"
-    "runs[u] = u < count ? units : 0;\n"
-    "i[u] = lane - before;\n"
-    "longest = max(longest, runs[u] + before);\n"
-    "sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;\n"
-    "}\n"
-    "for (uint done = 0; done < longest; done += IPT_LINE_LANES) {\n"
-    "ipt_unit values[4];\n"
-    "#pragma unroll 4\n"
-    "for (uint u = 0; u < 4; ++u) {\n"
-    "const uint inside = min(i[u] + done, units - 1);\n"
-    "IPT_ELEMENT_OF(inside, element, part);\n"
-    "values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];\n"
-    "}\n"
-    "#pragma unroll 4\n"
-    "for (uint u = 0; u < 4; ++u)\n"
-    "if (i[u] + done < runs[u])\n"
-    "ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));\n"
-    "}\n"
-    "}\n"
-    "#endif\n"
-    "#endif\n"
     "\n\ntypedef struct ipt_chunk {\n"
     "__global ipt_unit *matrix;\n"
     "__global uint *workspace;\n"
@@ -1461,16 +1523,6 @@ static const char *const ipt__text_panel[] = {
     "ulong rows_begin, row_units, saved_begin;\n"
     "ulong slots_begin;\n"
     "} ipt_chunk;\n"
-    "\n\nIPT_INLINE uint ipt_take_ticket(volatile __global uint *control, __local uint *shared, bool single IPT_ARGUMENTS)\n"
-    "{\n"
-    "if (probe_polls != 0)\n"
-    "ipt_probe(control, probe_polls);\n"
-    "",
-    "const uint ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);\n"
-    "shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : ticket;\n"
-    "shared[IPT_SHARED_GO] = single ? 1 : ticket < IPT_CLOSED;\n"
-    "return ticket;\n"
-    "}\n"
     "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
     "{\n"
     "const uint chunks = across * down;\n"
@@ -1512,6 +1564,7 @@ static const char *const ipt__text_panel[] = {
     "\nIPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
     "{\n"
     "const ulong begin = chunk->rows_begin;\n"
+    "",
     "const uint units = chunk->y * chunk->count * (uint)chunk->row_units;\n"
     "const uint end =\n"
     "active ? ((begin & (IPT_QUANTUM_UNITS - 1)) + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS : 0;\n"
@@ -1546,7 +1599,6 @@ static const char *const ipt__text_panel[] = {
     "__local uint *begins = (__local uint *)chunk->begins;\n"
     "const uint id = get_local_id(0);\n"
     "ipt_find_slots(chunk, active IPT_PASSED);\n"
-    "",
     "__global ipt_unit *slots = ipt_slots_of(chunk);\n"
     "const uint slot_units = chunk->y * element_units, step = IPT_GROUP_SIZE / run_lanes;\n"
     "const ulong low = chunk->tail ? 0 : chunk->origin, high = chunk->tail ? ~0ul : chunk->origin + matrix_units;\n"
@@ -1593,14 +1645,11 @@ static const char *const ipt__text_panel[] = {
     "chunk->shared[IPT_SHARED_GO] = 0;\n"
     "return active;\n"
     "}\n"
-    "\n\nIPT_INLINE uint ipt_depart(volatile __global uint *control, bool now IPT_ARGUMENTS)\n"
-    "{\n"
-    "return now && get_local_id(0) == 0 && waits && probe_polls == 0 ? atomic_inc(&control[IPT_DEPARTED]) + 1 : 0;\n"
-    "}\n"
     "\n#if IPT_NARROW\n"
     "\n\n\n\n#if IPT_TALL\n"
     "\nIPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late IPT_ARGUMENTS)\n"
     "{\n"
+    "",
     "const uint runs = go ? chunk->x * chunk->count : 0, units = chunk->y * element_units;\n"
     "const uint order_units = chunk->y * chunk->count * (uint)chunk->row_units;\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
@@ -1627,7 +1676,6 @@ static const char *const ipt__text_panel[] = {
     ": 0;\n"
     "const uint reach =\n"
     "before_end > chunk->rows_begin ? (uint)min(before_end - chunk->rows_begin, (ulong)order_units) : 0;\n"
-    "",
     "const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : order_units - reach;\n"
     "const uint sector = (uint)(chunk->rows_begin + first) % IPT_SECTOR_UNITS;\n"
     "__global ipt_unit *target = chunk->matrix + chunk->rows_begin + first - sector;\n"
@@ -1684,6 +1732,7 @@ static const char *const ipt__text_panel[] = {
     "\n\n\n\nIPT_INLINE void ipt_wait_for_blocks(const ipt_chunk *chunk, volatile __global uint *counters,\n"
     "const ipt_overwritten *over, bool active, uint phase IPT_ARGUMENTS)\n"
     "{\n"
+    "",
     "const uint chunks = across * down, phases = IPT_TALL ? 1 : blocks;\n"
     "const ipt_waiter waiter = {chunk->control, chunk->order, chunks, polls};\n"
     "const uint own = over->first_block < over->end_block ? over->end_block - over->first_block : 0;\n"
@@ -1710,7 +1759,6 @@ static const char *const ipt__text_panel[] = {
     "ipt_overwritten over = {0, 0, neighbours && chunk->order_in_matrix != 0};\n"
     "if (!chunk->tail && active) {\n"
     "const uint block_units = block_rows * (uint)chunk->row_units, panel_units = length * (uint)chunk->row_units;\n"
-    "",
     "const uint first = (uint)(chunk->slots_begin - (chunk->origin + (ulong)chunk->panel * panel_units));\n"
     "const uint end = first + begins[chunk->slots_count - 1] + chunk->y * element_units;\n"
     "over.first_block = (first + begins[0]) / block_units;\n"
@@ -1760,6 +1808,7 @@ static const char *const ipt__text_panel[] = {
     "if (*go && written < end)\n"
     "ipt_store_rows(tile + written * element_units, chunk->starts, chunk->matrix,\n"
     "chunk->rows_begin + written * chunk->row_units, chunk->row_units, end - written,\n"
+    "",
     "chunk->x * element_units, false, element_units, element_units_magic, element_units_shift);\n"
     "}\n"
     "return departed;\n"
@@ -1791,7 +1840,6 @@ static const char *const ipt__text_panel[] = {
     "__global ipt_unit *rows = chunk->matrix + base + m * matrix_stride + (ulong)panels * length * row_units;\n"
     "__global ipt_unit *saved = (__global ipt_unit *)chunk->workspace + saved_base + m * saved_stride;\n"
     "for (uint i = get_local_id(0); i < tail_length * row_units; i += IPT_GROUP_SIZE) {\n"
-    "",
     "const uint element = i / element_units, part = i % element_units;\n"
     "const uint to = (element % short_side * tail_length + element / short_side) * element_units + part;\n"
     "if (IPT_TALL)\n"
@@ -1847,6 +1895,7 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "",
     "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
     "{\n"
     "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
@@ -1884,7 +1933,6 @@ static const char *const ipt__text_panel[] = {
     "const uint departed = ipt_write_chunk(&chunk, counters, active, &go IPT_PASSED);\n"
     "ipt_clear_words(workspace, ticket IPT_PASSED);\n"
     "#if IPT_TALL && !IPT_NARROW\n"
-    "",
     "ipt_store_chunk(&chunk, go IPT_PASSED);\n"
     "#endif\n"
     "\nif (id == 0)\n"
@@ -1895,10 +1943,11 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_panel "53dcd98920f530c1"
+#define IPT__HASH_panel "63a7260b4c08cb50"
+#define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns)
 
 static const char *const ipt__text_shuffle[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
     "!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n"
     "#error \"IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined\"\n"
     "#endif\n"
@@ -2025,10 +2074,11 @@ static const char *const ipt__text_shuffle[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_shuffle "d51f0c0ea2d55aa1"
+#define IPT__HASH_shuffle "af094ac44ec588c9"
+#define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync)
 
 static const char *const ipt__text_swap[] = {
-    "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n#if IPT_VECTORS\n"
@@ -2129,10 +2179,11 @@ static const char *const ipt__text_swap[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_swap "64183bd456731cec"
+#define IPT__HASH_swap "0ce56cd863f24e74"
+#define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(registers) X(small_tiles)
 
 static const char *const ipt__text_tile[] = {
-    "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n"
+    "\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n"
     "#endif\n"
     "\n\n\n#if IPT_BANK_PADDING\n"
@@ -2188,10 +2239,11 @@ static const char *const ipt__text_tile[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_tile "c379bd7130103f90"
+#define IPT__HASH_tile "380c5985d54e8398"
+#define IPT_tile_PARTS(X) X(unit) X(divide)
 
 static const char *const ipt__text_transpose[] = {
-    "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
+    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n"
     "#endif\n"
     "\n#if IPT_VECTORS\n"
@@ -2239,11 +2291,12 @@ static const char *const ipt__text_transpose[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_transpose "d7abaa46ee1bca41"
+#define IPT__HASH_transpose "23298be75de30ee1"
+#define IPT_transpose_PARTS(X) X(unit) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_PAPERS
 static const char *const ipt__text_pttwac_010[] = {
-    "\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
     "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n"
     "#endif\n"
     "\n#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n"
@@ -2302,12 +2355,13 @@ static const char *const ipt__text_pttwac_010[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_pttwac_010 "5dbb55bc23889058"
+#define IPT__HASH_pttwac_010 "057b6f5806575750"
+#define IPT_pttwac_010_PARTS(X) X(unit) X(divide)
 #endif
 
 #ifndef IPT_NO_PAPERS
 static const char *const ipt__text_p_ipt[] = {
-    "\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n"
+    "\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n"
     "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -2340,12 +2394,13 @@ static const char *const ipt__text_p_ipt[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_p_ipt "7637b1c831ad28f5"
+#define IPT__HASH_p_ipt "7da1a91ea89196d5"
+#define IPT_p_ipt_PARTS(X) X(unit) X(divide) X(slots)
 #endif
 
 #ifndef IPT_NO_PAPERS
 static const char *const ipt__text_pad[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
     "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n"
     "#endif\n"
     "\n#define IPT_HELD 16\n"
@@ -2409,6 +2464,7 @@ static const char *const ipt__text_pad[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_pad "1ace597a225bb778"
+#define IPT__HASH_pad "e8dd624707009b58"
+#define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 /* clang-format on */

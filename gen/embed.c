@@ -1,7 +1,8 @@
 /* Makes the headers that users copy.
  *
  *   embed library FOLDER > ipt.h                FOLDER/ipt.h with the parts that it includes
- *   embed kernels DEF CL... > ipt_kernels.h     the names of the .cl files without folder and ending name the texts
+ *   embed kernels DEF CL... > ipt_kernels.h     the names of the .cl files without folder and ending name the texts;
+ *                                               a kernel's file includes the parts that its programs consist of
  *   embed single IPT_H KERNELS_H > single.h     KERNELS_H stands where IPT_H includes it
  *
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
@@ -237,10 +238,33 @@ static int put_escaped(const char *line, const char *path)
     return count;
 }
 
-/* The text of a kernel's file, as few string literals, and its FNV-1a hash of 64 bits. */
+/* The names of the files of a folder parts. */
+static char part_names[PARTS][64];
+static int part_name_count;
+
+/* Adds the part that a line includes to a list, and blanks the line. */
+static void take_include(const char *path, char *line, char *list, size_t capacity)
+{
+    char name[64];
+    const char *part = strncmp(line, "#include \"", 10) ? NULL : strstr(line, "parts/");
+    int i;
+    if (!part)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(part + 6, "."), part + 6);
+    for (i = 0; i < part_name_count && strcmp(part_names[i], name); ++i)
+        ;
+    if (i == part_name_count)
+        refuse(path, "includes a part that does not come before it");
+    if (strlen(list) + strlen(name) + 5 > capacity)
+        refuse(path, "includes too many parts for gen/embed.c");
+    sprintf(list + strlen(list), " X(%s)", name);
+    strcpy(line, "\n");
+}
+
+/* The text of a kernel's file, as few string literals, and its FNV-1a hash of 64 bits; for a kernel, its parts. */
 static void embed_text(const char *path)
 {
-    char line[LINE_BYTES], name[64];
+    char line[LINE_BYTES], name[64], includes[1000] = "";
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     const char *end = strstr(base, ".cl");
     unsigned long long hash = 14695981039346656037ull;
@@ -258,6 +282,7 @@ static void embed_text(const char *path)
     printf("\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
     while (read_line(file, path, line)) {
         const char *c;
+        take_include(path, line, includes, sizeof includes);
         strip_line(line, &in_comment);
         for (c = line; *c; ++c)
             hash = (hash ^ (unsigned char)*c) * 1099511628211ull;
@@ -271,6 +296,12 @@ static void embed_text(const char *path)
     }
     fclose(file);
     printf("\",\n    NULL};\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
+    if (!strstr(path, "/parts/"))
+        printf("#define IPT_%s_PARTS(X)%s\n", name, includes);
+    else if (part_name_count == PARTS)
+        refuse(path, "is one part too many for gen/embed.c");
+    else
+        strcpy(part_names[part_name_count++], name);
     if (strstr(path, "/seeds/"))
         puts("#endif");
 }

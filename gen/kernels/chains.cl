@@ -8,6 +8,12 @@
  * returned. The start of a chain is different: the first slot must be loaded before it is claimed. One step loads the
  * slot and ends when the data has arrived; the next step claims it. One work-item claims for a chain and broadcasts the
  * result. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/slots.cl"
+#include "parts/sync.cl"
+#include "parts/vectors.cl"
+
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \
     !defined(IPT_SUB_GROUP)
 #error "IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined"

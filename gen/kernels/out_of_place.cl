@@ -1,4 +1,9 @@
 /* Transposes matrices out of place: a work-group reads a tile by rows and writes its columns. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/vectors.cl"
+#include "parts/rows.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined"
 #endif

@@ -2,6 +2,10 @@
  * writes vectors, each assembled by one work-item. So memory is read and written in runs as long as the pack, however
  * small an instance is. A row of the result has `run_elements` elements, which lie `along` units apart in the original.
  * The rows of the result begin `next` units apart in the original, the first at unit `origin`. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/vectors.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined"
 #endif

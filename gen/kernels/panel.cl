@@ -24,60 +24,21 @@
  * panels alone.
  *
  * Executions alternate between two control blocks: each clears the other one. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/slots.cl"
+#include "parts/sync.cl"
+#include "parts/vectors.cl"
+#include "parts/rows.cl"
+#include "parts/tickets.cl"
+#include "parts/columns.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \
     !defined(IPT_INDEX_BITS)
 #error "IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined"
 #endif
 
 #define IPT_RUNS 512 /* most slots and rows of a chunk */
-#define IPT_CLOSED 0x80000000u
-enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 }; /* words of the control block */
-enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT }; /* values that work-item 0 shares with its work-group */
-
-/* Keeps this work-group resident and counts the concurrent ones, until one of them has polled `polls` times. */
-void ipt_probe(volatile __global uint *control, uint polls)
-{
-    atomic_inc(&control[IPT_TICKETS]);
-    while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)
-        ;
-    atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));
-}
-
-/* The state of a waiting work-group. */
-typedef struct ipt_waiter {
-    volatile __global uint *control;
-    uint order, chunks, polls;
-} ipt_waiter;
-
-/* Waits until `counter` reaches `count`; without a counter, until all tickets of the waiter's ticket group are issued.
- * Returns false if the last work-group must transpose the ticket group. */
-bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)
-{
-    volatile __global uint *control = waiter->control;
-    const uint own_end = (waiter->order + 1) * waiter->chunks;
-    for (uint looks = 0;; ++looks) {
-        if (counter != 0 && ipt_poll(counter) >= count)
-            return true;
-        if (counter != 0 && looks < waiter->polls)
-            continue;
-        uint tickets = ipt_poll(&control[IPT_TICKETS]);
-        if (looks >= waiter->polls && tickets < own_end) { /* open, and this ticket group lacks work-groups */
-            tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);
-            if (tickets < IPT_CLOSED)
-                atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);
-            IPT_FENCE_DEVICE(); /* visible to the last work-group, which counts this departure */
-            tickets |= IPT_CLOSED;
-        }
-        if (tickets >= IPT_CLOSED) {
-            const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]); /* 0: not written yet */
-            if (closed_at != 0 && closed_at - 1 < own_end)
-                return false;
-            tickets = closed_at == 0 ? 0 : closed_at - 1;
-        }
-        if (counter == 0 && tickets >= own_end)
-            return true;
-    }
-}
 
 /* Transposes a rows x cols grid in place by one work-group, along cycles of single units as in shuffle.cl. Each unit
  * has one flag bit. */
@@ -110,126 +71,6 @@ void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags,
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-#if IPT_TALL && IPT_NARROW
-/* Writes a column of a narrow chunk as a run of `units` units at target[begin], by a line of work-items. The column
- * begins at unit `from`. The chunk's rows of row_units are contiguous; a vector is skipped after every eight. */
-void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,
-                      uint units, uint element_units, uint element_units_magic, uint element_units_shift)
-{
-    const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
-    __global ipt_unit *sectors = target + (begin - before) + lane;
-#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)
-#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4
-    /* From one iteration to the next, a line advances by a multiple of eight vectors. */
-    const uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);
-    uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;
-    while (done < units + before) {
-        if (done != 0) {
-#pragma unroll 4
-            for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-                ipt_store(&sectors[done], IPT_APPLIED(tile[at]));
-        }
-        if (i + done < units)
-            ipt_store(&sectors[done], IPT_APPLIED(tile[at]));
-        done += IPT_LINE_LANES;
-        at += step;
-    }
-#else
-    for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {
-        const uint i = k - before;
-        if (i < units) {
-            IPT_ELEMENT_OF(i, element, part);
-            const uint at = from + element * row_units + part;
-            ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));
-        }
-    }
-#endif
-}
-#elif IPT_TALL
-#if IPT_ELEMENT_UNITS == 1
-/* The two functions below write the first `runs` columns of a tile, each as a run of `units` units: column r to
- * target[begins[r]]. ipt_fetch_rows has fetched the tile from `rows_begin`, rows row_units apart. A line of work-items
- * writes one column in a loop of few instructions. Four columns at a time overlap more but took a fifth more of an
- * H200's time for the pass. From one iteration to the next, a line advances by whole vectors. */
-
-/* For runs that all begin at sector boundaries. */
-void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,
-                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units)
-{
-    const uint lane = get_local_id(0) % IPT_LINE_LANES;
-    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;
-    const uint first = ipt_tile_row(lane, pitch, skew) * IPT_QUANTUM_UNITS +
-                       ((rows_begin + lane * row_units) & (IPT_QUANTUM_UNITS - 1));
-    for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
-        __global ipt_unit *to = target + begins[run] + lane;
-        uint at = first + run, done = 0;
-#pragma unroll 4
-        for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-            ipt_store(&to[done], IPT_APPLIED(tile[at]));
-        if (lane + done < units)
-            ipt_store(&to[done], IPT_APPLIED(tile[at]));
-    }
-}
-
-/* For runs that begin anywhere: all sectors but the first and the last are written whole. */
-void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,
-                         uint pitch, uint skew, uint rows_begin, uint row_units)
-{
-    const uint lane = get_local_id(0) % IPT_LINE_LANES;
-    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;
-    for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
-        const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;
-        __global ipt_unit *to = target + (begin - before) + lane;
-        uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +
-                  ((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;
-        if (i < units)
-            ipt_store(&to[0], IPT_APPLIED(tile[at]));
-        at += step;
-        uint done = IPT_LINE_LANES;
-#pragma unroll 4
-        for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-            ipt_store(&to[done], IPT_APPLIED(tile[at]));
-        for (; done < units + before; done += IPT_LINE_LANES, at += step)
-            if (i + done < units)
-                ipt_store(&to[done], IPT_APPLIED(tile[at]));
-    }
-}
-#else
-/* Writes the first `count` of four columns of a tile as runs of `units` units, by a line of work-items. Run u goes to
- * target[begins[u]]. It is the column of elements that begins at unit from + u of each row. */
-void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,
-                     uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)
-{
-    const uint lane = get_local_id(0) % IPT_LINE_LANES;
-    const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};
-    __global ipt_unit *sectors[4];
-    uint i[4], runs[4]; /* next unit; units of the run, 0 for an absent run */
-    uint longest = 0;
-#pragma unroll 4
-    for (uint u = 0; u < 4; ++u) {
-        const uint before = offsets[u] % IPT_SECTOR_UNITS;
-        runs[u] = u < count ? units : 0;
-        i[u] = lane - before;
-        longest = max(longest, runs[u] + before);
-        sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;
-    }
-    for (uint done = 0; done < longest; done += IPT_LINE_LANES) {
-        ipt_unit values[4];
-#pragma unroll 4
-        for (uint u = 0; u < 4; ++u) {
-            const uint inside = min(i[u] + done, units - 1);
-            IPT_ELEMENT_OF(inside, element, part);
-            values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];
-        }
-#pragma unroll 4
-        for (uint u = 0; u < 4; ++u)
-            if (i[u] + done < runs[u])
-                ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));
-    }
-}
-#endif
-#endif
-
 /* The work-group's chunk: x elements along the short side from x_first, y along the long side from y_first. */
 typedef struct ipt_chunk {
     __global ipt_unit *matrix;
@@ -248,17 +89,6 @@ typedef struct ipt_chunk {
     ulong rows_begin, row_units, saved_begin;
     ulong slots_begin;
 } ipt_chunk;
-
-/* Takes a ticket for the work-group, and shares it. */
-IPT_INLINE uint ipt_take_ticket(volatile __global uint *control, __local uint *shared, bool single IPT_ARGUMENTS)
-{
-    if (probe_polls != 0)
-        ipt_probe(control, probe_polls);
-    const uint ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);
-    shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : ticket;
-    shared[IPT_SHARED_GO] = single ? 1 : ticket < IPT_CLOSED;
-    return ticket;
-}
 
 /* Finds the chunk of a ticket. */
 IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
@@ -395,12 +225,6 @@ IPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint 
     if (id == 0 && !active)
         chunk->shared[IPT_SHARED_GO] = 0;
     return active;
-}
-
-/* Counts this work-group, which has decided and polls no more counters. Returns the number of those that have. */
-IPT_INLINE uint ipt_depart(volatile __global uint *control, bool now IPT_ARGUMENTS)
-{
-    return now && get_local_id(0) == 0 && waits && probe_polls == 0 ? atomic_inc(&control[IPT_DEPARTED]) + 1 : 0;
 }
 
 #if IPT_NARROW

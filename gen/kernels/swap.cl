@@ -1,5 +1,12 @@
 /* Transposes square grids in one pass. A work-group reads a tile and its mirror tile, and writes each transposed to the
  * other's place. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/vectors.cl"
+#include "parts/rows.cl"
+#include "parts/registers.cl"
+#include "parts/small_tiles.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined"
 #endif
@@ -67,7 +74,7 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
         const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);
         const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);
 #if IPT_TILE > 32
-        /* Large tiles have elements of one unit and are fetched by vectors: see common.cl. */
+        /* Large tiles have elements of one unit and are fetched by vectors: see parts/rows.cl. */
         (void)first_part;
         const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;
         const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,

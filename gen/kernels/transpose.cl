@@ -1,5 +1,9 @@
 /* Tiled transposition out of place: panels into slabs, remaining rows into the workspace, whole matrices. A work-group
  * transposes one tile. Source and target do not overlap. */
+#include "parts/unit.cl"
+#include "parts/registers.cl"
+#include "parts/small_tiles.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)
 #error "IPT_ELEMENT_UNITS and IPT_TILE must be defined"
 #endif
