@@ -4201,7 +4201,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes = 1;
+    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes =
+        1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
@@ -4334,7 +4335,7 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
 {
     const ipt__params *const params = &program->params;
     const size_t local = params->group_size, global = 4 * local;
-    const size_t longest = (16 * (size_t)params->piece_quanta - 31) / params->unit_bytes + 1;
+    const size_t longest = (16 * (size_t)params->piece_vectors - 31) / params->unit_bytes + 1;
     const size_t grids[3][4] = {{61, 173, 1, 3}, {211, 37, ipt__min(3, longest), 1}, {7, 11, longest, 2}};
     cl_uint words[2] = {0, 0};
     int right = 1, i;
@@ -4472,7 +4473,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.unit_bytes = 4;
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
-    params.piece_quanta = 32;
+    params.piece_vectors = 32;
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
@@ -6176,7 +6177,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(plan, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
+    a.tile_vectors = (cl_uint)ipt__tile_vectors(&stage->tile, side);
     a.pitch = (cl_uint)stage->tile.pitch;
     a.skew = (cl_uint)stage->tile.skew;
     a.run_lanes = (cl_uint)stage->tile.run_lanes;
@@ -6410,7 +6411,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->ticket_groups;
+    a.ticket_groups = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -6430,7 +6431,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     ipt__divider32(a.length, &a.length_magic, &a.length_shift);
     ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
     ipt__divider32(a.across, &a.across_magic, &a.across_shift);
-    ipt__divider32(a.orders, &a.orders_magic, &a.orders_shift);
+    ipt__divider32(a.ticket_groups, &a.ticket_groups_magic, &a.ticket_groups_shift);
     ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
@@ -6908,7 +6909,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
         }
         if (stage->chains) {
-            params.piece_quanta = (cl_uint)stage->piece_vectors;
+            params.piece_vectors = (cl_uint)stage->piece_vectors;
             params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;

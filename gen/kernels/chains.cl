@@ -14,9 +14,9 @@
 #include "parts/sync.cl"
 #include "parts/vectors.cl"
 
-#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \
+#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_VECTORS) || !defined(IPT_CHAINS) ||          \
     !defined(IPT_SUB_GROUP)
-#error "IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined"
+#error "IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_VECTORS, IPT_CHAINS and IPT_SUB_GROUP must be defined"
 #endif
 
 #if IPT_SUB_GROUP == 1 /* PTX: several in a work-group */
@@ -96,23 +96,23 @@ uint ipt_claim(volatile __global uint *word, uint bits)
 void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,
                      ulong high)
 {
-    const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);
-    const uint count = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+    const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);
+    const uint count = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
     const ulong first = begin - shift;
-    if (first >= low && first + count * IPT_QUANTUM_UNITS <= high) {
+    if (first >= low && first + count * IPT_VECTOR_UNITS <= high) {
         __global uint4 *from = (__global uint4 *)(matrix + first) + lane;
 #pragma unroll 4
-        for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES)
+        for (uint q = 0; q < IPT_PIECE_VECTORS; q += IPT_LANES)
             if (lane + q < count)
                 ipt_fetch_inside(to + lane + q, from + q);
     } else {
         for (uint q = lane; q < count; q += IPT_LANES)
-            ipt_fetch(to + q, matrix, first / IPT_QUANTUM_UNITS + q, low, high);
+            ipt_fetch(to + q, matrix, first / IPT_VECTOR_UNITS + q, low, high);
     }
 }
 
-/* Writes, with a sub-group, `units` units to target[begin]. They begin at unit `held` of `quanta`. */
-void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)
+/* Writes, with a sub-group, `units` units to target[begin]. They begin at unit `held` of `vectors`. */
+void ipt_store_piece(__local uint4 *vectors, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)
 {
 #if IPT_UNIT_BYTES >= 4
     /* Writes vectors that are aligned in the target. Each is assembled from two neighbouring source vectors, rotated by
@@ -121,15 +121,15 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
     const uint words = units * (IPT_UNIT_BYTES / 4);
     const uint from = held * (IPT_UNIT_BYTES / 4) % 4, to = (uint)begin * (IPT_UNIT_BYTES / 4) % 4;
     const uint turn = (from - to) % 4, count = (to + words + 3) / 4;
-    const int first = (int)(held / IPT_QUANTUM_UNITS) - (from < to ? 1 : 0);
-    __global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_QUANTUM_UNITS)) + lane;
+    const int first = (int)(held / IPT_VECTOR_UNITS) - (from < to ? 1 : 0);
+    __global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_VECTOR_UNITS)) + lane;
 #pragma unroll 4
-    for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES) {
+    for (uint q = 0; q < IPT_PIECE_VECTORS; q += IPT_LANES) {
         const int word = (int)(4 * (lane + q)) - (int)to; /* index in the piece */
         if (lane + q < count) {
-            uint4 low = quanta[max(first + (int)(lane + q), 0)];
+            uint4 low = vectors[max(first + (int)(lane + q), 0)];
             if (turn != 0) {
-                uint4 high = quanta[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_QUANTA - 1)];
+                uint4 high = vectors[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_VECTORS - 1)];
                 if (turn & 2) {
                     low = (uint4)(low.zw, high.xy);
                     high.x = high.z;
@@ -153,7 +153,7 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
         }
     }
 #else
-    __local ipt_unit *from = (__local ipt_unit *)quanta + held;
+    __local ipt_unit *from = (__local ipt_unit *)vectors + held;
     const uint before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors = target + begin - before;
     for (uint at = lane; at < units + before; at += IPT_LANES)
@@ -163,7 +163,7 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
 }
 
 /* The half of a chain's vectors that does not hold unit `held`. */
-#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS) % 2)
+#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_VECTORS * IPT_VECTOR_UNITS) % 2)
 
 enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* state of a chain: idle; its first slot loaded but not claimed; moving on */
 
@@ -267,14 +267,14 @@ IPT_INLINE ipt_domain ipt_domain_of(__global uint *workspace, ulong number IPT_A
 }
 
 /* Moves the super-elements of a domain's chains. */
-IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *quanta, const ipt_domain *domain,
+IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *vectors, const ipt_domain *domain,
                                   ipt_search *search, uint lane, __local uint *exchange IPT_ARGUMENTS)
 {
     /* Lane c holds the state of chain c. */
-    uint held[IPT_CHAINS]; /* where each chain's piece begins: units in `quanta` */
+    uint held[IPT_CHAINS]; /* where each chain's piece begins: units in `vectors` */
 #pragma unroll 8
     for (uint c = 0; c < IPT_CHAINS; ++c)
-        held[c] = 2 * c * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS;
+        held[c] = 2 * c * IPT_PIECE_VECTORS * IPT_VECTOR_UNITS;
     uint state = IPT_IDLE;
     ipt_index slot = 0;
     ulong address = 0; /* of the slot to load */
@@ -302,7 +302,7 @@ IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *quan
         for (uint c = 0; c < IPT_CHAINS; ++c) {
             places[c] = (ulong)IPT_SHUFFLE((uint)(address >> 32), c) << 32 | IPT_SHUFFLE((uint)address, c);
             if ((loading >> c & 1u) != 0)
-                ipt_fetch_piece(quanta + (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA, matrix, places[c],
+                ipt_fetch_piece(vectors + (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_VECTORS, matrix, places[c],
                                 domain->units, lane, domain->low, domain->high);
         }
         const uint fresh = search->open != 0 ? ipt_glance(&domain->flags[search->word]) : 0;
@@ -318,10 +318,10 @@ IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *quan
 #pragma unroll 8
         for (uint c = 0; c < IPT_CHAINS; ++c) {
             if ((storing >> c & 1u) != 0)
-                ipt_store_piece(quanta, held[c], matrix, places[c], domain->units, lane);
+                ipt_store_piece(vectors, held[c], matrix, places[c], domain->units, lane);
             if ((loading >> c & 1u) != 0)
-                held[c] = (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS +
-                          ((uint)places[c] & (IPT_QUANTUM_UNITS - 1));
+                held[c] = (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_VECTORS * IPT_VECTOR_UNITS +
+                          ((uint)places[c] & (IPT_VECTOR_UNITS - 1));
         }
         state = started ? IPT_LOADED : due && lost == 0 ? IPT_GOING : IPT_IDLE;
         search->candidates = IPT_BALLOT(search->open != 0);
@@ -338,8 +338,8 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     __local uint *exchange = 0;
 #endif
     /* For each chain, the vectors that it holds and those that it loads. */
-    __local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];
-    __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];
+    __local uint4 all_vectors[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_VECTORS];
+    __local uint4 *vectors = all_vectors[IPT_SUB_GROUP_ID];
     const uint lane = IPT_LANE;
 #if IPT_SUB_GROUP >= 2
     if (probe) {
@@ -360,7 +360,7 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
         const ulong first = w / words * words, end = min(all_end, first + words);
         const ipt_domain domain = ipt_domain_of(workspace, w / words IPT_PASSED);
         ipt_search search = {w - first, end - first, own, 0, 0, 0};
-        ipt_follow_chains(matrix, quanta, &domain, &search, lane, exchange IPT_PASSED);
+        ipt_follow_chains(matrix, vectors, &domain, &search, lane, exchange IPT_PASSED);
         w = end;
     }
 }

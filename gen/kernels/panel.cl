@@ -5,9 +5,9 @@
  * matrix has panels of `length` columns, which are read from slots and written by rows. The remaining `tail_length`
  * rows or columns form a shorter panel, the tail; its super-elements lie in the workspace.
  *
- * A ticket group (`order` in the code) is a number of panels whose tickets are issued together. Ticket groups follow
- * the sequence in which panels may be written, because a panel's slots extend into the memory of the next panel. Tall:
- * from the last panel to the first, the tail before all. Wide: from the first panel to the last, the tail after all.
+ * A ticket group is a number of panels whose tickets are issued together. Ticket groups follow the sequence in which
+ * panels may be written, because a panel's slots extend into the memory of the next panel. Tall: from the last panel to
+ * the first, the tail before all. Wide: from the first panel to the last, the tail after all.
  *
  * Invariant: a work-group writes memory of the matrix only when every chunk with elements there is in local memory.
  * Those chunks belong to the same ticket group or to the one before it.
@@ -76,11 +76,11 @@ typedef struct ipt_chunk {
     __global ipt_unit *matrix;
     __global uint *workspace;
     volatile __global uint *control; /* the control block */
-    __local uint4 *quanta;           /* its elements */
-    __local uint *starts;            /* unit of `quanta` at which each of its rows begins; 0: not needed */
+    __local uint4 *vectors;          /* its elements */
+    __local uint *starts;            /* unit of `vectors` at which each of its rows begins; 0: not needed */
     __local uint4 *begins;           /* offset of each of its slots from slots_begin; 0: not needed */
     __local uint *shared;
-    uint order, order_in_matrix;
+    uint ticket_group, group_in_matrix;
     uint panel, count; /* the first panel of the ticket group and the number of its panels */
     uint x_first, x, y_first, y;
     uint slots_count;
@@ -94,15 +94,16 @@ typedef struct ipt_chunk {
 IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
 {
     const uint chunks = across * down;
-    const uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - order * chunks;
-    const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;
-    const uint k = IPT_TALL ? orders - 1 - order_in_matrix : order_in_matrix;
+    const uint ticket_group = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - ticket_group * chunks;
+    const uint m = ipt_divide32(ticket_group, ticket_groups_magic, ticket_groups_shift),
+               group_in_matrix = ticket_group - m * ticket_groups;
+    const uint k = IPT_TALL ? ticket_groups - 1 - group_in_matrix : group_in_matrix;
     const bool tail = k == packs;
     const uint panel = tail ? panels : k * pack, y_length = tail ? tail_length : length;
     const uint chunk_row = ipt_divide32(number, across_magic, across_shift);
     const uint x_first = (number - chunk_row * across) * chunk_x, y_first = chunk_row * chunk_y;
-    chunk->order = order;
-    chunk->order_in_matrix = order_in_matrix;
+    chunk->ticket_group = ticket_group;
+    chunk->group_in_matrix = group_in_matrix;
     chunk->tail = tail;
     chunk->panel = panel;
     chunk->count = tail ? 1 : min(pack, panels - panel);
@@ -139,10 +140,9 @@ IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
 {
     const ulong begin = chunk->rows_begin;
     const uint units = chunk->y * chunk->count * (uint)chunk->row_units;
-    const uint end =
-        active ? ((begin & (IPT_QUANTUM_UNITS - 1)) + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS : 0;
+    const uint end = active ? ((begin & (IPT_VECTOR_UNITS - 1)) + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
     for (uint q = get_local_id(0); q < end; q += IPT_GROUP_SIZE)
-        ipt_fetch(chunk->quanta + q + q / 8, chunk->matrix, begin / IPT_QUANTUM_UNITS + q, chunk->origin,
+        ipt_fetch(chunk->vectors + q + q / 8, chunk->matrix, begin / IPT_VECTOR_UNITS + q, chunk->origin,
                   chunk->origin + matrix_units);
 }
 #else
@@ -162,7 +162,7 @@ IPT_INLINE void ipt_find_slots(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
 IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
 {
     ipt_find_slots(chunk, active IPT_PASSED);
-    ipt_fetch_rows(chunk->quanta, chunk->matrix, chunk->rows_begin, chunk->row_units, active ? chunk->y : 0,
+    ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, active ? chunk->y : 0,
                    chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows, run_lanes, pitch, skew,
                    chunk->origin, chunk->origin + matrix_units);
 #if IPT_ELEMENT_UNITS == 0
@@ -180,19 +180,19 @@ IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
     const uint slot_units = chunk->y * element_units, step = IPT_GROUP_SIZE / run_lanes;
     const ulong low = chunk->tail ? 0 : chunk->origin, high = chunk->tail ? ~0ul : chunk->origin + matrix_units;
     const ulong last = chunk->slots_begin + (chunk->slots_count != 0 ? begins[chunk->slots_count - 1] : 0);
-    const bool inside = chunk->slots_begin >= low && last + slot_units + IPT_QUANTUM_UNITS - 1 <= high;
+    const bool inside = chunk->slots_begin >= low && last + slot_units + IPT_VECTOR_UNITS - 1 <= high;
     for (uint i = id / run_lanes; i < chunk->slots_count; i += step) {
-        const uint begin = begins[i], shift = begin & (IPT_QUANTUM_UNITS - 1);
+        const uint begin = begins[i], shift = begin & (IPT_VECTOR_UNITS - 1);
         const uint to = ipt_tile_row(i, pitch, skew);
-        const uint end = (shift + slot_units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+        const uint end = (shift + slot_units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
         __global uint4 *from = (__global uint4 *)(slots + chunk->slots_begin + (begin - shift));
         if ((id & (run_lanes - 1)) == 0)
-            chunk->starts[i] = to * IPT_QUANTUM_UNITS + shift;
+            chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;
         for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)
             if (inside)
-                ipt_fetch_inside(chunk->quanta + to + q, from + q);
+                ipt_fetch_inside(chunk->vectors + to + q, from + q);
             else
-                ipt_fetch(chunk->quanta + to + q, slots, (chunk->slots_begin + begin) / IPT_QUANTUM_UNITS + q, low,
+                ipt_fetch(chunk->vectors + to + q, slots, (chunk->slots_begin + begin) / IPT_VECTOR_UNITS + q, low,
                           high);
     }
 }
@@ -237,13 +237,13 @@ IPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint 
 IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late IPT_ARGUMENTS)
 {
     const uint runs = go ? chunk->x * chunk->count : 0, units = chunk->y * element_units;
-    const uint order_units = chunk->y * chunk->count * (uint)chunk->row_units;
+    const uint own_units = chunk->y * chunk->count * (uint)chunk->row_units;
     for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
         const uint p = pack > 1 ? run / chunk->x : 0;
         const ulong begin = ipt_slot_begin(chunk, run IPT_PASSED);
-        if ((before_too && begin + units > chunk->rows_begin + order_units ? 1 : 0) == late)
-            ipt_store_column((__local ipt_unit *)chunk->quanta,
-                             ((uint)chunk->rows_begin & (IPT_QUANTUM_UNITS - 1)) +
+        if ((before_too && begin + units > chunk->rows_begin + own_units ? 1 : 0) == late)
+            ipt_store_column((__local ipt_unit *)chunk->vectors,
+                             ((uint)chunk->rows_begin & (IPT_VECTOR_UNITS - 1)) +
                                  p * chunk->y * (uint)chunk->row_units + (run - p * chunk->x) * element_units,
                              (uint)chunk->row_units, ipt_slots_of(chunk), begin, units, element_units,
                              element_units_magic, element_units_shift);
@@ -253,17 +253,16 @@ IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_to
 /* Writes rows that lie beyond the memory of the previous ticket group, or those in it (late). */
 IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late IPT_ARGUMENTS)
 {
-    __local ipt_unit *tile = (__local ipt_unit *)chunk->quanta;
+    __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     const uint id = get_local_id(0), x = chunk->x, y = chunk->y, count = chunk->count;
-    const uint order_units = y * count * (uint)chunk->row_units;
+    const uint own_units = y * count * (uint)chunk->row_units;
     const ulong before_end = before_too
                                  ? chunk->origin + length * element_units +
                                        ipt_slot_address(chunk->panel * short_side - 1, row_slots, row_slots_magic,
                                                         row_slots_shift, row_stride, length * element_units)
                                  : 0;
-    const uint reach =
-        before_end > chunk->rows_begin ? (uint)min(before_end - chunk->rows_begin, (ulong)order_units) : 0;
-    const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : order_units - reach;
+    const uint reach = before_end > chunk->rows_begin ? (uint)min(before_end - chunk->rows_begin, (ulong)own_units) : 0;
+    const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : own_units - reach;
     const uint sector = (uint)(chunk->rows_begin + first) % IPT_SECTOR_UNITS;
     __global ipt_unit *target = chunk->matrix + chunk->rows_begin + first - sector;
 #if IPT_ELEMENT_UNITS == 1
@@ -299,8 +298,8 @@ IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_to
 IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active,
                                 bool *go IPT_ARGUMENTS)
 {
-    const ipt_waiter waiter = {chunk->control, chunk->order, across * down, polls};
-    const bool before_too = neighbours && chunk->order_in_matrix != 0;
+    const ipt_waiter waiter = {chunk->control, chunk->ticket_group, across * down, polls};
+    const bool before_too = neighbours && chunk->group_in_matrix != 0;
     uint departed = 0;
     for (uint late = 0; late < 2; ++late) {
         if (late != 0) {
@@ -329,7 +328,7 @@ IPT_INLINE void ipt_wait_for_blocks(const ipt_chunk *chunk, volatile __global ui
                                     const ipt_overwritten *over, bool active, uint phase IPT_ARGUMENTS)
 {
     const uint chunks = across * down, phases = IPT_TALL ? 1 : blocks;
-    const ipt_waiter waiter = {chunk->control, chunk->order, chunks, polls};
+    const ipt_waiter waiter = {chunk->control, chunk->ticket_group, chunks, polls};
     const uint own = over->first_block < over->end_block ? over->end_block - over->first_block : 0;
     const uint others = over->before_too && phase == 0 ? blocks : 0;
     const uint all = !waits || !active ? 0 : own + others + (phases > 1 && phase == 0 ? 1 : 0);
@@ -353,7 +352,7 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
                                 bool *go IPT_ARGUMENTS)
 {
     __local uint *begins = (__local uint *)chunk->begins;
-    ipt_overwritten over = {0, 0, neighbours && chunk->order_in_matrix != 0};
+    ipt_overwritten over = {0, 0, neighbours && chunk->group_in_matrix != 0};
     if (!chunk->tail && active) {
         const uint block_units = block_rows * (uint)chunk->row_units, panel_units = length * (uint)chunk->row_units;
         const uint first = (uint)(chunk->slots_begin - (chunk->origin + (ulong)chunk->panel * panel_units));
@@ -370,7 +369,7 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
 /* Writes the chunk, if this work-group may (go). */
 IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
 {
-    __local ipt_unit *tile = (__local ipt_unit *)chunk->quanta;
+    __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     __global ipt_unit *target = ipt_slots_of(chunk) + chunk->slots_begin;
     const uint runs = go && chunk->y != 0 ? chunk->x : 0, units = chunk->y * element_units;
 #if IPT_ELEMENT_UNITS == 1
@@ -394,12 +393,12 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
 IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active,
                                 bool *go IPT_ARGUMENTS)
 {
-    __local ipt_unit *tile = (__local ipt_unit *)chunk->quanta;
+    __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     uint departed = 0;
     for (uint phase = 0; phase < blocks; ++phase) {
         const bool last = phase + 1 == blocks;
         const ipt_overwritten over = {phase, chunk->tail ? phase : phase + 1,
-                                      neighbours && chunk->order_in_matrix != 0};
+                                      neighbours && chunk->group_in_matrix != 0};
         ipt_wait_for_blocks(chunk, counters, &over, active, phase IPT_PASSED);
         *go = chunk->shared[IPT_SHARED_GO] != 0;
         if (last)
@@ -458,7 +457,7 @@ IPT_INLINE void ipt_move_tail(const ipt_chunk *chunk, uint m IPT_ARGUMENTS)
  * sequence that overwrites nothing unread. */
 IPT_INLINE void ipt_move_panel(const ipt_chunk *chunk, ulong origin, uint p IPT_ARGUMENTS)
 {
-    __local ipt_unit *tile = (__local ipt_unit *)chunk->quanta;
+    __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     __global ipt_unit *matrix = chunk->matrix;
     const uint id = get_local_id(0), slot_units = length * element_units;
     const uint at_once = IPT_LOCAL_BYTES / IPT_UNIT_BYTES / slot_units;
@@ -487,7 +486,8 @@ IPT_INLINE void ipt_move_panel(const ipt_chunk *chunk, ulong origin, uint p IPT_
 /* Transposes ticket group `left` alone. */
 IPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left IPT_ARGUMENTS)
 {
-    const uint m = left / orders, k = IPT_TALL ? orders - 1 - (left - m * orders) : left - m * orders;
+    const uint m = left / ticket_groups,
+               k = IPT_TALL ? ticket_groups - 1 - (left - m * ticket_groups) : left - m * ticket_groups;
     const ulong origin = base + m * matrix_stride;
     if (k == packs) {
         ipt_move_tail(chunk, m IPT_PASSED);
@@ -508,7 +508,7 @@ IPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left IPT_ARGUMENTS
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
-    __local uint4 quanta[IPT_LOCAL_BYTES / 16];
+    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
 #if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)
     __local uint starts[IPT_RUNS];
 #else
@@ -536,13 +536,13 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     ipt_chunk chunk = {.matrix = matrix,
                        .workspace = workspace,
                        .control = control,
-                       .quanta = quanta,
+                       .vectors = vectors,
                        .starts = starts,
                        .begins = begins,
                        .shared = shared};
     ipt_place_chunk(&chunk, ticket IPT_PASSED);
     ipt_fetch_chunk(&chunk, active IPT_PASSED);
-    volatile __global uint *counters = &control[IPT_COUNTERS + chunk.order * blocks];
+    volatile __global uint *counters = &control[IPT_COUNTERS + chunk.ticket_group * blocks];
     active = ipt_count_blocks(&chunk, counters, active, own_ticket IPT_PASSED);
     const uint departed = ipt_write_chunk(&chunk, counters, active, &go IPT_PASSED);
     ipt_clear_words(workspace, ticket IPT_PASSED);

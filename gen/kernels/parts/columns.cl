@@ -8,7 +8,7 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors = target + (begin - before) + lane;
-#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)
+#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_VECTOR_UNITS) * IPT_VECTOR_UNITS)
 #if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4
     /* From one iteration to the next, a line advances by a multiple of eight vectors. */
     const uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);
@@ -47,9 +47,9 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
                            uint units, uint pitch, uint skew, uint rows_begin, uint row_units)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
-    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;
-    const uint first = ipt_tile_row(lane, pitch, skew) * IPT_QUANTUM_UNITS +
-                       ((rows_begin + lane * row_units) & (IPT_QUANTUM_UNITS - 1));
+    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
+    const uint first =
+        ipt_tile_row(lane, pitch, skew) * IPT_VECTOR_UNITS + ((rows_begin + lane * row_units) & (IPT_VECTOR_UNITS - 1));
     for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
         __global ipt_unit *to = target + begins[run] + lane;
         uint at = first + run, done = 0;
@@ -66,12 +66,12 @@ void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global 
                          uint pitch, uint skew, uint rows_begin, uint row_units)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
-    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;
+    const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
     for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
         const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;
         __global ipt_unit *to = target + (begin - before) + lane;
-        uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +
-                  ((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;
+        uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS - step +
+                  ((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) + run;
         if (i < units)
             ipt_store(&to[0], IPT_APPLIED(tile[at]));
         at += step;

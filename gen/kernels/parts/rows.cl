@@ -11,31 +11,31 @@ uint ipt_tile_row(uint i, uint pitch, uint skew)
  * the first begins at `begin`, and rows lie row_units apart. run_lanes work-items share a row. The host chooses
  * run_lanes so that all rows of one work-item begin at the same offset in a vector. It chooses block_rows so that all
  * work-items have the same number of rows in a block. Units outside [low, high) are not read. */
-void ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,
+void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,
                     uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,
                     ulong high)
 {
     const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;
     const uint first = get_local_id(0) / run_lanes;
     const ulong own = begin + first * row_units;
-    const uint shift = (uint)own & (IPT_QUANTUM_UNITS - 1);
-    const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+    const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);
+    const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
     const uint to_step = ipt_tile_row(step, pitch, skew);
-    const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;
-    const bool inside = begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&
-                        begin + rows * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high;
-    ulong quantum = own / IPT_QUANTUM_UNITS + lane;
-    __local uint4 *to = quanta + ipt_tile_row(first, pitch, skew) + lane;
+    const ulong from_step = step * row_units / IPT_VECTOR_UNITS;
+    const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&
+                        begin + rows * row_units - row_units + units + IPT_VECTOR_UNITS - 1 <= high;
+    ulong vector = own / IPT_VECTOR_UNITS + lane;
+    __local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;
     uint i = first;
     for (uint block = 1; block <= blocks; ++block) {
         for (const uint block_end = min(rows, block * block_rows); i < block_end; i += step) {
-            __global uint4 *from = (__global uint4 *)matrix + quantum;
+            __global uint4 *from = (__global uint4 *)matrix + vector;
             for (uint q = 0; lane + q < end; q += run_lanes)
                 if (inside)
                     ipt_fetch_inside(to + q, from + q);
                 else
-                    ipt_fetch(to + q, matrix, quantum + q, low, high);
-            quantum += from_step;
+                    ipt_fetch(to + q, matrix, vector + q, low, high);
+            vector += from_step;
             to += to_step;
         }
         ipt_fetch_close_block();
@@ -46,8 +46,8 @@ void ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begi
 void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
 {
     for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
-        starts[i] = ipt_tile_row(i, pitch, skew) * IPT_QUANTUM_UNITS +
-                    (((uint)begin + i * (uint)row_units) & (IPT_QUANTUM_UNITS - 1));
+        starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +
+                    (((uint)begin + i * (uint)row_units) & (IPT_VECTOR_UNITS - 1));
 }
 
 /* The functions below write transposed runs. A line of work-items writes four runs at a time, so that their accesses

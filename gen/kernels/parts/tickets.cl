@@ -16,7 +16,7 @@ void ipt_probe(volatile __global uint *control, uint polls)
 /* The state of a waiting work-group. */
 typedef struct ipt_waiter {
     volatile __global uint *control;
-    uint order, chunks, polls;
+    uint ticket_group, chunks, polls;
 } ipt_waiter;
 
 /* Waits until `counter` reaches `count`; without a counter, until all tickets of the waiter's ticket group are issued.
@@ -24,14 +24,14 @@ typedef struct ipt_waiter {
 bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)
 {
     volatile __global uint *control = waiter->control;
-    const uint own_end = (waiter->order + 1) * waiter->chunks;
-    for (uint looks = 0;; ++looks) {
+    const uint own_end = (waiter->ticket_group + 1) * waiter->chunks;
+    for (uint polled = 0;; ++polled) {
         if (counter != 0 && ipt_poll(counter) >= count)
             return true;
-        if (counter != 0 && looks < waiter->polls)
+        if (counter != 0 && polled < waiter->polls)
             continue;
         uint tickets = ipt_poll(&control[IPT_TICKETS]);
-        if (looks >= waiter->polls && tickets < own_end) { /* open, and this ticket group lacks work-groups */
+        if (polled >= waiter->polls && tickets < own_end) { /* open, and this ticket group lacks work-groups */
             tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);
             if (tickets < IPT_CLOSED)
                 atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);

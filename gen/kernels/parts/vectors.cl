@@ -5,7 +5,7 @@
 
 /* Kernels fetch aligned vectors of 16 bytes, whatever the unit. In local memory, the first unit of a run keeps its
  * offset within its vector. */
-#define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)
+#define IPT_VECTOR_UNITS (16u / IPT_UNIT_BYTES)
 
 /* Kernels write sectors of 32 bytes. */
 #define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)
@@ -24,14 +24,14 @@ void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 }
 
 /* The same without the units outside [low, high). */
-void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong quantum, ulong low, ulong high)
+void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong vector, ulong low, ulong high)
 {
-    const ulong first = quantum * IPT_QUANTUM_UNITS;
-    if (first >= low && first + IPT_QUANTUM_UNITS <= high) {
+    const ulong first = vector * IPT_VECTOR_UNITS;
+    if (first >= low && first + IPT_VECTOR_UNITS <= high) {
         ipt_fetch_inside(to, (__global uint4 *)(from + first));
     } else {
         __local ipt_unit *units = (__local ipt_unit *)to;
-        for (uint i = 0; i < IPT_QUANTUM_UNITS; ++i)
+        for (uint i = 0; i < IPT_VECTOR_UNITS; ++i)
             if (first + i >= low && first + i < high)
                 units[i] = from[first + i];
     }

@@ -189,7 +189,7 @@ static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
             params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
         }
         if (stage->chains) {
-            params.piece_quanta = (cl_uint)stage->piece_vectors;
+            params.piece_vectors = (cl_uint)stage->piece_vectors;
             params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
         }
         params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
