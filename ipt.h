@@ -1836,14 +1836,26 @@ typedef enum ipt__kernel_id {
     static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
-#define IPT__ARGUMENT_TEXT(type, name) ", const " #type " " #name
+#define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
+
+/* A file of a program's text. */
+typedef struct ipt__part {
+    const char *file, *hash; /* its name, for build logs, and the hash of its text */
+    const char *const *text;
+} ipt__part;
+
+#define IPT__PART(part) {"parts/" #part ".cl", IPT__HASH_##part, ipt__text_##part},
+#define IPT__PARTS(kernel, memories, local, uses)                                                                      \
+    static const ipt__part ipt__##kernel##_parts[] = {                                                                 \
+        IPT_##kernel##_PARTS(IPT__PART){#kernel ".cl", IPT__HASH_##kernel, ipt__text_##kernel}};
+IPT_KERNEL_LIST(IPT__PARTS)
 
 typedef struct ipt__kernel_info {
-    const char *name;      /* of the OpenCL kernel */
-    const char *file;      /* of its text, for build logs */
-    const char *hash;      /* of its text */
-    const char *signature; /* arguments as OpenCL C */
-    const char *const *text;
+    const char *name; /* of the OpenCL kernel */
+    const char *file;
+    const char *arguments;  /* their list as OpenCL C */
+    const ipt__part *parts; /* the last one is the kernel's own file */
+    size_t part_count;
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     cl_uint memories; /* number of buffers before the arguments */
@@ -1855,9 +1867,9 @@ static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      #kernel ".cl",                                                                                                    \
-     IPT__HASH_##kernel,                                                                                               \
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
-     ipt__text_##kernel,                                                                                               \
+     ipt__##kernel##_parts,                                                                                            \
+     sizeof ipt__##kernel##_parts / sizeof *ipt__##kernel##_parts,                                                     \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      memories,                                                                                                         \
@@ -1917,13 +1929,17 @@ static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigne
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* Adds the specialised text of one program. */
+/* Adds the specialised text of one program: the kernel's file and the parts that it includes. So an edit of another
+ * part leaves the program's key as it is. */
 static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const ipt__part *part, *const end = kernel->parts + kernel->part_count;
     const char *const *line;
-    ipt__text_add(out, "/* ipt %d.%d.%d, %s %s, common.cl %s: ", IPT_VERSION / 10000, IPT_VERSION / 100 % 100,
-                  IPT_VERSION % 100, kernel->file, kernel->hash, IPT__HASH_common);
+    ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+    for (part = kernel->parts; part < end; ++part)
+        ipt__text_add(out, ", %s %s", part->file, part->hash);
+    ipt__text_add(out, ": ");
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
 #define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
@@ -1933,12 +1949,12 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
-    for (line = ipt__text_common; *line; ++line)
-        ipt__text_add(out, "%s", *line);
-    ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);
-    for (line = kernel->text; *line; ++line)
-        ipt__text_add(out, "%s", *line);
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X)%s\n", kernel->arguments);
+    for (part = kernel->parts; part < end; ++part) {
+        ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
+        for (line = part->text; *line; ++line)
+            ipt__text_add(out, "%s", *line);
+    }
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>program/entry                                                                                                    */
@@ -4188,7 +4204,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes = 1;
+    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes =
+        1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
@@ -4321,7 +4338,7 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
 {
     const ipt__params *const params = &program->params;
     const size_t local = params->group_size, global = 4 * local;
-    const size_t longest = (16 * (size_t)params->piece_quanta - 31) / params->unit_bytes + 1;
+    const size_t longest = (16 * (size_t)params->piece_vectors - 31) / params->unit_bytes + 1;
     const size_t grids[3][4] = {{61, 173, 1, 3}, {211, 37, ipt__min(3, longest), 1}, {7, 11, longest, 2}};
     cl_uint words[2] = {0, 0};
     int right = 1, i;
@@ -4459,7 +4476,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.unit_bytes = 4;
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
-    params.piece_quanta = 32;
+    params.piece_vectors = 32;
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
@@ -4607,7 +4624,7 @@ static const ipt__variant ipt__variants[] = {
     {name, IPT__FAMILY_##family, lanes, padding, registers, layout, interleaved},
     IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
 
-/* The rows of a tile in local memory: see ipt_fetch_rows in common.cl. */
+/* The rows of a tile in local memory: see ipt_fetch_rows in parts/rows.cl. */
 typedef struct ipt__tile_layout {
     size_t pitch, skew, run_lanes;
 } ipt__tile_layout;
@@ -4705,7 +4722,7 @@ enum {
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
     IPT__BLOCKS_WIDE = 4,
     IPT__BLOCK_ROWS = 60,         /* minimum per block */
     IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
@@ -6387,7 +6404,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(&plan->problem, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
+    a.tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
     a.pitch = (cl_uint)stage->swap.tile.pitch;
     a.skew = (cl_uint)stage->swap.tile.skew;
     a.run_lanes = (cl_uint)stage->swap.tile.run_lanes;
@@ -6626,7 +6643,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->problem.desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->ticket_groups;
+    a.ticket_groups = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -6646,7 +6663,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     ipt__divider32(a.length, &a.length_magic, &a.length_shift);
     ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
     ipt__divider32(a.across, &a.across_magic, &a.across_shift);
-    ipt__divider32(a.orders, &a.orders_magic, &a.orders_shift);
+    ipt__divider32(a.ticket_groups, &a.ticket_groups_magic, &a.ticket_groups_shift);
     ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
@@ -7027,7 +7044,7 @@ static ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__pa
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
     ipt_result result;
-    params.piece_quanta = (cl_uint)stage->shuffle.piece_vectors;
+    params.piece_vectors = (cl_uint)stage->shuffle.piece_vectors;
     params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
     result = ipt__sub_groups_get(plan->context, &params, cache_only);
     if (!result)

@@ -44,7 +44,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_inner] = {{1, 0}},
         [IPT__PARAM_memory_model] = {{2, 1, 0, 3}},
         [IPT__PARAM_sub_group] = {{1, 0, 2, 3}},
-        [IPT__PARAM_piece_quanta] = {{32, 64}},
+        [IPT__PARAM_piece_vectors] = {{32, 64}},
         [IPT__PARAM_chains] = {{1, 4}},
         [IPT__PARAM_apply] = {{1, 0}},
         [IPT__PARAM_local_bytes] = {{4096, 65536}},

@@ -81,8 +81,8 @@ static const char made_sub_groups[] =
     "#define get_sub_group_size() ((uint)MADE_SIZE)\n"
     "#define get_num_sub_groups() ((uint)(get_local_size(0) / MADE_SIZE))\n"
     "#define sub_group_barrier(fences) barrier(fences)\n"
-    "#define sub_group_broadcast(value, lane) made_broadcast(made_values, value, lane)\n"
-    "#define sub_group_reduce_add(value) made_sum(made_values, value)\n"
+    "#define sub_group_broadcast(value, lane) made_broadcast(exchange, value, lane)\n"
+    "#define sub_group_reduce_add(value) made_sum(exchange, value)\n"
     "uint made_broadcast(__local uint *values, uint value, uint lane)\n"
     "{\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -114,7 +114,7 @@ static unsigned long told_tile(const char *text)
 static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                                              const size_t *lengths, cl_int *error)
 {
-    static const char mark[] = "__local uint4 all_quanta[", values[] = "__local uint made_values[32];\n";
+    static const char mark[] = "__local uint *exchange = 0;", values[] = "__local uint exchange[32];";
     const int asked =
         strstr(strings[0], "#define IPT_SUB_GROUP 2\n") || strstr(strings[0], "#define IPT_SUB_GROUP 3\n");
     const char *const at = strstr(strings[0], mark);
@@ -136,7 +136,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
         return clCreateProgramWithSource(context, count, strings, lengths, error);
     text = (char *)malloc(capacity);
     snprintf(text, capacity, "#define MADE_SIZE %u\n#define MADE_BROKEN %d\n%s%.*s%s%s", told->size, told->broken,
-             made_sub_groups, (int)(at - strings[0]), strings[0], values, at);
+             made_sub_groups, (int)(at - strings[0]), strings[0], values, at + sizeof mark - 1);
     for (pragma = text; (pragma = strstr(pragma, "#pragma OPENCL EXTENSION")) != NULL;)
         memcpy(pragma, "//", 2); /* the compiler knows no such thing */
     handed = text;

@@ -17,26 +17,21 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
     return a_high * b_high + (middle >> 32) + (cross >> 32);
 }
 
-#define uchar cl_uchar
 #define uint cl_uint
 #define ulong cl_ulong
 #define mul_hi(a, b)                                                                                                   \
     (sizeof(a) == 4 ? (uint)((ulong)(uint)(a) * (uint)(b) >> 32) : high_product((ulong)(a), (ulong)(b)))
-#define IPT_UNIT_BYTES 1
-#define IPT_GROUP_SIZE 1
-#define IPT_ARGUMENTS
-
 #define IPT_INDEX_BITS 32
-#define ipt_unit unit_of_32
 #define ipt_index index_of_32
 #define ipt_divide32 divide32
 #define ipt_divide64 divide64_of_32
 #define ipt_slot_address slot_address_32
 #define ipt_slot_target slot_target_32
-#include "../gen/kernels/common.cl"
+#include "../gen/kernels/parts/divide.cl"
+#include "../gen/kernels/parts/slots.cl"
 #undef IPT_INDEX_BITS
 #undef IPT_DIVIDE
-#undef ipt_unit
+#undef IPT_ELEMENT_OF
 #undef ipt_index
 #undef ipt_divide32
 #undef ipt_divide64
@@ -44,13 +39,13 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
 #undef ipt_slot_target
 
 #define IPT_INDEX_BITS 64
-#define ipt_unit unit_of_64
 #define ipt_index index_of_64
 #define ipt_divide32 divide32_of_64
 #define ipt_divide64 divide64
 #define ipt_slot_address slot_address_64
 #define ipt_slot_target slot_target_64
-#include "../gen/kernels/common.cl"
+#include "../gen/kernels/parts/divide.cl"
+#include "../gen/kernels/parts/slots.cl"
 
 static const cl_ulong divisors[] = {1,
                                     2,

@@ -157,7 +157,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     memset(&a, 0, sizeof a);
     if (side <= 32)
         ipt__transpose_tile(&plan->problem, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
+    a.tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
     a.pitch = (cl_uint)stage->swap.tile.pitch;
     a.skew = (cl_uint)stage->swap.tile.skew;
     a.run_lanes = (cl_uint)stage->swap.tile.run_lanes;
@@ -396,7 +396,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->problem.desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->ticket_groups;
+    a.ticket_groups = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -416,7 +416,7 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     ipt__divider32(a.length, &a.length_magic, &a.length_shift);
     ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
     ipt__divider32(a.across, &a.across_magic, &a.across_shift);
-    ipt__divider32(a.orders, &a.orders_magic, &a.orders_shift);
+    ipt__divider32(a.ticket_groups, &a.ticket_groups_magic, &a.ticket_groups_shift);
     ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
     ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);

@@ -134,7 +134,7 @@ static ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__pa
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
     ipt_result result;
-    params.piece_quanta = (cl_uint)stage->shuffle.piece_vectors;
+    params.piece_vectors = (cl_uint)stage->shuffle.piece_vectors;
     params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
     result = ipt__sub_groups_get(plan->context, &params, cache_only);
     if (!result)

@@ -66,7 +66,7 @@ static const ipt__variant ipt__variants[] = {
     {name, IPT__FAMILY_##family, lanes, padding, registers, layout, interleaved},
     IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
 
-/* The rows of a tile in local memory: see ipt_fetch_rows in common.cl. */
+/* The rows of a tile in local memory: see ipt_fetch_rows in parts/rows.cl. */
 typedef struct ipt__tile_layout {
     size_t pitch, skew, run_lanes;
 } ipt__tile_layout;
@@ -164,7 +164,7 @@ enum {
     IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
     IPT__BLOCKS_WIDE = 4,
     IPT__BLOCK_ROWS = 60,         /* minimum per block */
     IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */

@@ -31,14 +31,26 @@ typedef enum ipt__kernel_id {
     static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
-#define IPT__ARGUMENT_TEXT(type, name) ", const " #type " " #name
+#define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
+
+/* A file of a program's text. */
+typedef struct ipt__part {
+    const char *file, *hash; /* its name, for build logs, and the hash of its text */
+    const char *const *text;
+} ipt__part;
+
+#define IPT__PART(part) {"parts/" #part ".cl", IPT__HASH_##part, ipt__text_##part},
+#define IPT__PARTS(kernel, memories, local, uses)                                                                      \
+    static const ipt__part ipt__##kernel##_parts[] = {                                                                 \
+        IPT_##kernel##_PARTS(IPT__PART){#kernel ".cl", IPT__HASH_##kernel, ipt__text_##kernel}};
+IPT_KERNEL_LIST(IPT__PARTS)
 
 typedef struct ipt__kernel_info {
-    const char *name;      /* of the OpenCL kernel */
-    const char *file;      /* of its text, for build logs */
-    const char *hash;      /* of its text */
-    const char *signature; /* arguments as OpenCL C */
-    const char *const *text;
+    const char *name; /* of the OpenCL kernel */
+    const char *file;
+    const char *arguments;  /* their list as OpenCL C */
+    const ipt__part *parts; /* the last one is the kernel's own file */
+    size_t part_count;
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     cl_uint memories; /* number of buffers before the arguments */
@@ -50,9 +62,9 @@ static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      #kernel ".cl",                                                                                                    \
-     IPT__HASH_##kernel,                                                                                               \
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
-     ipt__text_##kernel,                                                                                               \
+     ipt__##kernel##_parts,                                                                                            \
+     sizeof ipt__##kernel##_parts / sizeof *ipt__##kernel##_parts,                                                     \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      memories,                                                                                                         \
@@ -112,13 +124,17 @@ static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigne
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* Adds the specialised text of one program. */
+/* Adds the specialised text of one program: the kernel's file and the parts that it includes. So an edit of another
+ * part leaves the program's key as it is. */
 static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const ipt__part *part, *const end = kernel->parts + kernel->part_count;
     const char *const *line;
-    ipt__text_add(out, "/* ipt %d.%d.%d, %s %s, common.cl %s: ", IPT_VERSION / 10000, IPT_VERSION / 100 % 100,
-                  IPT_VERSION % 100, kernel->file, kernel->hash, IPT__HASH_common);
+    ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+    for (part = kernel->parts; part < end; ++part)
+        ipt__text_add(out, ", %s %s", part->file, part->hash);
+    ipt__text_add(out, ": ");
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
 #define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
@@ -128,10 +144,10 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
-    for (line = ipt__text_common; *line; ++line)
-        ipt__text_add(out, "%s", *line);
-    ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);
-    for (line = kernel->text; *line; ++line)
-        ipt__text_add(out, "%s", *line);
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X)%s\n", kernel->arguments);
+    for (part = kernel->parts; part < end; ++part) {
+        ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
+        for (line = part->text; *line; ++line)
+            ipt__text_add(out, "%s", *line);
+    }
 }

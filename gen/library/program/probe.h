@@ -32,7 +32,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes = 1;
+    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes =
+        1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
@@ -165,7 +166,7 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
 {
     const ipt__params *const params = &program->params;
     const size_t local = params->group_size, global = 4 * local;
-    const size_t longest = (16 * (size_t)params->piece_quanta - 31) / params->unit_bytes + 1;
+    const size_t longest = (16 * (size_t)params->piece_vectors - 31) / params->unit_bytes + 1;
     const size_t grids[3][4] = {{61, 173, 1, 3}, {211, 37, ipt__min(3, longest), 1}, {7, 11, longest, 2}};
     cl_uint words[2] = {0, 0};
     int right = 1, i;

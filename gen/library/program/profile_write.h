@@ -36,7 +36,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.unit_bytes = 4;
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
-    params.piece_quanta = 32;
+    params.piece_vectors = 32;
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
