@@ -380,7 +380,7 @@ static void tool_files_without_journal(void **state)
     (void)state;
     matrix its = make_matrix(1501, 1203, 4, 1);
     transpose(0, its.raw, memory_option(1 << 20), "--no-journal", file_path);
-    expect_said("there is no journal: if this is stopped before its end, the file is lost");
+    expect_said("no journal is kept: if this process stops before its end, the file is lost");
     assert_true(file_holds(its.after, its.bytes));
     transpose(1, "--resume", file_path);
     expect_said("no journal");
@@ -775,7 +775,7 @@ static void tool_files_left_journals(void **state)
         copy_file(journal_path, kept);
         transpose(0, "--resume", file_path);
         transpose(1, "--resume", file_path);
-        expect_said("there is no journal of it");
+        expect_said("the file has no journal");
         if (with_headers || attributes)
             expect_said("no mark");
 

@@ -409,11 +409,11 @@ static void offline_refuses_undefined_functions(void **state)
         expect_refusal("amdgcn:gfx90a", with_undefined, "-cl-std=CL1.2", "elsewhere");
     }
     need("ptx:sm_80");
-    expect_refusal("ptx:sm_80", with_undefined, "-cl-std=CL1.2", "the text calls elsewhere");
+    expect_refusal("ptx:sm_80", with_undefined, "-cl-std=CL1.2", "the source calls elsewhere");
     /* Built-ins that libclc does not have, one of them of a later standard. */
     expect_refusal("ptx:sm_80", "__kernel void tells(__global uint *words)\n{\n    printf(\"%u\", words[0]);\n}\n",
-                   "-cl-std=CL1.2", "the text calls printf");
-    expect_refusal("ptx:sm_80", kernel_text(IPT__KERNEL_swap, 3), "-cl-std=CL3.0", "the text calls _Z2");
+                   "-cl-std=CL1.2", "the source calls printf");
+    expect_refusal("ptx:sm_80", kernel_text(IPT__KERNEL_swap, 3), "-cl-std=CL3.0", "the source calls _Z2");
 }
 
 static void offline_refuses_ptx_without_kernels(void **state)

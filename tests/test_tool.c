@@ -1532,7 +1532,7 @@ static void expect_precompiled(const char *folder, const char *place)
         free(read.bytes);
     }
     snprintf(text, sizeof text, "%zu program%s%s, %zu bytes, to %s in ", programs, programs == 1 ? "" : "s",
-             others > 0 ? " and what is known of the device" : "", bytes, place);
+             others > 0 ? " and the facts about the device" : "", bytes, place);
     expect_word(last.output, text);
 }
 
