@@ -7,7 +7,7 @@ measure() {
     "$measurer" ways 4 "$out/$name.shapes" auto sequences > "$csv"
 }
 
-# In how many percent of the matrices the sequence $1 is the fastest of the paper's.
+# The percentage of matrices for which $1 is the fastest of the paper's sequences.
 fastest() {
     awk -F, -v sequence="$1" '
         $4 == "sequences" && $13 > best[$1, $2] { best[$1, $2] = $13; by[$1, $2] = $5 }
