@@ -64,6 +64,6 @@ int main(void)
     wrong += my_simatcopy('R', 'T', ROWS, COLS, 1, matrix, COLS + 1, ROWS) == NULL; /* rows with a gap */
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
-    printf("imatcopy, row- and column-major, twice each: %d wrong, %d plans used again\n", wrong, reused);
+    printf("imatcopy, row- and column-major, twice each: %d elements wrong, %d plans reused\n", wrong, reused);
     return wrong == 0 && reused == 2 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -66,7 +66,7 @@ for tool in gcc tidy cppcheck; do
 done | sort -u > findings
 
 awk '
-    # The function that each line of a file is in: it opens and closes with a brace in the first column.
+    # The function of each line of a file. Functions open and close with a brace in the first column.
     function functions_of(path,    line, number, name, heading) {
         known[path] = 1
         name = "-"

@@ -303,8 +303,8 @@ static void make_plan(ipt_context *context, ipt_plan *plan, int device, size_t l
     assert_int_equal(ipt__plan_check(plan), IPT_SUCCESS);
 }
 
-/* What panel.cl takes for granted: the chunks cover their panels, a chunk fits local memory, its rows begin alike for a
- * work-item, an order's work-groups run together, and all counts fit 32 bits. */
+/* Checks the assumptions of panel.cl: the chunks cover their panels, a chunk fits local memory, its rows begin alike
+ * for a work-item, a ticket group's work-groups run together, and all counts fit 32 bits. */
 static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
 {
     const ipt__chunks *const chunks = &stage->chunks;
@@ -347,7 +347,7 @@ static void check_chunks(const ipt_plan *plan, const ipt__layout *layout, const 
     }
 }
 
-/* What holds of every layout: the stages cover the matrix, and no stage takes more than the workspace. */
+/* Checks a layout: the stages cover the matrix, and no stage takes more than the workspace. */
 static void check_layout(const ipt_plan *plan, const ipt__layout *layout)
 {
     const size_t elements = plan->desc.rows * plan->desc.cols;

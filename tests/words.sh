@@ -123,6 +123,7 @@ case ${1:-} in
     expect refused "a comment" "/* An errand. */" gen/kernels/map.cl
     expect refused "a comment on two lines" "/* Memory is not\n * to be had. */" gen/kernels/map.cl
     expect refused "a string literal" 'const char *text = "none is \\"to be had\\"";' tests/main.c
+    expect refused "another form of a word" "The step goes on." README.md
     expect refused "a comment of a script" "# Seed 002, figure 4" tests/check.sh
     expect passed "names in code" "int haul, errand; /* \`quanta\`, haul_bytes */" tests/main.c
     expect passed "code behind a comment" "/* One.\n */\nint errand;" tests/main.c

@@ -109,7 +109,7 @@ cl_int bench_launch(const bench_device *device, cl_kernel kernel, size_t count)
 {
     const size_t most = (size_t)1 << 18;
     size_t global = bench_smaller(count, most - 255);
-    global = (global + 255) / 256 * 256; /* a multiple of many group sizes, for the implementation to choose */
+    global = (global + 255) / 256 * 256; /* a multiple of many work-group sizes: the implementation chooses one */
     return clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
 }
 

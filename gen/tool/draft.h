@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 typedef struct draft {
-    const char *name;   /* as it was given */
+    const char *name;   /* as given on the command line */
     char *place, *path; /* final path; temporary path */
 } draft;
 

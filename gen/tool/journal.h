@@ -77,7 +77,7 @@ typedef struct journal {
     size_t mapped_bytes;
     journal_head *head;
     unsigned char *before,
-        *after; /* the file's header, as it was and as it will be: head->job.data_offset bytes each */
+        *after; /* the file's header before and after the transposition: head->job.data_offset bytes each */
     unsigned char *state;
     journal_piece *pieces; /* head->job.steps */
     unsigned char *memory;

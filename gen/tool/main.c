@@ -108,7 +108,7 @@ static int run_help(const char *name)
     }
     const command *chosen = find_command(name);
     if (chosen == NULL) {
-        return message_usage_error("there is no command '%s'", name);
+        return message_usage_error("unknown command '%s'", name);
     }
     show_command_help(chosen);
     return 0;
@@ -129,7 +129,7 @@ static int run(const char *program, char **words)
     }
     const command *chosen = find_command(words[0]);
     if (chosen == NULL) {
-        return message_usage_error("there is no command '%s'", words[0]);
+        return message_usage_error("unknown command '%s'", words[0]);
     }
     arguments given = {0};
     given.program = program;

@@ -9,7 +9,7 @@
 
 enum {
     OFFLINE_STEPS = 4, /* the most programs that a target needs */
-    OFFLINE_WORDS = 32 /* in the longest command, with NULL */
+    OFFLINE_WORDS = 32 /* words of the longest command, with its final NULL */
 };
 
 /* A command. It runs in the folder of its files. */

@@ -39,7 +39,7 @@ static void startup_note_signal(int number)
 typedef struct startup_run {
     const startup_desc *desc;
     char folder[STARTUP_PATH_SIZE]; /* for all caches; removed at the end */
-    unsigned folders;               /* names handed out in it */
+    unsigned folders;               /* number of names used in it */
     char device[256];               /* as the last step reported */
 } startup_run;
 
@@ -322,7 +322,7 @@ static bool startup_table(startup_run *run, startup_values *samples, FILE *strea
     fprintf(stream,
             "cold plan / warm plan: %.1f without the driver's cache, %.1f with it\n"
             "compiled: programs built from source up to the first plan; for new: by the plans of %d other shapes;\n"
-            "none: how many of those plans compiled nothing\n",
+            "none: number of those plans that compiled nothing\n",
             ratios[0], ratios[1], STARTUP_NEW_SHAPES);
     return true;
 }

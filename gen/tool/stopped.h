@@ -29,7 +29,7 @@ typedef struct stopped_file {
     uint64_t mark;                         /* number in the attribute */
     char real_path[STOPPED_PATH_SIZE];     /* of the file */
     char noted_journal[STOPPED_PATH_SIZE]; /* path in the attribute; "": none */
-    bool without_journal;                  /* the attribute says so */
+    bool without_journal;                  /* the attribute names no journal */
     char own_journal[STOPPED_PATH_SIZE];   /* path of a new one */
     char journal[STOPPED_PATH_SIZE];       /* path of the one that names this file; "": not found */
     bool other;                            /* another file has the path of a new one */
