@@ -42,15 +42,15 @@ CLANG_FORMAT = $(B)/clang-format/bin/clang-format
         clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
-help: ## this list
+help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-14s %s\n", $$1, $$2}'
 
-deps: ## install missing packages of the tests through apt (root or sudo), or name them and stop
+deps: ## install the tests' missing packages with apt (root or sudo), or list them and stop
 	@sh gen/deps.sh $(TEST_PACKAGES)
 
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
 
-demo: ## transpose a picture and a .npy file, verify them, compare with the copy speed
+demo: ## transpose a picture and a .npy file, verify both, compare the speed with a copy
 	@sh gen/deps.sh $(DEMO_PACKAGES)
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) sh examples/demo.sh
@@ -82,7 +82,7 @@ oclgrind-quick: $(B)/walk
 library-tests: $(B)/tests/ipt_tests
 	@$< '-tool_*'
 
-told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on all devices of tests/told.list, which a reporting library simulates
+told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on the simulated devices of tests/told.list
 	@sh tests/told.sh $^ $(DEVICES)
 
 told-quick: $(B)/tests/ipt_tests $(B)/libtold.so
@@ -111,7 +111,7 @@ analyse: ## gcc's analyser, clang-tidy and cppcheck over the library
 coverage: $(B)/ipt ## lines of ipt.h that the tests execute: at least 95 %
 	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TESTED_OBJECTS)" sh tests/coverage.sh $(TESTS)
 
-opencls: all tests ## the tests on other OpenCL implementations, which are downloaded: Intel's for CPUs, Mesa's
+opencls: all tests ## the tests on other OpenCL implementations (downloads them): Intel's for CPUs, Mesa's
 	@sh gen/deps.sh python3-venv
 	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/opencls.sh
 
@@ -123,7 +123,7 @@ fuzz-shortly: # a minute for each reader
 	@$(MAKE) --no-print-directory fuzz SECONDS=60
 
 SECONDS ?= 600
-fuzz: ## random input for every reader of files and texts, SECONDS=600 each, with clang's libFuzzer
+fuzz: ## random input for every parser, SECONDS=600 each, with clang's libFuzzer
 	@sh gen/deps.sh clang libclang-rt-dev
 	@sh tests/fuzz/run.sh $(SECONDS)
 
@@ -136,7 +136,7 @@ fuzz-differential: ## random, repeatable cases over the whole interface: CASES=5
 differential-planted: $(B)/embed # planted defects that the cases must detect
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/differential_planted.sh
 
-large: $(B)/large ## matrices of more than 2^32 elements, on a GPU with 16 GB (IPT_DEVICE selects it)
+large: $(B)/large ## matrices of more than 2^32 elements, on a GPU with 16 GB (IPT_DEVICE selects the GPU)
 	@$(B)/large
 
 soak: $(B)/soak ## random plans for MINUTES=5; verifies every result and detects leaks; SEED=, MEGABYTES=
@@ -145,20 +145,20 @@ soak: $(B)/soak ## random plans for MINUTES=5; verifies every result and detects
 stress: $(B)/stress ## random shapes on a busy device, repeated; ARGUMENTS="[RUNS] [SECONDS] [MEGABYTES] [SEED]"
 	@$(B)/stress $(ARGUMENTS)
 
-bench-estimate: $(B)/estimate ## the planner's choice against a search; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
+bench-estimate: $(B)/estimate ## the planner's choices against the best that a search finds; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
 	@$(B)/estimate $(ARGUMENTS)
 
 bench-heuristics: $(B)/compare_heuristics ## the papers' heuristics against brute force; ARGUMENTS="[SHAPES] [SEED] [SECONDS] [LOW] [HIGH]"
 	@$(B)/compare_heuristics $(ARGUMENTS)
 
-bench-seeds: $(B)/ipt ## every kernel and sequence of the papers by its name, verified, against the copy; PADDED="6203x6607:4"
+bench-seeds: $(B)/ipt ## every kernel and sequence of the papers, verified, against the copy; PADDED="6203x6607:4"
 	@PADDED="$(PADDED)" sh tests/bench/seeds.sh $(B)/ipt
 
 bench-portable: $(B)/ipt $(B)/portable ## programs compiled by clang against the device's own compiler; TARGET=ptx:sm_80 PROFILE=FILE
 	@sh gen/deps.sh $(OFFLINE_PACKAGES)
 	@TARGET="$(TARGET)" PROFILE="$(PROFILE)" sh tests/bench/portable.sh $(B)/ipt $(B)/portable $(B)/portable_programs
 
-bench-host: $(B)/host ## host matrices by every method, on the CPU and the device; SHAPES="7200x1800:4 ...", MKL=1 installs MKL, too
+bench-host: $(B)/host ## host matrices by every method, on the CPU and the device; SHAPES="7200x1800:4 ...", MKL=1 also installs MKL
 	@sh gen/deps.sh libopenblas0-pthread $(if $(MKL),python3-venv)
 	@[ -z "$(MKL)" ] || [ -d $(B)/mkl ] || { $(PYTHON) -m venv $(B)/mkl && $(B)/mkl/bin/pip install -q mkl; }
 	@HOST_MKL=$$(ls $(B)/mkl/lib/libmkl_rt.so.* 2> /dev/null | head -n 1) $(B)/host $(SHAPES)
@@ -166,7 +166,7 @@ bench-host: $(B)/host ## host matrices by every method, on the CPU and the devic
 bench-file: $(B)/ipt $(B)/file ## an in-place file transposition with little memory against a rewrite of the file; SHAPE=40000x25000:4 MEMORY=256M ROUNDS=3 FOLDER=build
 	@$(B)/file $(B)/ipt $(or $(FOLDER),$(B))/matrix.raw $(or $(SHAPE),40000x25000:4) $(or $(ROUNDS),3) --memory $(or $(MEMORY),256M) $(ARGUMENTS)
 
-bench-startup: $(B)/ipt ## time of contexts and plans in fresh processes, with the caches off, empty and filled; SHAPE=1000x777:4
+bench-startup: $(B)/ipt ## time of contexts and plans in new processes, with the caches off, empty and filled; SHAPE=1000x777:4
 	@$(B)/ipt bench $(or $(SHAPE),1000x777:4) --startup
 
 figures: ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
@@ -178,7 +178,7 @@ $(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)
 	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCHES=$(B)/batches S002=$(B)/s002 HOST=$(B)/host OUT=$(B)/figures \
 	    QUICK=$(QUICK) COUNT=$(COUNT) sh tests/bench/figures/$*.sh
 
-tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
+tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with both headers and with the single one
 
 gen: $(B)/embed ## generate ipt.h from gen/library, ipt_kernels.h from gen/kernels.def and gen/kernels
 	$(B)/embed library gen/library > $(B)/ipt.h
@@ -187,20 +187,20 @@ gen: $(B)/embed ## generate ipt.h from gen/library, ipt_kernels.h from gen/kerne
 
 single: $(B)/single/ipt.h ## generate build/single/ipt.h, the library in one file
 
-check-gen: $(B)/embed ## prove that ipt.h and ipt_kernels.h are current, and that the library's parts follow the rules
+check-gen: $(B)/embed ## check that ipt.h and ipt_kernels.h are current, and that the library's parts obey the rules
 	@$(B)/embed library gen/library > $(B)/ipt.h.new
 	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
 	@for header in ipt.h ipt_kernels.h; do cmp $(B)/$$header.new $$header || \
 	    { echo "$$header is not what gen/ makes: run 'make gen'"; exit 1; }; done
 
-check-format: $(B)/clang-format/done ## prove that clang-format 14 would change nothing
+check-format: $(B)/clang-format/done ## check the format with clang-format 14
 	@if [ ! -x $(CLANG_FORMAT) ]; then sh tests/skipped.sh note check-format "$$(cat $<)"; \
 	else $(CLANG_FORMAT) --dry-run --Werror $(FORMATTED); fi
 
 check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every class of parameters
 	@sh tests/lint.sh $(B)/lint_sources $(B)/lint
 
-check-words: ## prove that documents, comments and messages have no phrase of tests/words.list
+check-words: ## check that documents, comments and messages contain no phrase of tests/words.list
 	@sh tests/words.sh --self-test
 	@sh tests/words.sh
 
@@ -225,7 +225,7 @@ $(B)/clang-format/done: | $(B)
 	    > $(B)/clang-format/log 2>&1 && : > $@ || \
 	    echo "clang-format 14.0.6 could not be fetched: $$(tail -n 1 $(B)/clang-format/log)" > $@
 
-plan-time: $(B)/plan_time ## time of a plan for a new shape with built programs
+plan-time: $(B)/plan_time ## time to create a plan for a new shape, with cached programs
 	@$(B)/plan_time
 
 doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed.csv

@@ -1337,7 +1337,8 @@ static ipt_result ipt__load(void)
     if (!ipt__loaded) {
         void *library = ipt__library_open();
         if (!library)
-            result = ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed");
+            result =
+                ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed: install an OpenCL loader and a driver");
 #define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
     if (!result && !ipt__library_find(library, #name, &ipt__cl.name, sizeof ipt__cl.name))                             \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);
@@ -1547,7 +1548,7 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "the smallest tile in range, %lu x %lu, is not below the %lu elements of local memory: algorithms "
-                     "2 and 5 look for smaller ones",
+                     "2 and 5 try smaller ones",
                      (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
 }
 
@@ -1596,7 +1597,7 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
     int i;
     if (local <= least * least)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 do with "
+                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 need "
                          "less",
                          (unsigned long)local, (unsigned long)(least * least));
     for (bit = (size_t)1 << (4 * sizeof bit - 1); bit; bit /= 2)
@@ -2153,7 +2154,7 @@ enum {
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
-    IPT__SWAP_SIDE_LARGE = 120, /* with the sectors that rows cut, a whole number of lines of work-items */
+    IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
     IPT__PACK_RUN = 4096     /* shortest run of small instances worth packing */
@@ -2215,7 +2216,7 @@ static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int err
     }
 }
 
-/* Queries a value; zeros if that fails. */
+/* Queries a value. Sets it to zero on failure. */
 static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
 {
     const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
@@ -2562,8 +2563,8 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
     }
     if (*device)
         return IPT_SUCCESS;
-    return ipt__fail(IPT_ERROR_NO_DEVICE, "no device or platform has the name \"%s\" that %s asks for",
-                     name ? name : "", source);
+    return ipt__fail(IPT_ERROR_NO_DEVICE, "%s = \"%s\": no name of a device or platform contains it", source,
+                     name ? name : "");
 }
 
 /* Reads the memory model and the sub-groups of a device. */
@@ -2699,7 +2700,7 @@ static ipt__name_kind ipt__name_is(const char *name)
 
 static const char *ipt__file_make_folder(const char *path)
 {
-    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it cannot be made";
+    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
 }
 
 /* On Windows a user's folders keep others out by default. */
@@ -2745,7 +2746,7 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
     const HANDLE file = CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
     *exists = file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
     if (file == INVALID_HANDLE_VALUE)
-        return "a file cannot be made there";
+        return "a file could not be created there";
     if (!WriteFile(file, data, (DWORD)bytes, &put, NULL) || put != bytes || !FlushFileBuffers(file)) {
         CloseHandle(file);
         return "it cannot be written";
@@ -2768,7 +2769,7 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* Iterates over a folder's files with names of ipt's. */
+/* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     HANDLE find;
     WIN32_FIND_DATAA data;
@@ -2915,7 +2916,7 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* Iterates over a folder's files with names of ipt's. */
+/* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     DIR *folder;
     char name[IPT__PATH_BYTES];
@@ -2976,7 +2977,7 @@ static const char *ipt__folder_make(const char *folder)
     return ipt__file_make_folder(folder);
 }
 
-/* Removes a file with a name of ipt's, if it begins as entries do. Another program may have chosen the same name. An
+/* Removes a file with one of ipt's names, if it begins as entries do. Another program may have chosen the same name. An
  * unfinished file may be shorter than the beginning. */
 static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
 {
@@ -3388,7 +3389,7 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
 
 static ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
 {
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: '%.80s' stands where %s should", what, number, line,
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
                      expected);
 }
 
@@ -3582,7 +3583,7 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
         return ipt__fail_null("binaries");
     if (wanted.profile) {
         if (wanted.context || wanted.device || wanted.device_name)
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile stands in the place of a device",
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile replaces the device",
                              wanted.context  ? "context"
                              : wanted.device ? "device"
                                              : "device_name");
@@ -3842,7 +3843,7 @@ static void ipt__program_store(const ipt_context *context, const ipt__program *p
         return;
     entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
     if (!entry) {
-        ipt__log(context, "cache: the device hands out no code of %s", ipt__kernels[program->id].name);
+        ipt__log(context, "cache: the device returns no code of %s", ipt__kernels[program->id].name);
         return;
     }
     ipt__program_key(context, program, NULL, key);
@@ -3965,7 +3966,7 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     return IPT_SUCCESS;
 }
 
-/* Copies an expression and its type into one allocation. Returns NULL without memory. */
+/* Copies an expression and its type into one allocation. Returns NULL if out of memory. */
 static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
                                   const char **copied_expression, const char **copied_type)
 {
@@ -4156,7 +4157,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
         ipt__program_drop(context, program);
         if (!made)
             return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device hands out no code of entry %lu, or there is no memory for it",
+                             "the device returns no code of entry %lu, or no memory is left for the code",
                              (unsigned long)index);
         ipt__release(&context->allocator, made);
     }
@@ -5766,7 +5767,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
-                             "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
+                             "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
                              variant->name, (unsigned long)(units * problem->unit_bytes));
         stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
@@ -5775,7 +5776,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         stage->workers = group / stage->lanes;
         if (stage->shuffle.inner_rows)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements inside, as sequence 4.3 needs: 4.1 and 4.2 do without",
+                             "%s cannot transpose within super-elements, as sequence 4.3 requires: use 4.1 or 4.2",
                              variant->name);
         break;
     }
@@ -5803,7 +5804,7 @@ static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout 
         if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
-                             "memory; 4.1, 4.2 or smaller tiles do without",
+                             "memory; use 4.1, 4.2 or smaller tiles",
                              (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
                              (unsigned long)problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
@@ -6144,7 +6145,7 @@ typedef struct ipt__run {
     const cl_event *wait;
     cl_event previous; /* event of the last command, owned; NULL before the first */
     int commands;      /* number of enqueued commands */
-    int holds;         /* each command waits for `wait`: the in-order queue passes no failures on */
+    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
     size_t skipped;    /* units of a matrix before the first instance; set by ipt__host_stages alone */
     int unaligned;     /* the buffer's host memory is not aligned to words: kernels move units */
 } ipt__run;
@@ -8399,8 +8400,8 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
             closed = 1;
             if (counted != (size_t)lines || *next)
                 result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' behind %d lines of wisdom, or something behind it", number,
-                                   line, lines);
+                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", number, line,
+                                   lines);
         } else if (!ipt__wisdom_read(line, &read))
             result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
         else {
@@ -9340,7 +9341,7 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed upload. */
+    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed upload. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
@@ -9624,8 +9625,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
-                     "would do",
+                     "max_workspace allows %lu bytes, too few for a plan and the parts of host: %lu would do",
                      (unsigned long)budget, (unsigned long)enough);
 }
 
@@ -10435,7 +10435,7 @@ static void ipt__blocks_reload(ipt__command_list *list)
         ipt__block_reload(list, next);
 }
 
-/* Lists all commands for one matrix. Returns 0 if the units cannot hold enough. */
+/* Lists all commands for one matrix. Returns 0 if the units hold too few blocks. */
 static int ipt__blocks_list_all(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
@@ -10800,7 +10800,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     }
     result = ipt_plan_execute(share->block_plans[command->plan], part.queue, share->buffer, command->device, count,
                               count ? wait : NULL, &command->event);
-    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed event. */
+    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed event. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
@@ -11264,7 +11264,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && run.cancelled)
         return run.written ? ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled after the first byte was written: part of data "
                                                              "holds the result")
-                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is as it was");
+                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is unchanged");
     return result;
 }
 

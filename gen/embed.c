@@ -1,9 +1,9 @@
 /* Makes the headers that users copy.
  *
  *   embed library FOLDER > ipt.h                FOLDER/ipt.h with the parts that it includes
- *   embed kernels DEF CL... > ipt_kernels.h     the names of the .cl files without folder and ending name the texts;
+ *   embed kernels DEF CL... > ipt_kernels.h     the kernel texts, named by their .cl files without folder and ending;
  *                                               a kernel's file includes the parts that its programs consist of
- *   embed single IPT_H KERNELS_H > single.h     KERNELS_H stands where IPT_H includes it
+ *   embed single IPT_H KERNELS_H > single.h     IPT_H with KERNELS_H in place of its #include
  *
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
  * refused: a part calls only the parts above it and declares no function ahead, each #if ends in the part that it
@@ -57,7 +57,7 @@ typedef struct part {
 static part parts[PARTS];
 static int part_count;
 
-/* How many #if a line opens, less those that it closes. */
+/* The number of #if that a line opens, less those that it closes. */
 static int opened_by(const char *line)
 {
     return !strncmp(line, "#if", 3) - !strncmp(line, "#endif", 6);
@@ -141,7 +141,7 @@ static void check_order(void)
         for (line = checked->text; line; line = strchr(line, '\n')) {
             line += *line == '\n';
             if (!strncmp(line, "static ", 7) && is_prototype(line))
-                refuse(checked->path, "declares a function ahead: move what calls it behind it");
+                refuse(checked->path, "declares a function ahead: move its callers below its definition");
             if (!strncmp(line, "IPT_API ", 8) && line[strcspn(line, "{;=")] == '{')
                 check_calls(line, checked);
         }

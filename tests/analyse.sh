@@ -30,17 +30,17 @@ cd $out
 settings=../../tests/analysis
 implementation="-std=c99 -I. -DIPT_IMPLEMENTATION"
 
-# Each function for itself (call summaries): with all calls followed it gives up halfway. It takes nothing that a function
-# writes through a pointer for written then, so that its check for what was never written is left to clang-tidy.
+# Each function alone (call summaries): the analyser gives up if it follows all calls. Alone, it misses writes through
+# pointers in called functions, so clang-tidy checks for uninitialised values instead.
 gcc $implementation -O1 -x c -fanalyzer -fanalyzer-call-summaries -Wno-analyzer-use-of-uninitialized-value \
     -Wanalyzer-too-complex --param analyzer-bb-explosion-factor=50 -S -o /dev/null ipt.h > gcc.log 2>&1 ||
     { tail -n 20 gcc.log; exit 1; }
 if grep -q 'analysis bailed out early' gcc.log; then
-    echo "analysis: gcc has given up: a larger analyzer-bb-explosion-factor is needed"
+    echo "analysis: gcc gave up: increase analyzer-bb-explosion-factor"
     exit 1
 fi
 
-# A header's functions are looked at for themselves only if it is the file that is compiled.
+# clang-tidy analyses a header's functions alone only if it compiles the header itself.
 tidy() { # log, file, options
     log=$1
     shift
@@ -52,7 +52,7 @@ for file in $(ls gen/tool/*.c | grep -v library.c) gen/embed.c tests/stress.c te
     tidy tidy.log $file -- -std=c99 -I.
 done
 
-# What is for POSIX, then what is for Windows; the settings are given, or it would look at a dozen combinations of macros.
+# First POSIX, then Windows. Without given macros cppcheck would analyse a dozen combinations.
 for system in "-D__linux__=1 -D__unix__=1" -D_WIN32=1; do
     cppcheck -q --enable=warning,portability --std=c99 --language=c -DIPT_IMPLEMENTATION=1 -DCL_VERSION_1_2=1 $system \
         --suppress=missingIncludeSystem --template='{file}:{line}:{column}: warning: {message} [{id}]' \
@@ -66,7 +66,7 @@ for tool in gcc tidy cppcheck; do
 done | sort -u > findings
 
 awk '
-    # The function that each line of a file is in: it opens and closes with a brace in the first column.
+    # The function of each line of a file. Functions open and close with a brace in the first column.
     function functions_of(path,    line, number, name, heading) {
         known[path] = 1
         name = "-"

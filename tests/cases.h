@@ -10,18 +10,18 @@ typedef struct slot slot;
 /* Reports a wrong plan or result; wrong: elements and bytes. */
 static void failure_of(worker *me, const slot *its, unsigned long long wrong, const char *what);
 
-/* What has nothing to do with ipt must not fail. */
+/* Ends the program if a call outside ipt fails. */
 static void need(int good, const char *what);
 
-/* What a worker does next. */
+/* Records the next action of a worker. */
 static void begins(worker *me, const slot *its, const char *what);
 
 enum {
-    GUARD = 256, /* bytes before and behind the matrices */
+    GUARD = 256, /* bytes before and after the matrices */
     ROUNDS = 3   /* executions of a plan on one matrix, at most */
 };
 
-/* How a plan is executed. X(enumerator, name, how many in the pool) */
+/* Ways to execute a plan. X(enumerator, name, number in the pool) */
 #define WAY_LIST(X)                                                                                                    \
     X(BUFFER, "buffer", 8)                     /* in place, verified by the host */                                    \
     X(CHECKED, "buffer, checked there", 6)     /* in place, filled and verified by the device */                       \
@@ -43,7 +43,7 @@ typedef enum way { WAY_LIST(WAY_ENUMERATOR) WAY_COUNT } way;
 static const char *const way_names[] = {WAY_LIST(WAY_NAME)};
 static const size_t way_shares[] = {WAY_LIST(WAY_SHARE)};
 
-/* What a desc asks for beside a shape. X(enumerator, how many in the pool) */
+/* The requests of a desc beside its shape. X(enumerator, number in the pool) */
 #define WISH_LIST(X)                                                                                                   \
     X(NOTHING, 8)                                                                                                      \
     X(MOVE, 4)                                                                                                         \
@@ -84,7 +84,7 @@ struct slot {
     size_t matrix, room, stride, span; /* bytes: of a matrix, with padding, from one to the next, of all */
 };
 
-/* Who draws and executes, one thread at a time. */
+/* A thread that draws and executes cases. */
 struct worker {
     stress dice;
     size_t number;
@@ -270,7 +270,7 @@ static void draw_variant(worker *me, size_t bytes, ipt_plan_desc *desc)
         desc->variant_010 = (ipt_variant)between(me, IPT_VARIANT_BS_ITEM, IPT_VARIANT_BS_INTERLEAVED_8);
 }
 
-/* What an expression does to each part of an element. */
+/* The effect of an expression on each part of an element. */
 typedef enum formula { FORMULA_THRICE, FORMULA_INVERSE, FORMULA_TURNED, FORMULA_FLOAT, FORMULA_DOUBLE } formula;
 
 static const struct expression {
@@ -347,7 +347,7 @@ static void draw_wish(worker *me, size_t bytes, recipe *its)
     }
 }
 
-/* Memory for `lines` lines of the longer side, or so. */
+/* Memory for about `lines` lines of the longer side. */
 static size_t limit_for(worker *me, const ipt_plan_desc *desc)
 {
     const size_t shorter = desc->rows < desc->cols ? desc->rows : desc->cols,
@@ -436,7 +436,7 @@ static size_t place_in_format(const char *factors, const ipt_plan_desc *desc, si
     return at;
 }
 
-/* Where the element of row and col is before and after. */
+/* The places of the element at row and col before and after. */
 static void places_of(const ipt_plan_desc *desc, size_t row, size_t col, size_t *from, size_t *to)
 {
     static const char *const factors[] = {NULL, "MmNn", "MNmn", "MNnm", "NMmn", "NMnm", "NnMm", "MmNn", "NnMm", "MNnm"};
@@ -486,7 +486,7 @@ static void express_part(unsigned char *part, const struct expression *its)
     }
 }
 
-/* What becomes of an element. */
+/* Applies the plan's expression to an element. */
 static void express(unsigned char *element, const ipt_plan_desc *desc)
 {
     const struct expression *const its = expression_of(desc);
@@ -502,7 +502,7 @@ static void express(unsigned char *element, const ipt_plan_desc *desc)
     memcpy(element, turned, its->bytes);
 }
 
-/* Small whole numbers in the place of what has been drawn, for expressions that are exact then. */
+/* Replaces random elements by small integers, with which expressions are exact. */
 static void make_real(unsigned char *bytes, size_t count, const ipt_plan_desc *desc)
 {
     const struct expression *const its = expression_of(desc);
@@ -542,7 +542,7 @@ static void fill(worker *me, unsigned char *bytes, size_t count)
     }
 }
 
-/* New content in before, and what becomes of it in expected; both begin `offset` bytes before the matrices. */
+/* Fills `before` with new content and `expected` with its result. Both begin `offset` bytes before the matrices. */
 static size_t prepare(worker *me, const slot *its, size_t offset, size_t rounds)
 {
     const size_t total = offset + its->span + GUARD;
@@ -575,7 +575,7 @@ static unsigned long long differ(const unsigned char *got, const unsigned char *
     return wrong;
 }
 
-/* Looks at every element, and every byte before, between and behind the matrices. Padding may hold anything.
+/* Checks every element, and every byte before, between and after the matrices. Padding may hold anything.
  * content: 0 if only the surroundings count. */
 static void verify(worker *me, const slot *its, const unsigned char *got, const unsigned char *wanted, size_t offset,
                    int content)
@@ -603,9 +603,8 @@ static void verify(worker *me, const slot *its, const unsigned char *got, const 
     failure_of(me, its, wrong + stray, what);
 }
 
-/* Compares all bytes of several batches, `apart` bytes from one to the next, each `shift` bytes behind its place's
- * start.
- */
+/* Compares all bytes of several batches. Their places are `apart` bytes apart; a batch begins `shift` bytes into its
+ * place. */
 static void verify_places(worker *me, const slot *its, size_t shift, size_t apart, size_t places)
 {
     size_t i, first = (size_t)-1;
@@ -850,9 +849,9 @@ static void run_host(worker *me, slot *its)
         ipt_host_free(its->place->context, taken);
 }
 
-/* What an execution by a thread tells. */
+/* The outcome of an execution by a thread. */
 typedef struct outcome {
-    size_t calls_left; /* of progress, which ends it then */
+    size_t calls_left; /* of progress, which then cancels */
     ipt_result result;
     char text[512];
 } outcome;
@@ -902,7 +901,7 @@ static void run_async(worker *me, slot *its)
     verify(me, its, me->work, told.result ? me->before : me->expected, offset, told.result != IPT_ERROR_INCOMPLETE);
 }
 
-/* What goes wrong with a storage. */
+/* The fault of a storage. */
 typedef enum fault {
     FAULT_NONE,
     FAULT_END,         /* ready ends it */
@@ -995,7 +994,7 @@ static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, 
         failure(me, its, "a storage's failure is another result");
     if ((result == IPT_ERROR_CANCELLED || result == IPT_ERROR_STORAGE) && !storage->resume &&
         memcmp(untouched, where->content, bytes))
-        failure(me, its, "the result says that nothing has been written, but something has");
+        failure(me, its, "the result reports that nothing was written, but bytes changed");
     if (where->stray)
         failure(me, its, "bytes beside the matrices, or beside the memory, were requested or reported");
     if (!result || where->fault == FAULT_NONE)
@@ -1007,7 +1006,7 @@ static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, 
     return 1;
 }
 
-/* Through functions; some are stopped, or fail, and go on from there, several times. */
+/* Through functions. Some executions are stopped or fail, and resume, several times. */
 static void run_storage(worker *me, slot *its)
 {
     const size_t offset = GUARD, total = prepare(me, its, offset, 1), bytes = ipt_plan_storage_memory(its->plan);
@@ -1123,7 +1122,7 @@ static void close_place(place *at)
     }
 }
 
-/* Makes a plan of the recipe in the slot, in the place of the one that is there. */
+/* Replaces the slot's plan by a plan of the recipe. */
 static int make_plan(worker *me, slot *its, const recipe *wanted, place *at)
 {
     const place *const other = at == &me->own ? &me->home : &me->own;

@@ -10,7 +10,7 @@
 #define CHECKER_STOP() exit(1)
 #endif
 
-/* Where the matrices lie in a buffer. The bytes around them are checked too. */
+/* The places of the matrices in a buffer. The bytes around them are checked, too. */
 typedef struct checker_place {
     size_t rows, cols, elem_size;
     size_t batch, stride; /* matrices, and bytes from one to the next */
@@ -52,7 +52,7 @@ static const char *const checker_text =
     "    }\n"
     "}\n";
 
-/* What check finds: the number of wrong items, and the first of them (of the first 2^32). */
+/* The result of `check`: the number of wrong items, and the index of the first, if below 2^32. */
 typedef struct checker_found {
     cl_uint wrong, first;
 } checker_found;

@@ -37,7 +37,7 @@ job() { # WORDS OF A NAME, and its commands on standard input: one build, in a f
     cat > "$folder/job.sh"
 }
 
-# What a user's compiler on this machine may meet.
+# The builds that a user's compiler on this machine may make.
 for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2" "clang -std=c99" "clang -std=c11" \
     "clang -std=c99 -O2" "g++ -x c++ -std=c++11" "g++ -x c++ -std=c++20" "clang++ -x c++ -std=c++11" \
     "clang++ -x c++ -std=c++20"; do
@@ -67,7 +67,7 @@ if $build -DCL_TARGET_OPENCL_VERSION=110 -fsyntax-only $b 2> message; then exit 
 grep "needs OpenCL 1.2" message
 END
 
-    # The user's own lock and export attribute: nothing of pthread is called, and what is hidden but for the attribute is seen.
+    # The user's own lock and export attribute: pthread is not called, and only the attribute makes the functions visible.
     job "$compiler" own lock and attribute <<END
 $build -fPIC -fvisibility=hidden -DMATRIX_OWN -c $a -o own.o
 $build -fPIC -c $b -o interface.o
@@ -77,7 +77,7 @@ ${compiler%% *} interface.o -o program -L. -lown -Wl,-rpath,. $libraries
 if nm own.o | grep pthread_mutex; then exit 1; fi
 END
 
-    # Everything private to one file, with and without a use of it.
+    # All functions private to one file, used and unused.
     for option in -DMATRIX_ALONE -DMATRIX_UNUSED; do
         job "$compiler" static "$option" <<END
 $build -DIPT_STATIC $option -c $a -o program.o
@@ -87,7 +87,7 @@ ${compiler%% *} program.o -o program $libraries
 END
     done
 
-    # Without what only reproduces the papers, under both names.
+    # Without the parts for the papers, under both names.
     for option in -DIPT_NO_PAPERS -DIPT_NO_SEED_KERNELS; do
         job "$compiler" "$option" <<END
 $build $option $a $b -o program $libraries
@@ -108,7 +108,7 @@ $build -DIPT_NO_WISDOM $a $b -o program $libraries
 if nm program | grep ipt_wisdom; then exit 1; fi
 END
 
-    # Without the disk cache: no file is opened but those of wisdom.
+    # Without the disk cache: opens no file but those of wisdom.
     job "$compiler" no disk cache <<END
 $build -DIPT_NO_DISK_CACHE $a $b -o program $libraries
 ./program
@@ -122,7 +122,7 @@ $build -DIPT_NO_THREADS $a $b -o program $libraries
 if nm program | grep pthread_create; then exit 1; fi
 END
 
-    # OpenCL found at run time: nothing of it is linked, and a library without its functions is no device, not a crash.
+    # OpenCL loaded at run time: none of it is linked. A library without its functions yields no device instead of a crash.
     job "$compiler" dynamic <<END
 $build -DIPT_OPENCL_DYNAMIC -DMATRIX_DEVICES $a $b -o program -ldl -lpthread
 if readelf -d program | grep NEEDED | grep OpenCL; then exit 1; fi
@@ -132,7 +132,7 @@ ${compiler%% *} -shared -fPIC -x c empty.c -o libOpenCL.so.1
 MATRIX_NONE=1 LD_LIBRARY_PATH=. ./program
 END
 
-    # The exported symbols are the declared functions, and an interface alone emits nothing.
+    # The exported symbols are the declared functions. An interface alone emits none.
     job "$compiler" symbols <<END
 $build -c $a -o implementation.o
 nm -g --defined-only implementation.o | sed 's/.* //' | sort > exported

@@ -47,7 +47,7 @@ for number, line in enumerate(text, 1):
     if line == "}":
         function = "-"
 
-# A range goes on over lines that have no code.
+# A range continues over lines without code.
 ranges, open_range = [], False
 for number in sorted(counts):
     if counts[number]:

@@ -27,7 +27,7 @@ enum {
     SHOWN = 10                          /* failures that are shown in full */
 };
 
-/* What a desc's illegal part is. X(name of the field that the sentence must have, how it gets illegal) */
+/* The illegal fields of a desc. X(field name that the message must contain, statement that makes it illegal) */
 #define SPOIL_LIST(X)                                                                                                  \
     X("rows", d->rows = 0)                                                                                             \
     X("cols", d->cols = 0)                                                                                             \
@@ -66,7 +66,7 @@ enum {
 static const char *const spoilt_fields[] = {SPOIL_LIST(SPOIL_FIELD)};
 enum { SPOILS = (int)(sizeof spoilt_fields / sizeof *spoilt_fields) };
 
-/* What is wrong with a call for a legal plan. X(what the sentence must have) */
+/* The errors of a call for a legal plan. X(text that the message must contain) */
 #define MISUSE_LIST(X)                                                                                                 \
     X("byte_offset") X("byte_offset") X("buffer") X("queue") X("num_wait_events") X("overlap") X("data") X("storage")
 
@@ -80,7 +80,7 @@ static const char *const field_names[] = {
     "tile_m",     "tile_n", "variant_",          "spread",          "from",     "to is",         "move",
     "expression", "host",   "max_device_memory", "max_host_memory", "contexts", "IPT_",          "clBuildProgram"};
 
-/* What a case does. X(enumerator, how many of 100) */
+/* The actions of a case. X(enumerator, number of 100 cases) */
 #define DEED_LIST(X)                                                                                                   \
     X(EXECUTES, 69)                                                                                                    \
     X(SPOILT, 15)                                                                                                      \
@@ -96,7 +96,7 @@ typedef enum deed { DEED_LIST(DEED_ENUMERATOR) DEED_COUNT } deed;
 static const size_t deed_shares[] = {DEED_LIST(DEED_SHARE)};
 static const char *const deed_names[] = {DEED_LIST(DEED_NAME)};
 
-/* The contexts of a block, made when a case first asks for them. X(max_local_memory, resident_groups, wait_polls, its
+/* The contexts of a block, created at their first use. X(max_local_memory, resident_groups, wait_polls, its
  * own cl_context, no cache folder, how many of 100) */
 #define KIND_LIST(X)                                                                                                   \
     X(0, 0, 0, 0, 0, 50)                                                                                               \
@@ -175,7 +175,7 @@ static void hangs(int signal_number)
     _exit(STRESS_HANGS);
 }
 
-/* A driver that crashes takes the program along: which case it was must be known all the same. */
+/* A crash of the driver ends the program. Print the case first. */
 static void crashes(int signal_number)
 {
     static const char text[] = "CRASHED, at work:\n";
@@ -213,7 +213,7 @@ static void check_sentence(worker *me, const slot *its, const char *text)
 /* Plans */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What follows from any plan that has been made. */
+/* Checks the properties of every plan. */
 static void check_plan(worker *me, const slot *its)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;
@@ -328,7 +328,7 @@ static ipt_result try_plan(worker *me, slot *its, const recipe *wanted, place *a
     result = wanted->way == WAY_SPLIT ? ipt_plan_create_split(pair, between(me, 1, 2), &wanted->desc, &its->plan)
                                       : ipt_plan_create(at->context, &wanted->desc, &its->plan);
     if (!result != (its->plan != NULL))
-        failure(me, its, "the plan is not what the result says");
+        failure(me, its, "the plan contradicts the result: NULL after success, or not NULL after a failure");
     if (result)
         return result;
     check_plan(me, its);

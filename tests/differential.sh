@@ -17,11 +17,11 @@ address)
     ;;
 thread)
     flags="$flags -O1 -fsanitize=thread"
-    # OpenCL is not instrumented: what it does with memory says nothing, what it does with locks does.
+    # OpenCL is not instrumented: ignore reports about its memory, but not about its locks.
     export TSAN_OPTIONS=halt_on_error=1:abort_on_error=1:ignore_noninstrumented_modules=1:detect_deadlocks=1:second_deadlock_stack=1
     ;;
 *)
-    echo "SANITIZE is $SANITIZE: address and thread are possible" >&2
+    echo "SANITIZE=$SANITIZE: must be address or thread" >&2
     exit 2
     ;;
 esac

@@ -21,7 +21,7 @@ column() {
     }'
 }
 
-# Puts $2 in the place of the first $1 in the file $3.
+# Replaces the first $1 by $2 in the file $3.
 plant() {
     FROM=$1 TO=$2 awk '
         !done && (at = index($0, ENVIRON["FROM"])) {
@@ -41,7 +41,7 @@ while read -r line; do
     cp ipt.h $copy
     cp -r gen/kernels gen/kernels.def $copy/gen
     if ! plant "$(column 3)" "$(column 4)" "$copy/$(column 2)"; then
-        echo "$name: $(column 2) has no such text"
+        echo "$name: $(column 2) lacks the text to replace"
         failed=1
         continue
     fi

@@ -6,7 +6,7 @@ set -eu
 tool=$1 folder=$2
 mkdir -p "$folder"
 "$tool" precompile 1000x777:4 777x1000:4 24x20:4 --embed "$folder/embedded_kernels.h"
-# embedded_clX stands for each of OpenCL's functions but for two.
+# embedded_clX replaces each function of OpenCL but two.
 sed -n '/^#define IPT_ENTRY_POINT_LIST/,/^$/s/^ *X([^,]*[ *,]*\(cl[A-Z][A-Za-z]*\),.*/#define embedded_\1 \1/p' ipt.h |
     grep -v -e WithSource -e clGetDeviceInfo > "$folder/embedded_entry_points.h"
 for compiler in "gcc -std=c99" "g++ -x c++ -std=c++11"; do

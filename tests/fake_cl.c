@@ -16,7 +16,7 @@ enum { FAKE_WAITED_IN_VAIN = -14 }; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_L
 enum { FAKE_TOGETHER_GROUPS = 16, FAKE_TOGETHER_LANES = 32 };
 enum { FAKE_ALIVE = 0x600d0b1e, FAKE_DEAD = 0x0ddead00, ARGUMENTS_MOST = 64, WAITS_MOST = 16 };
 
-/* What all have at their beginning. It is never given back, so that a use after its end is seen. */
+/* The beginning of every object. Objects are never freed, so that the stub detects a use after release. */
 typedef struct fake_object {
     struct fake_object *next; /* in its row of the table */
     unsigned alive;
@@ -242,7 +242,7 @@ static int may_run(const fake_command *command)
     return 1;
 }
 
-/* What it waits for has ended, well or not. Whatever fails by itself has written something else. */
+/* Runs a command whose wait list has completed, with success or not. A command that fails by itself writes garbage. */
 static void run(fake_command *command, int good)
 {
     size_t row, i;
@@ -358,7 +358,7 @@ static cl_int enqueue(fake_command *command, cl_bool blocking, cl_event *event)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* What a test asks for                                                                                               */
+/* The functions for tests                                                                                            */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 cl_device_id fake_device_id(fake_device device)

@@ -53,7 +53,7 @@ void fake_be_lazy(int lazy);
 /* Runs all that can run, without a call that could fail. */
 void fake_run(void);
 
-/* Bytes of memory that every device tells from now on, and of the largest buffer that it tells and takes. */
+/* Sets the memory that every device reports from now on, and the largest buffer that it reports and accepts. */
 void fake_tell_memory(cl_ulong global, cl_ulong allocation);
 
 /* The n-th call from now on fails with the error, and all after it if so wanted; n below 0: none does. */

@@ -10,7 +10,7 @@ static void write_source(const char *folder, ipt__kernel_id id, const ipt__param
     ipt__text out = {text, sizeof text, 0};
     FILE *file;
     ipt__source_print(&out, id, params);
-    /* Those that need OpenCL C 2.0 are told apart. */
+    /* Kernels that need OpenCL C 2.0 are listed apart. */
     snprintf(path, sizeof path, "%s/%s_%03d%s.cl", folder, ipt__kernels[id].name, number,
              params->memory_model == 3 || params->sub_group >= 2 ? "_later" : "");
     file = fopen(path, "w");
@@ -20,7 +20,7 @@ static void write_source(const char *folder, ipt__kernel_id id, const ipt__param
     }
 }
 
-/* The classes of one parameter, with 0 behind the last. */
+/* The classes of one parameter, ended by 0. */
 typedef struct classes {
     cl_uint values[6];
 } classes;

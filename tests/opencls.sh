@@ -5,23 +5,23 @@
 #   rusticl   Mesa's on llvmpipe
 #   clover    Mesa's older one
 #   pocl      Debian's PoCL, as `make test` has it
-# What is missing is fetched into build/opencls, and nothing is installed: Debian's mesa-opencl-icd brings a libclc that
-# replaces libclc-14, which the tests for offline compilation need. So it is unpacked there.
-# A line for each device: the tests that passed, were skipped and failed, or that ipt refuses it, which is checked: no
-# context, IPT_ERROR_UNSUPPORTED, and a matrix that is as it was. Fails if a device that is at hand fails a test, or was
-# refused in another way. What cannot be fetched is said to be missing, and is no failure. PATTERNS names other tests.
+# The script downloads missing implementations into build/opencls and unpacks them there, without installing: Debian's
+# mesa-opencl-icd brings a libclc that replaces libclc-14, which the tests for offline compilation need.
+# It prints a line for each device: the numbers of passed, skipped and failed tests, or that ipt refuses the device. A refusal
+# means no context, IPT_ERROR_UNSUPPORTED, and an unchanged matrix. The script fails if a present device fails a test or a
+# refusal differs. An unavailable implementation is reported as missing and is no failure. PATTERNS selects other tests.
 set -u
 out=$(pwd)/build/opencls
 tests=$(pwd)/build/tests/ipt_tests
 PYTHON=${PYTHON:-/usr/bin/python3}
-# All that uses the device. The others do not: maths, heuristics, offline, and those on an OpenCL of the tests' own.
+# All tests that use the device. Without it work maths, heuristics, offline, and the tests on the OpenCL stub.
 PATTERNS=${PATTERNS:-"shapes* seeds* moves* sequences* plan* host_* execution* faults* bad_input* device_classes* stress*
     hostm* blocks* refusals* out_* cut* cache* wisdom* tool* test_*"}
 seconds=300 # for the tests of a pattern
 failed=0 ran=0 refused=0 missing=0
 [ -x "$tests" ] && [ -x build/ipt ] || { echo "opencls: run 'make all tests' first" >&2; exit 2; }
 mkdir -p "$out" || exit 2
-# The tests' own files are theirs; PoCL's cache would be the user's.
+# PoCL's cache must not be the user's.
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -93,8 +93,8 @@ PROBE
     ${CC:-cc} -std=c99 -O1 -I. -o "$out/probe" "$out/probe.c" -lOpenCL -lpthread || exit 2
 }
 
-# fetch NAME: sets library to that of the implementation, and libraries to a folder of others that it needs; 1, with the
-# reason, if it is unavailable.
+# fetch NAME: sets library to the implementation's, and libraries to a folder of others that it needs. Returns 1 with the
+# reason if it is unavailable.
 fetch() {
     libraries=
     reason=
@@ -138,13 +138,13 @@ unpack_mesa() {
     mv "$out/mesa.new" "$out/mesa"
 }
 
-# within COMMAND...: with that implementation alone.
+# within COMMAND...: runs the command with that implementation alone.
 within() {
     env OCL_ICD_VENDORS="$out/vendors.$name" LD_LIBRARY_PATH="$libraries" RUSTICL_ENABLE=llvmpipe \
         GALLIUM_PIPE_SEARCH_DIR="$libraries/gallium-pipe" TMPDIR="$work" IPT_CACHE_DIR= "$@"
 }
 
-# Runs the tests of all patterns, two patterns at a time, and says how many passed, were skipped and failed.
+# Runs the tests of all patterns, two patterns at a time, and prints the numbers of passed, skipped and failed tests.
 run_tests() {
     rm -rf "${out:?}/$name"
     mkdir -p "$out/$name"
@@ -156,7 +156,7 @@ run_tests() {
         timeout "$4" "$1" "$2" > "$log" 2>&1
         echo "ended with $?" >> "$log"' sh "$tests" PATTERN "$out/$name" $seconds
     set +f
-    # Without a summary, or with one of no test, all of a pattern's tests count as one that failed.
+    # A pattern whose summary is missing or names no test counts as one failed test.
     counted=$(awk '
         function close_file() {
             if (!file) return
@@ -175,7 +175,7 @@ run_tests() {
         "$out/$name"/*.log)
 }
 
-# try NAME: its lines.
+# try NAME: prints the lines of an implementation.
 try() {
     name=$1
     if ! fetch $name; then

@@ -32,13 +32,13 @@ enum {
 };
 static const char cache_folder[] = "build/soak_cache";
 
-/* What may be more at the end than at the beginning, in the units of SOAK_FIGURE_LIST; and for each program made, and
- * for each of those compiled meanwhile. */
+/* The allowed growth from beginning to end, in the units of SOAK_FIGURE_LIST: in all, for each created program, and for
+ * each compiled one. */
 static const double allowed[SOAK_FIGURE_COUNT] = {8192, 2048, 0, 0},
                     allowed_for_program[SOAK_FIGURE_COUNT] = {1, 0.6, 0, 0},
                     allowed_for_compiled[SOAK_FIGURE_COUNT] = {24, 8, 0, 0};
 
-/* What a worker of the soak has of its own. */
+/* The state of a worker of the soak. */
 typedef struct hand {
     pthread_t thread;
     place *places[2]; /* the shared context, and the thread's own */
@@ -47,7 +47,7 @@ typedef struct hand {
     double until;
 } hand;
 
-/* A look at the process when nothing of ipt's is left. */
+/* A sample of the process while no object of ipt exists. */
 typedef struct look {
     double when;
     unsigned long programs, compiled, plans;
@@ -122,10 +122,10 @@ static void need(int good, const char *what)
     fprintf(stderr, "%s failed; the last error of ipt: %s\n", what, ipt_context_error(NULL));
     fflush(NULL);
     say_what_is_at_work();
-    _exit(1); /* the other thread goes on */
+    _exit(1); /* the other thread continues */
 }
 
-/* What a thread does next, and from now on a limit for it. */
+/* Records the next action of a thread, and starts its time limit. */
 static void begins(worker *me, const slot *its, const char *what)
 {
     const size_t used =
@@ -379,7 +379,7 @@ static int is_flat(const soak *its)
     return flat;
 }
 
-/* What has been done in each way. A way that never came to anything is a failure of the test. */
+/* Prints the runs of each way to execute. A way without a successful run is a failure of the test. */
 static int shows_ways(const soak *its)
 {
     int w, good = 1;

@@ -195,8 +195,8 @@ static void soak_give(void *pointer, void *user)
     free(block);
 }
 
-/* Waits until nothing is held, five seconds at most: a thread of ipt's lets its plan and event go after it has told
- * that they are done. */
+/* Waits up to five seconds until no object is held: ipt's threads complete an event before they release the event and
+ * their plan. */
 static void soak_settle(void)
 {
     const struct timespec pause = {0, 1000000};
@@ -216,7 +216,7 @@ static void soak_settle(void)
 /* The process */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* X(enumerator, name, unit). heap: what malloc has handed out and not got back. */
+/* X(enumerator, name, unit). heap: bytes of malloc that are not freed. */
 #define SOAK_FIGURE_LIST(X)                                                                                            \
     X(RESIDENT, "resident memory", "KB")                                                                               \
     X(HEAP, "heap", "KB")                                                                                              \

@@ -41,7 +41,7 @@ int main(int count, char **arguments)
     stress_runs(&run, runs, bytes, begin + 0.5 * (double)seconds);
     stress_pairs(&run, runs / 10 + 1, bytes, begin + 0.7 * (double)seconds);
     for (c = 0; c < contexts; ++c) {
-        /* Smaller ones: what is left to the last work-group is done by that one alone. */
+        /* Smaller matrices: the last work-group alone does the remaining work. */
         const double share = 0.7 + 0.3 * ((double)c + 0.8) / (double)contexts;
         stress_use(&run, &forced[c]);
         stress_runs(&run, runs / 10 + STRESS_CLASS_COUNT, bytes / 8, begin + share * (double)seconds);

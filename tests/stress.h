@@ -20,7 +20,7 @@ enum {
     STRESS_MOST_ROUNDS = 8,
     STRESS_JOBS = 3,
     STRESS_LOAD_DEPTH = 4,
-    STRESS_GUARD = 256 /* bytes behind the matrices, before them where byte_offset is not 0 */
+    STRESS_GUARD = 256 /* bytes after the matrices, and before them if byte_offset is not 0 */
 };
 
 /* X(enumerator, name) */
@@ -121,7 +121,7 @@ static void stress_describe(const stress *s, const stress_job *job, char *text, 
              (unsigned long)job->desc.tile_m);
 }
 
-/* Shows a failure, keeps the first and goes on. */
+/* Prints a failure, keeps the first and continues. */
 static void stress_fail(stress *s, const stress_job *job, const char *what)
 {
     char text[512];
@@ -184,8 +184,8 @@ static void stress_load_start(stress_load *load, cl_context context, cl_device_i
     clReleaseProgram(program);
 }
 
-/* Puts a new command in the place of each that has completed: copies, launches that fill the whole device for a short
- * time, and some of a few work-groups that hold much local memory for long, so that less of it is left for others. */
+/* Replaces each completed command by a new one: a copy, a short launch that fills the whole device, or a long launch of
+ * a few work-groups with much local memory, so that less is left for others. */
 static void stress_load_feed(stress_load *load, int modest)
 {
     int i, added = 0;
@@ -219,7 +219,7 @@ static void stress_load_feed(stress_load *load, int modest)
         clFlush(load->queue);
 }
 
-/* Waits for an event and keeps the load going meanwhile. */
+/* Waits for an event while it keeps the load running. */
 static void stress_wait(stress *s, cl_event event, const stress_job *job)
 {
     const struct timespec pause = {0, 50000};
@@ -374,8 +374,7 @@ static void stress_shape(stress *s, stress_class class, size_t bytes, ipt_plan_d
     desc->cols = wide ? lengthy : narrow;
 }
 
-/* Makes a plan for the job, unless it shares this one, and a buffer with something around the matrices. 0: there is no
- * plan. */
+/* Creates a plan for the job, unless it shares this one, and a buffer with guards around the matrices. 0: no plan. */
 static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *shape, ipt_plan *plan)
 {
     const size_t matrix = shape->rows * shape->cols * shape->elem_size;
@@ -396,7 +395,7 @@ static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *sha
     job->place.bytes = job->place.offset + (job->place.batch - 1) * job->place.stride + matrix + STRESS_GUARD;
     job->plan = plan;
     if (!plan && ipt_plan_create(s->context, &job->desc, &job->plan)) {
-        /* What was chosen here may not fit; what the planner chooses always does. */
+        /* A forced sequence may not fit; the planner's own choice always fits. */
         if (job->desc.sequence != IPT_SEQUENCE_AUTO)
             ++s->refused;
         else

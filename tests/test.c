@@ -43,7 +43,7 @@ int test_group_setup(void **state)
     (void)state;
     if (getenv("IPT_TEST_SEED"))
         seed = strtoull(getenv("IPT_TEST_SEED"), NULL, 0);
-    setenv("IPT_CACHE_DIR", "", 1); /* no test finds what another has left; those of the cache say so themselves */
+    setenv("IPT_CACHE_DIR", "", 1); /* no test sees another test's files; cache tests set their own folder */
     if (ipt_context_create(NULL, &test_context) != IPT_SUCCESS) {
         print_error("no context: %s\n", ipt_context_error(NULL));
         return -1;
@@ -183,7 +183,7 @@ size_t test_span(const ipt_plan_desc *desc)
     return (desc->batch ? desc->batch - 1 : 0) * test_stride(desc) + test_matrix_bytes(desc);
 }
 
-/* Where the element at row and col of the input lies in the result, in elements. */
+/* The place of the input's element at row and col in the result, in elements. */
 static size_t place_in_result(const ipt_plan_desc *desc, size_t row, size_t col)
 {
     const size_t rows = desc->rows, cols = desc->cols;

@@ -105,23 +105,23 @@ void test_print_case(const ipt_plan_desc *desc, size_t byte_offset);
 char *test_choose_device(const char *name);
 void test_choose_again(char *before);
 
-/* Bytes before the batch and after it that must stay as they are: a multiple of every alignment. */
+/* Guard bytes before and after the batch: a multiple of every alignment. */
 #define TEST_GUARD 256
 
-/* What the device reports: bytes of local memory, work-items of a work-group, its OpenCL (12 is 1.2). */
+/* The device's reports: bytes of local memory, work-items of a work-group, OpenCL version (12 is 1.2). */
 size_t test_local_memory(void);
 size_t test_group_limit(void);
 
 unsigned test_version(void);
 
-/* Leaves a test whose buffers have so many bytes, where the device allocates less at once or has less than twice that.
+/* Skips a test with buffers of `bytes` bytes if the device's largest buffer is smaller or its memory below twice that.
  */
 void test_need_buffers(size_t bytes);
 
-/* Leaves a test of several queues where a kernel must not run twice at once. */
+/* Skips a test of several queues where a kernel must not run twice at once. */
 void test_need_kernels_at_once(void);
 
-/* Leaves a test of kernels that need so many. */
+/* Skips a test of kernels that need work-groups of 32. */
 #define test_need_group_of_32()                                                                                        \
     ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))
 

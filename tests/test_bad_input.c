@@ -83,7 +83,7 @@ static void bad_input_context(void **state)
     assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
     ipt_context_destroy(context);
 
-    /* The environment counts only where the desc names no device. */
+    /* The environment's IPT_DEVICE counts only if the desc names no device. */
     char *before = test_choose_device("no such device either");
     unsigned char matrix[6] = {1, 2, 3, 4, 5, 6};
     ipt_result result = ipt_transpose(matrix, 2, 3, 1);
@@ -492,7 +492,7 @@ static void bad_input_overlapping_sub_buffers(void **state)
     (void)state;
     cl_uint bits = 0;
     assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL), CL_SUCCESS);
-    size_t unit = bits / 8 < 128 ? 128 : bits / 8; /* PoCL asks for 128, whatever a stand-in tells */
+    size_t unit = bits / 8 < 128 ? 128 : bits / 8; /* PoCL needs 128, also behind a reporting library */
     ipt_plan_desc desc = {.rows = 2 * unit, .cols = 3, .elem_size = 1};
     size_t span = test_span(&desc);
     cl_mem whole = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, 3 * span, NULL, NULL);
@@ -550,7 +550,7 @@ static void bad_input_host(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Each thread has its own text, empty at first, and a success leaves the last one as it is. */
+/* Each thread has its own error text, empty at first. A success does not change it. */
 static void *fail_in_thread(void *context)
 {
     ipt_plan_desc desc = {.rows = 4, .cols = 4};

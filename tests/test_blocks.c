@@ -105,8 +105,8 @@ static void carry_out(model *m, const ipt__command *command)
     }
 }
 
-/* Carries out all commands, each queue's in their order, and the queues as chance will have it: one of them comes first
- * as often as it may. Returns whether the matrix is transposed. */
+/* Executes all commands: those of a queue in order, the queues interleaved at random, with one queue preferred whenever
+ * its next command can run. Returns whether the matrix is transposed. */
 static int transposes_in_some_order(model *m)
 {
     const ipt__command *const commands = m->host_plan.staging.commands;

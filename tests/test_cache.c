@@ -25,7 +25,7 @@
 #endif
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Stand-ins for OpenCL, which count its calls */
+/* OpenCL functions that count calls */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct call_counts {
@@ -34,7 +34,7 @@ typedef struct call_counts {
 
 static pthread_mutex_t calls_lock = PTHREAD_MUTEX_INITIALIZER;
 static call_counts calls;
-static const char *told_driver, *told_name; /* what the device says of itself; NULL: the truth */
+static const char *told_driver, *told_name; /* reported driver and name; NULL: the true ones */
 static int told_no_compiler;
 static int refuse_binaries; /* 1: clCreateProgramWithBinary fails; 2: building such a program does */
 static cl_program binary_program;
@@ -120,7 +120,7 @@ static cl_int CL_API_CALL counted_clGetProgramInfo(cl_program program, cl_progra
     return error;
 }
 
-/* IPT_ENTRY_POINT(name) is the stand-in where STAND_IN_name gives one, and OpenCL's own function else. */
+/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
 #define STAND_IN_clGetDeviceInfo ~, counted_clGetDeviceInfo
 #define STAND_IN_clCreateProgramWithSource ~, counted_clCreateProgramWithSource
 #define STAND_IN_clCreateProgramWithBinary ~, counted_clCreateProgramWithBinary
@@ -130,7 +130,7 @@ static cl_int CL_API_CALL counted_clGetProgramInfo(cl_program program, cl_progra
 #define STAND_IN_OR(...) STAND_IN_SECOND(__VA_ARGS__, ~)
 #define IPT_ENTRY_POINT(name) STAND_IN_OR(STAND_IN_##name, name)
 
-/* How often ipt has listed a folder. */
+/* Number of folder listings by ipt. */
 static int listings;
 
 static DIR *counted_opendir(const char *folder)
@@ -195,7 +195,7 @@ typedef struct file_names {
     size_t count;
 } file_names;
 
-/* What a folder holds; nothing if there is none. */
+/* The files of a folder; none if the folder is missing. */
 static file_names list_folder(const char *folder)
 {
     file_names found = {{{0}}, 0};
@@ -457,7 +457,7 @@ static void seal(content file)
     checksum_of(file, file.bytes + AT_CHECKSUM);
 }
 
-/* What is wrong with a cache file; NULL: nothing. */
+/* Returns the error of a cache file, or NULL. */
 static const char *fault_of(content file)
 {
     unsigned char digest[32];
@@ -696,7 +696,7 @@ static size_t count_programs(const ipt_context *context)
     return programs;
 }
 
-/* Where a folder keeps a context's index-th program. */
+/* The path of a context's index-th program in a folder. */
 static const char *path_of_program(ipt_context *context, size_t index, const char *folder)
 {
     const file_names files = list_folder(folder);
@@ -728,7 +728,7 @@ static void fill_folder(const char *folder, ipt_plan_desc desc, char *path)
     ipt_context_destroy(context);
 }
 
-/* What the kernels of a source are called, without "ipt_k_". */
+/* The names of a source's kernels, without "ipt_k_". */
 static const char *kernel_of(const char *source)
 {
     static char name[64];
@@ -885,7 +885,7 @@ static void cache_user_folder(void **state)
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_true(expect_whole_folder(in_root("home/.cache/ipt")) > 0);
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
-    unsetenv("HOME"); /* then there is none */
+    unsetenv("HOME"); /* now there is no cache folder */
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_int_equal(list_folder(root).count, 2);
 #else
@@ -1166,7 +1166,7 @@ static void cache_damaged_is_replaced(void **state)
     free(other.bytes);
 }
 
-/* Something else stands where the file should. */
+/* A folder, link or pipe has the file's path. */
 static void cache_not_a_file(void **state)
 {
     const char *folder = in_root("folder"), *aside = in_root("aside");
@@ -1257,7 +1257,7 @@ static void cache_not_trusted(void **state)
     assert_int_equal(status.st_mode & 07777, 0600);
     assert_int_equal(use_folder(folder, cached_only(small_plan(4))).sources, 0);
 
-    /* One that cannot be read: what root can always. */
+    /* An unreadable file. Root can read any file. */
     if (geteuid() != 0) {
         assert_int_equal(chmod(path, 0200), 0);
         expect_folder_misses(folder, "mode", 0200);
@@ -1282,7 +1282,7 @@ static void cache_not_trusted(void **state)
     free(good.bytes);
 }
 
-/* Each driver's and device's programs are its own, and stand side by side. */
+/* Each driver and each device has its own programs, in one folder. */
 static void cache_other_driver(void **state)
 {
     const char *folder = in_root("folder");
@@ -1702,7 +1702,7 @@ static void die_while_writing(const char *folder, content entry, char *name)
     }
 }
 
-/* What is left of writers that died long ago goes away; what may still be written stays. Neither is ever used. */
+/* Temporary files of writers that died long ago are removed. Recent ones stay. ipt uses neither. */
 static void cache_stale_temporaries(void **state)
 {
     const char *folder = in_root("folder");
@@ -1789,7 +1789,7 @@ static uint64_t clock_nanoseconds(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Whatever bears a program's name is whole; leftovers bear others. The number of these. */
+/* Every file with a program's name is complete. Returns the number of leftovers, which have other names. */
 static size_t count_leftovers(const char *folder)
 {
     const file_names files = list_folder(folder);
@@ -1830,7 +1830,7 @@ static void cache_killed_while_storing(void **state)
         child = fork();
         assert_true(child >= 0);
         if (!child)
-            for (j = 0;; ++j) { /* each entry twice: where there is none, and in its own place */
+            for (j = 0;; ++j) { /* each entry twice: in an empty place, and over itself */
                 char fresh[PATH_SIZE + 32];
                 snprintf(fresh, sizeof fresh, "%s/%zu", folder, j / 6);
                 if (ipt_cache_store(fresh, entries[j % 3].bytes, entries[j % 3].size))
@@ -2118,7 +2118,7 @@ static void cache_binaries_damaged(void **state)
             bad.bytes[i < 60 ? i : test_random_between(60, payload - 1)] ^= i % 2 ? 1 : 0xff;
         else if (i < 200)
             bad.bytes[test_random_between(payload, good.size - 1)] ^= (unsigned char)(1 << i % 8);
-        else { /* in memory of its own size, so that a tool like valgrind sees what is read behind it */
+        else { /* in memory of its own size, so that valgrind detects reads beyond it */
             free(bad.bytes);
             bad.size = i < 300 ? i - 200 : test_random_between(0, good.size - 1);
             bad.bytes = malloc(bad.size ? bad.size : 1);
@@ -2225,7 +2225,7 @@ static void cache_store(void **state)
     free_entries(&set);
 }
 
-/* What another compiler made, for a target that is not at hand, is packed as it is and left alone. */
+/* Another compiler's code for an absent target is packed unchanged. */
 static void cache_entry_for_another_target(void **state)
 {
     static const char code[] = "not really code";
@@ -2382,7 +2382,7 @@ static void cache_profile_executes_nothing(void **state)
     assert_memory_equal(data, before, sizeof data);
     clReleaseMemObject(buffer);
 
-    assert_int_equal(ipt_context_entry_count(planning), 2); /* the last: what the profile says of the device */
+    assert_int_equal(ipt_context_entry_count(planning), 2); /* the last: the profile's facts about the device */
     assert_string_equal(ipt_context_entry_source(planning, 0, NULL), ipt_plan_source(plan, 0));
     EXPECT_ERROR(ipt_context_entry(planning, 0, NULL, NULL, 0, NULL, 0, &bytes), IPT_ERROR_UNSUPPORTED, NULL);
     EXPECT_ERROR(ipt_context_entry(planning, 1, NULL, NULL, 0, NULL, 0, &bytes), IPT_SUCCESS, NULL);
@@ -2398,7 +2398,7 @@ static void cache_profile_executes_nothing(void **state)
 
 enum { LINE_REMOVED, LINE_DOUBLED, LINE_UNKNOWN, NUMBER_A_WORD, NUMBER_NEGATIVE, NUMBER_HUGE, EDITS };
 
-/* Text with its index-th line changed, to be freed; NULL if the change does not apply to it, or there is no such. */
+/* Returns a copy of text with its index-th line changed. NULL if the line is missing or the change does not apply. */
 static char *edited(const char *text, size_t index, int edit)
 {
     static const char *const in_place_of_number[] = {"", "", "", "word", "-1", "99999999999999999999999"};
@@ -2434,7 +2434,7 @@ static int starts_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
-/* Is the line's text anybody's, so that only its place tells? */
+/* Whether the line may contain any text. */
 static int is_free_text(const char *text, size_t index)
 {
     while (index--)
@@ -2462,7 +2462,7 @@ static void cache_profile_damaged(void **state)
             char where[32];
             if ((edit >= NUMBER_A_WORD && is_free_text(text, index)) || !(bad = edited(text, index, edit)))
                 continue;
-            /* The line that is wrong is the one that stands in another's place. */
+            /* The reported line is the one at the wrong position. */
             snprintf(where, sizeof where, "line %zu", index + 1 + (edit == LINE_DOUBLED));
             context = (ipt_context *)&desc;
             if (try_profile(bad, &context) != IPT_ERROR_INVALID_ARGUMENT || context ||
@@ -2483,7 +2483,7 @@ static void cache_profile_damaged(void **state)
     sprintf(bad, "%smore\n", text);
     EXPECT_ERROR(try_profile(bad, &context), IPT_ERROR_INVALID_ARGUMENT, "line");
 
-    /* It stands in a device's place. */
+    /* It replaces a device. */
     desc.profile = text;
     EXPECT_ERROR(ipt_context_create(&desc, &context), IPT_ERROR_INVALID_ARGUMENT, "profile");
     EXPECT_ERROR(ipt_context_profile(NULL, bad, length, NULL), IPT_ERROR_INVALID_ARGUMENT, "context");

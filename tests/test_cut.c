@@ -26,7 +26,7 @@ typedef struct store {
     const void *prepared;               /* by the last step that was ready, and a copy of it */
     unsigned char *copy;
     size_t copy_bytes, changed;
-    unsigned char *memory, *told; /* the step memory, and another that receives what ready tells; NULL: not kept */
+    unsigned char *memory, *told; /* the step memory, and a copy of the pieces that ready reports; NULL: not kept */
     size_t (*pieces)[2];          /* where in it each step's piece lies, and its bytes */
     size_t break_at, last_calls;  /* break_at: after its ready, last_calls calls succeed; SIZE_MAX: none */
 } store;
@@ -103,7 +103,7 @@ static int store_ready(size_t step, size_t steps, const void *content, size_t by
     assert_true(content && bytes);
     assert_true(step < steps && (!its->steps || its->steps == steps));
     its->steps = steps;
-    /* What the last step has prepared can still be written again, up to here. */
+    /* The piece of the last step must stay unchanged up to here. */
     its->changed += its->prepared && memcmp(its->prepared, its->copy, its->copy_bytes) != 0;
     if (step == its->stop_at)
         return 1;
@@ -442,7 +442,7 @@ static void cut_moves_and_expressions(void **state)
 /* Interrupted */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A storage that breaks in the middle of anything, again and again: each time a new plan goes on. */
+/* A storage that fails at random places, again and again. Each time a new plan resumes. */
 static void cut_resume(void **state)
 {
     (void)state;
@@ -473,7 +473,7 @@ static void cut_resume(void **state)
             if (result == IPT_ERROR_STORAGE)
                 assert_true(store_holds(its, its->before));
             unharmed += result == IPT_ERROR_STORAGE;
-            if (++breaks % 1000 == 0) /* it would never end where nothing comes of a few calls */
+            if (++breaks % 1000 == 0) /* with too few calls for any progress, it would never end */
                 its->calls_left = -1;
             its->calls_left = -1;
             ipt_plan_destroy(plan);
@@ -548,7 +548,7 @@ static void keep_what_is_needed(store *its, const ipt_plan *plan, size_t bytes)
     its->stop_at = its->break_at = SIZE_MAX;
 }
 
-/* Ends an execution behind the step `at`: before the next one's ready, or in the middle of what follows. */
+/* Ends an execution after the step `at`: before the next step's ready, or later, at random. */
 static ipt_result end_behind(store *its, ipt_plan *plan, size_t at)
 {
     ipt_storage storage = store_of(its, its->memory);
@@ -774,7 +774,7 @@ static void cut_limits_too_small(void **state)
                                   test_number(*limit));
                 assert_null(plan);
             }
-            /* What the message proposes does. */
+            /* The limit that the message recommends is enough. */
             const char *text = strstr(ipt_context_error(NULL), "bytes: ");
             assert_non_null(text);
             assert_int_equal(sscanf(text, stored ? "bytes: some %lu" : "bytes: %lu", &enough), 1);

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the device says and does instead of the truth. */
+/* The simulated device: its reports and its faults. */
 typedef struct told_device {
     const char *extensions, *version; /* NULL: the truth */
-    size_t sizes[4];                  /* of its sub-groups, as it reports them */
-    unsigned size;                    /* as they are; 0: there are none, so that nothing that uses them builds */
-    int broken; /* 1: lanes do not see the value that another one hands out; 2: lane 1 is left out of a sum, unless all
-                 * lanes have their bit in it */
+    size_t sizes[4];                  /* of its sub-groups, as reported */
+    unsigned size;                    /* their true size; 0: programs with sub-groups do not build */
+    int broken; /* 1: lanes do not receive a broadcast value; 2: a sum omits lane 1, unless all lanes have their bit
+                 * in it */
     cl_ulong atomics; /* the capabilities; ~0: the truth */
     int refuses;      /* programs that take much local memory do not build */
 } told_device;
@@ -109,8 +109,8 @@ static unsigned long told_tile(const char *text)
     return at ? strtoul(at + sizeof name - 1, NULL, 10) : 0;
 }
 
-/* Hands the compiler a text that makes sub-groups of work-groups, where one asks for them and the device is told to
- * have some. */
+/* Gives the compiler source that emulates sub-groups by work-groups, if the source uses sub-groups and the device
+ * reports some. */
 static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                                              const size_t *lengths, cl_int *error)
 {
@@ -156,7 +156,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
 #undef clCreateProgramWithSource
 #include "test.h"
 
-/* Whether the plan has a program of a kernel whose text says so. */
+/* Whether the source of one of the plan's programs of this kernel contains the text. */
 static int source_says(const ipt_plan *plan, const char *kernel, const char *what)
 {
     size_t i;
@@ -183,7 +183,7 @@ static void check_chains(const told_device *device, unsigned sub_group, unsigned
     told = device;
     context_desc.context = test_cl_context;
     context_desc.device = test_device;
-    context_desc.max_local_memory = 9216; /* what chains need here; panels would need more groups than there are */
+    context_desc.max_local_memory = 9216; /* enough for chains; panels would need more work-groups than run at a time */
     context_desc.resident_groups = 1;
     assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
     for (pass = 0; pass < 2; ++pass)

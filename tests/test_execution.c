@@ -328,7 +328,7 @@ static void execution_after_many_others(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What one thread works on: prepared and checked by the main thread, because cmocka's failures are for that one. */
+/* The work of one thread. The main thread prepares and checks it, because cmocka's failures work only there. */
 typedef struct worker {
     pthread_t thread;
     cl_command_queue queue;
@@ -495,7 +495,7 @@ static void execution_failed_wait_event(void **state)
         cl_event event = execute(plan, queue, &job, 1, &gate);
         assert_int_equal(clSetUserEventStatus(gate, -1), CL_SUCCESS);
         assert_int_not_equal(clWaitForEvents(1, &event), CL_SUCCESS);
-        /* Intel's runtime for CPUs says so there only: the command's status becomes CL_COMPLETE. */
+        /* Intel's runtime for CPUs reports the failure only there: the command's status becomes CL_COMPLETE. */
         assert_true(status_of(event) < 0 || platform_has_name("Intel(R) OpenCL"));
         clReleaseEvent(event);
 

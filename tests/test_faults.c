@@ -284,7 +284,7 @@ static void faults_execute(void **state)
             break;
         }
     }
-    /* How much of it is enqueued before the last call depends on the device: one launch may be all. */
+    /* The number of commands before the last call depends on the device. One launch may be all. */
     assert_true(untouched > 5 && untouched + incomplete > 50 && n < NEVER);
     calls_left = -1;
     clReleaseMemObject(buffer);

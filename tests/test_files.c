@@ -125,7 +125,7 @@ static void finish(run *its)
         fclose(log);
 }
 
-/* Runs it to its end; its exit code must be that. */
+/* Runs `ipt transpose` to its end and checks the exit code. */
 #define transpose(code, ...)                                                                                           \
     do {                                                                                                               \
         const char *const transpose_words[] = {__VA_ARGS__, NULL};                                                     \
@@ -152,7 +152,7 @@ typedef struct matrix {
     ipt_plan_desc desc;
     size_t bytes;
     unsigned char *before, *after;
-    char raw[80]; /* an option that tells its shape, if it has no header */
+    char raw[80]; /* the option with its shape, if it has no header */
 } matrix;
 
 static void write_file(const char *path, const void *bytes, size_t count)
@@ -213,7 +213,7 @@ static int file_holds(const unsigned char *bytes, size_t count)
     return same;
 }
 
-/* So many bytes for the matrix. */
+/* The option that limits the matrix's memory. */
 static const char *memory_option(size_t bytes)
 {
     static char option[60];
@@ -380,7 +380,7 @@ static void tool_files_without_journal(void **state)
     (void)state;
     matrix its = make_matrix(1501, 1203, 4, 1);
     transpose(0, its.raw, memory_option(1 << 20), "--no-journal", file_path);
-    expect_said("there is no journal: if this is stopped before its end, the file is lost");
+    expect_said("no journal is kept: if this process stops before its end, the file is lost");
     assert_true(file_holds(its.after, its.bytes));
     transpose(1, "--resume", file_path);
     expect_said("no journal");
@@ -393,7 +393,7 @@ static void tool_files_without_journal(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* What must not be gone on with */
+/* Journals that must not be resumed */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static unsigned char *read_journal(size_t *bytes)
@@ -432,7 +432,7 @@ static void tool_files_bad_journals(void **state)
     const size_t head_pages = 4096; /* this file has no header, so that the head takes less than a page */
     assert_non_null(bad);
     while (head_pages > head && !good[head_pages - 1 - head])
-        ++head; /* zeros behind the head */
+        ++head; /* zeros after the head */
     head = head_pages - head;
     for (int i = 0; i < 30; ++i) { /* a flipped bit of the head, magic and version included */
         memcpy(bad, good, bytes);
@@ -446,7 +446,7 @@ static void tool_files_bad_journals(void **state)
     bad[head_pages + 512] ^= 1;
     write_file(journal_path, bad, bytes);
     expect_refused("is damaged: its state is");
-    memset(bad + 2 * head_pages, 0x5a, bytes - 2 * head_pages); /* what the state speaks of */
+    memset(bad + 2 * head_pages, 0x5a, bytes - 2 * head_pages); /* the table and the memory */
     memcpy(bad, good, 2 * head_pages);
     write_file(journal_path, bad, bytes);
     expect_refused("is damaged: its table is");
@@ -486,8 +486,7 @@ static void tool_files_bad_journals(void **state)
     end_matrix(&its);
 }
 
-/* Whatever a journal holds that is needed to go on is checked before anything is written, what earlier steps have left
- * there included. */
+/* A resumption checks every part of the journal that it needs before it writes, also the pieces of earlier steps. */
 static void tool_files_damaged_journals(void **state)
 {
     (void)state;
@@ -517,7 +516,7 @@ static void tool_files_damaged_journals(void **state)
             *byte ^= 0x20;
             pieces += step + 1 < left.ready;
         }
-        left.pieces[left.ready - 1].offset ^= 64; /* where it looks for the last one */
+        left.pieces[left.ready - 1].offset ^= 64; /* where it expects the last one */
         expect_refused("is damaged: its table is");
         left.pieces[left.ready - 1].offset ^= 64;
         ipt_plan_destroy(plan);
@@ -598,7 +597,7 @@ static void tool_files_that_shrink(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Other names, copies, and what crashes and backups leave */
+/* Other names, copies, and files that crashes and backups leave */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *in_directory(const char *name)
@@ -631,7 +630,7 @@ static void copy_file(const char *from, const char *to)
     assert_int_equal(fclose(target), 0);
 }
 
-/* A file under this name is not transposed anew, and its transposition goes on. */
+/* The tool does not transpose this file anew, but resumes its transposition. */
 static void expect_goes_on(const char *name, const matrix *its, int line)
 {
     const char *const anew[] = {its->raw, name, NULL}, *const resume[] = {"--resume", name, NULL};
@@ -732,7 +731,7 @@ static void tool_files_copies(void **state)
     write_file(file_path, its.before, its.bytes);
     assert_int_equal(rename(in_directory("copy.ipt-journal"), journal_path), 0);
     assert_int_equal(rename(file_path, in_directory("away")), 0);
-    write_file(file_path, its.before, its.bytes); /* another one in its place */
+    write_file(file_path, its.before, its.bytes); /* another file replaces it */
     transpose(1, file_path);
     expect_said("is the journal of another file");
     expect_said("remove the journal");
@@ -743,7 +742,7 @@ static void tool_files_copies(void **state)
     end_matrix(&its);
 }
 
-/* Opens the journal in its place. */
+/* Opens the journal under its own name. */
 static journal open_journal(void)
 {
     journal opened;
@@ -763,7 +762,7 @@ static void expect_both_refused(const matrix *its, const unsigned char *content,
     assert_true(file_holds(content, its->bytes));
 }
 
-/* What a kill between the last step and the journal's end leaves, and what an old journal says. */
+/* A journal left by a kill between the last step and the journal's end, and an old journal. */
 static void tool_files_left_journals(void **state)
 {
     (void)state;
@@ -775,7 +774,7 @@ static void tool_files_left_journals(void **state)
         copy_file(journal_path, kept);
         transpose(0, "--resume", file_path);
         transpose(1, "--resume", file_path);
-        expect_said("there is no journal of it");
+        expect_said("the file has no journal");
         if (with_headers || attributes)
             expect_said("no mark");
 

@@ -189,7 +189,7 @@ static void metered_free(void *pointer, void *user)
     free(block);
 }
 
-/* A life from context to destruction; returns the first failure. Its data is right where there is none. */
+/* From creating a context to destroying it. Returns the first failure. Without a failure the data is correct. */
 static ipt_result metered_life(meter *count, size_t *calls_before_execute, size_t *calls_after_execute)
 {
     static const ipt_plan_desc desc = {.rows = 67, .cols = 143, .elem_size = 4, .batch = 2};
@@ -280,7 +280,7 @@ static void host_logger(void **state)
     (void)state;
     heard count = {0};
     ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .logger = {listen, &count}};
-    context_desc.resident_groups = 64; /* else a plan on a busy GPU counts again, and says so */
+    context_desc.resident_groups = 64; /* otherwise a plan on a busy GPU measures them again, and logs it */
     ipt_plan_desc desc = {.rows = 67, .cols = 143, .elem_size = 4}, wrong = {.rows = 1};
     ipt_context *context = NULL;
     ipt_plan *none = NULL;

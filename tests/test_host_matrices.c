@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Stand-ins for OpenCL, which count its calls and objects, and let calls fail */
+/* OpenCL functions that count calls and objects, and can fail */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* clang-format off */
@@ -259,9 +259,9 @@ static cl_int CL_API_CALL watch_clFinish(cl_command_queue queue)
     return fails ? CL_OUT_OF_RESOURCES : error;
 }
 
-/* A command was enqueued with this event, for which ipt has asked or not. One that is apart from the host's memory when
- * the call returns comes without: it fills the workspace, or has blocked. A blocking write's event may complete later:
- * Intel's runtime hands it a copy of what is to be written. */
+/* Notes an enqueued command and its event, which ipt requested or not. A command without a requested event must not use
+ * host memory after the call returns: it fills the workspace, or has blocked. The event of a blocking write may
+ * complete later, because Intel's runtime copies the data first. */
 static void note_command(cl_command_queue queue, cl_event event, int asked, int is_kernel)
 {
     cl_device_id device = NULL;
@@ -369,7 +369,7 @@ static ipt_context *open_in(cl_context cl, cl_device_id device, ipt_allocator al
     return context;
 }
 
-/* A context whose device says that its memory is the host's (UNIFIED) or not, or that it is a GPU. */
+/* A context whose device reports unified memory (UNIFIED), separate memory, or that it is a GPU. */
 enum { SEPARATE, UNIFIED, GPU_LIKE };
 static ipt_context *open_context(int kind)
 {
@@ -398,10 +398,10 @@ static ipt_plan *make_plan(ipt_context *const *contexts, size_t split, const ipt
     return plan;
 }
 
-/* A batch in host memory with bytes around it that must stay as they are. */
+/* A batch in host memory with guard bytes around it. */
 typedef struct piece {
     ipt_plan_desc desc;
-    ipt_context *pinned_by; /* NULL: memory of malloc's */
+    ipt_context *pinned_by; /* NULL: from malloc */
     unsigned char *raw, *data, *before, *after;
     size_t size, place;
 } piece;
@@ -600,7 +600,7 @@ typedef struct scene {
     ipt_plan_desc desc;
     int kind;    /* of the contexts */
     int pinned;  /* data is in pinned memory */
-    long sparse; /* behind the n-th call, n / sparse do not fail; 0: each does */
+    long sparse; /* after the n-th call, n / sparse calls succeed; 0: each fails */
     size_t split;
     living before;
     ipt_context *contexts[2];
@@ -859,7 +859,7 @@ static void expect_error(ipt_result result, ipt_result expected, const char *men
                  value ? value : "", text);
 }
 
-/* Makes a plan and executes it on fresh data, which then holds the result, or is as it was; returns what failed. */
+/* Creates a plan and executes it on new data. The data then is the result, or unchanged. Returns the first failure. */
 static ipt_result attempt(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan = NULL;
@@ -1027,7 +1027,7 @@ static void hostm_progress(void **state)
             again(&s.p);
             const ipt_result result = ipt_plan_execute_host_with(s.plan, s.p.data, &options);
             const size_t bytes = test_matrix_bytes(&s.desc) * (s.desc.batch ? s.desc.batch : 1);
-            /* What is cut is shuffled by the host, too; what is left over is lifted to elsewhere by a read. */
+            /* The host also shuffles a cut matrix. A read saves the remaining rows elsewhere. */
             const int cut = s.desc.max_device_memory != 0;
             int good = !told.wrong && told.total >= 2 * bytes && told.total <= (cut ? 3 : 2) * bytes;
             if (result == IPT_SUCCESS)
@@ -1096,11 +1096,11 @@ static void with_faults(int all_after, int kept_plan)
                 complain(&s.desc, ipt_result_string(result));
                 print_error("%s: call %ld (%s) failed%s: %s, %d commands still under way\n", s.name, n,
                             failed < 0 ? "none" : call_names[failed], all_after ? ", and all after it" : "",
-                            is_before(&s.p)  ? "as it was"
+                            is_before(&s.p)  ? "unchanged"
                             : is_after(&s.p) ? "the result"
                                              : "neither",
                             busy);
-                assert_true(++bad < 10); /* the first few of them tell the most */
+                assert_true(++bad < 10); /* the first few say the most */
             }
             incomplete += result == IPT_ERROR_INCOMPLETE;
             untouched += result && result != IPT_ERROR_INCOMPLETE;
@@ -1151,7 +1151,7 @@ static void hostm_faults_of_builds(void **state)
             arm(n, 0, failing[f]);
             result = ipt_plan_execute_host(plan, p.data);
             disarm();
-            /* A GPU may do without a program that takes much local memory. */
+            /* A GPU may work without a program that needs much local memory. */
             assert_true((result == IPT_SUCCESS) == (failed_call < 0) || (!result && !context->limits.cpu));
             assert_true(result ? is_before(&p) : is_after(&p));
             assert_true(executes(plan, &p));
@@ -1257,7 +1257,7 @@ static void hostm_device_memory(void **state)
     ipt_context_destroy(context);
 }
 
-/* A number of /proc/self/status in bytes; 0 where there is none. */
+/* A number of /proc/self/status in bytes; 0 if it is missing. */
 static size_t status_of(const char *name)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -1319,7 +1319,7 @@ static void hostm_shared_takes_no_memory(void **state)
 typedef struct follower {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int open, cancel; /* open: progress goes on */
+    int open, cancel; /* open: progress continues */
     int waiting, finished;
     ipt_result result;
     char words[256];

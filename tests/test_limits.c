@@ -10,7 +10,7 @@
 
 enum { MIB = 1 << 20, BUFFERS_MOST = 256 };
 
-/* What the device says and does instead of the truth. Zeros: the truth. */
+/* The simulated device: its reports and its limits. Zeros: the true ones. */
 typedef struct told_device {
     cl_ulong allocation, global; /* bytes of a buffer, and of all of them */
     int takes_more;              /* it takes buffers of any size, whatever it says */
@@ -264,7 +264,7 @@ static void limits_more_than_told(void **state)
     close_context(context);
 }
 
-/* What was forced is not replaced: the message tells the limit and what to do. */
+/* Forced parameters are not replaced. The message names the limit and what to do. */
 static void limits_forced(void **state)
 {
     static const told_device device = {4 * MIB, 64 * MIB, 0, CL_INVALID_BUFFER_SIZE, 0, 0, 0, NULL};
@@ -447,7 +447,7 @@ static const ipt_plan_desc anywhere[] = {
     {.rows = 320, .cols = 320, .elem_size = 4},  {.rows = 3000, .cols = 17, .elem_size = 8},
     {.rows = 17, .cols = 3000, .elem_size = 16}, {.rows = 7, .cols = 9, .elem_size = 4, .batch = 300}};
 
-/* Host memory at any address, in the host's memory and apart from it, on CPUs and GPUs. */
+/* Host matrices at any address, with unified and with separate memory, on CPUs and GPUs. */
 static void limits_any_address(void **state)
 {
     static const told_device devices[] = {{0, 0, 0, 0, 1, 1, 0, NULL}, {0, 0, 0, 0, 1, 0, 0, NULL}, {0}};
@@ -597,7 +597,7 @@ static void limits_types(void **state)
     close_context(context);
 }
 
-/* No message tells a number where there is no limit, or the name of a limit that nobody has set. */
+/* No message names a number without a limit, or a limit that is not set. */
 static void limits_untold(void **state)
 {
     static const told_device little = {0, 4 * MIB, 1, 0, 1, 0, 0, NULL}, unified = {0, 0, 0, 0, 1, 1, 0, NULL};

@@ -295,8 +295,8 @@ static void make_problem(ipt__problem *problem, int device, size_t local_memory,
     problem->panel.narrow = (rows < cols ? rows : cols) * elem_size <= IPT__NARROW_BYTES;
 }
 
-/* What panel.cl takes for granted: the chunks cover their panels, a chunk fits local memory, its rows begin alike for a
- * work-item, an order's work-groups run together, and all counts fit 32 bits. */
+/* Checks the assumptions of panel.cl: the chunks cover their panels, a chunk fits local memory, its rows begin alike
+ * for a work-item, a ticket group's work-groups run together, and all counts fit 32 bits. */
 static void check_chunks(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     const ipt__chunks *const chunks = &stage->panel;
@@ -339,7 +339,7 @@ static void check_chunks(const ipt__problem *problem, const ipt__layout *layout,
     }
 }
 
-/* What holds of every layout: the stages cover the matrix, and no stage takes more than the workspace. */
+/* Checks a layout: the stages cover the matrix, and no stage takes more than the workspace. */
 static void check_layout(const ipt__problem *problem, const ipt__layout *layout)
 {
     const size_t elements = problem->desc.rows * problem->desc.cols;

@@ -68,7 +68,7 @@ static ipt_plan *make_plan(ipt_context *context, const ipt_plan_desc *desc)
 
 static const ipt_plan_desc shape = {.rows = 90, .cols = 23, .elem_size = 4, .sequence = IPT_SEQUENCE_TWO_PASS};
 
-/* What most of these tests need: two OpenCL contexts, of which the plan is for the first. */
+/* The objects that most of these tests need: two OpenCL contexts, and a plan for the first. */
 typedef struct world {
     long objects, memory;
     cl_context cl, other_cl;
@@ -779,7 +779,7 @@ static void misuse_pinned_memory_left(void **state)
     close_world(&w);
 }
 
-/* A failed execution leaves the plan as it is: it may be described, executed, and destroyed. */
+/* A failed execution does not change the plan: it may be described, executed, and destroyed. */
 static void misuse_after_failures(void **state)
 {
     static const fake_device devices[] = {FAKE_CPU, FAKE_GPU, FAKE_TOGETHER};

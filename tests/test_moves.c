@@ -24,7 +24,7 @@ static void moves_all(void **state)
             }
 }
 
-/* Those that transpose can be had in any way of transposing. */
+/* Moves that transpose work with every sequence. */
 static void moves_sequences(void **state)
 {
     (void)state;
@@ -56,8 +56,8 @@ static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move mo
     return count;
 }
 
-/* What the manual says of passes: none more for small matrices of a batch, one for large ones, one alone for what does
- * not transpose, and for an expression one only where that or a cycle has no better place. */
+/* The number of passes is as in the manual. Beyond the transposition: none for small matrices of a batch, one for large
+ * matrices, one for an expression if no other pass can apply it. Moves that do not transpose: one in all. */
 static void moves_passes(void **state)
 {
     const ipt_plan_desc small = {.rows = 8, .cols = 5, .batch = 900}, large = {.rows = 1500, .cols = 1301},
@@ -229,7 +229,7 @@ static void moves_bad_input(void **state)
         assert_null(plan);
         test_expect_error(result, IPT_ERROR_INVALID_ARGUMENT, wrong[i].name, wrong[i].value);
     }
-    /* What the device's compiler refuses is told in its words, and does no harm to others. */
+    /* If the device's compiler refuses an expression, the message quotes the compiler. Other plans are unaffected. */
     static const char *const broken[][2] = {
         {"x + undeclared_name", "float"}, {"x", "double"}, {"x", "nonsense"}, {"(x", "float"}};
     for (size_t i = 0; i < TEST_COUNT(broken); ++i) {

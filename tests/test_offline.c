@@ -44,8 +44,7 @@ static const char with_instructions[] =
     "    __asm__ volatile(\"red.release.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n"
     "}\n";
 
-/* What is read behind a barrier was written before it by another work-item: in PTX, too, the load has to come behind.
- */
+/* A load after a barrier reads what another work-item wrote before the barrier. PTX must keep the load after it. */
 static const char with_barrier[] = "#define IPT_GROUP_SIZE 64\n"
                                    "__kernel void follows(__global uint *words)\n"
                                    "{\n"
@@ -102,7 +101,7 @@ static offline_target target_of(const char *name)
     return target;
 }
 
-/* Whether a target's programs are all installed and can read libclc; if not, reason says what is missing. */
+/* Whether a target's programs are all installed and can read libclc; if not, reason names what is missing. */
 static bool has(const char *name, char reason[OFFLINE_MESSAGE_SIZE])
 {
     static const char nothing[] = "__kernel void nothing(__global uint *words)\n{\n    words[0] = 0;\n}\n";
@@ -130,7 +129,7 @@ static void need(const char *name)
     }
 }
 
-/* The targets that can be tried; the others are named. Leaves the test if there is none. */
+/* Lists the usable targets and names the others. Skips the test if no target is usable. */
 static void need_any(bool usable[TEST_COUNT(target_names)])
 {
     char reason[OFFLINE_MESSAGE_SIZE];
@@ -310,7 +309,7 @@ static void offline_compiles_kernels(void **state)
     }
 }
 
-/* What OpenCL C 1.2 does not have. */
+/* Features that OpenCL C 1.2 lacks. */
 static void offline_compiles_later_kernels(void **state)
 {
     static const char *const options[] = {"-cl-std=CL2.0", "-cl-std=CL3.0"};
@@ -409,11 +408,11 @@ static void offline_refuses_undefined_functions(void **state)
         expect_refusal("amdgcn:gfx90a", with_undefined, "-cl-std=CL1.2", "elsewhere");
     }
     need("ptx:sm_80");
-    expect_refusal("ptx:sm_80", with_undefined, "-cl-std=CL1.2", "the text calls elsewhere");
+    expect_refusal("ptx:sm_80", with_undefined, "-cl-std=CL1.2", "the source calls elsewhere");
     /* Built-ins that libclc does not have, one of them of a later standard. */
     expect_refusal("ptx:sm_80", "__kernel void tells(__global uint *words)\n{\n    printf(\"%u\", words[0]);\n}\n",
-                   "-cl-std=CL1.2", "the text calls printf");
-    expect_refusal("ptx:sm_80", kernel_text(IPT__KERNEL_swap, 3), "-cl-std=CL3.0", "the text calls _Z2");
+                   "-cl-std=CL1.2", "the source calls printf");
+    expect_refusal("ptx:sm_80", kernel_text(IPT__KERNEL_swap, 3), "-cl-std=CL3.0", "the source calls _Z2");
 }
 
 static void offline_refuses_ptx_without_kernels(void **state)
@@ -610,7 +609,7 @@ static void offline_keeps_loads_behind_barriers(void **state)
     free(code);
 }
 
-/* What the later programs refuse is not handed out, and what they say is cut. */
+/* Code that a later program refuses is not returned. Long messages are cut. */
 static void offline_minds_the_checkers(void **state)
 {
     (void)state;

@@ -211,7 +211,7 @@ static void count_builds(const char *message, void *user)
 
 static ipt_context *make_listening_context(int *builds)
 {
-    /* What is measured on a busy machine differs from time to time, and with it which kernels a plan takes. */
+    /* Measurements on a busy machine vary, and the choice of kernels with them. */
     ipt_context_desc desc = {
         .context = test_cl_context, .device = test_device, .logger = {count_builds, builds}, .resident_groups = 16};
     ipt_context *context = NULL;

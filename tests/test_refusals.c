@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a device says instead of what the stand-in says; NULL and 0: as it does. */
+/* The device's reports; NULL and 0: those of the OpenCL stub. */
 static struct {
     const char *version;
     cl_ulong local_memory;
@@ -74,7 +74,7 @@ static void refusals_of_devices(void **state)
     assert_int_equal(fake_living(), living);
 }
 
-/* What drivers say of handles that are none becomes an invalid argument with its name. */
+/* The drivers' errors about invalid handles become INVALID_ARGUMENT with the argument's name. */
 static void refusals_of_handles(void **state)
 {
     static const struct {
@@ -129,7 +129,8 @@ static void refusals_of_handles(void **state)
     assert_int_equal(fake_living(), living);
 }
 
-/* A context made from a profile plans only: what needs a device says so. And a profile's lines have a length. */
+/* A context made from a profile only plans: calls that need a device report this. A profile's lines have a length
+ * limit. */
 static void refusals_without_device(void **state)
 {
     static char text[8000], longer[8000 + 4 * 480];
@@ -179,7 +180,7 @@ static void keep_message(const char *message, void *user)
     strncpy(logged, message, sizeof logged - 1);
 }
 
-/* A cache folder with a name that no path can be made of: nothing is kept, the log says why, and all else goes on. */
+/* A cache folder with a name that is too long for a path: ipt caches nothing, logs the reason, and works otherwise. */
 static void refusals_of_long_folder(void **state)
 {
     static char folder[20000];

@@ -63,7 +63,8 @@ static void print_seed_fields(const ipt_plan_desc *desc)
                 ipt_format_string(desc->to));
 }
 
-/* Right, or UNSUPPORTED with the name in the message where that is allowed. Says which. */
+/* Checks the result, or if may_fail the error UNSUPPORTED with the name in its message. Returns whether it transposed.
+ */
 static int transposes_or_names(ipt_context *context, const ipt_plan_desc *desc, int may_fail, const char *name)
 {
     const ipt_result result = test_try(context, desc);
@@ -83,7 +84,7 @@ static int needs_more_local_memory(const ipt_plan_desc *desc)
     return desc->rows * desc->cols * desc->elem_size + 1024 > test_local_memory();
 }
 
-/* A stage's line in the description ends in "by NAME", or goes on after a comma. */
+/* A stage's line in the description ends in "by NAME", or continues after a comma. */
 static int is_served_by(const ipt_plan *plan, const char *name)
 {
     char text[80];
@@ -423,7 +424,7 @@ static void seeds_in_the_plan(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Where the element of these coordinates lies: M', m, N', n, each below its size, in the order of the factors. */
+/* The place of the element with these coordinates in M', m, N', n, each below its size. */
 static size_t place_in(ipt_format format, const size_t sizes[4], const size_t coordinates[4])
 {
     size_t place = 0;
@@ -674,8 +675,8 @@ static int run_padded(ipt_plan *plan, const ipt_plan_desc *desc)
     return right;
 }
 
-/* Makes the plan, runs it, and destroys it. The padding goes to *pad_rows and *pad_cols. Returns 0 where there is no
- * plan for a sequence that may have none. */
+/* Makes the plan, runs it, and destroys it. The padding goes to *pad_rows and *pad_cols. Returns 0 if a
+ * sequence that need not have a plan has none. */
 static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *pad_rows, size_t *pad_cols)
 {
     ipt_plan_desc desc = *shape;

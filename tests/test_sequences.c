@@ -1,5 +1,5 @@
 /* Contract: a forced sequence gives the right result with every tile that divides the matrix, or fails with the reason.
- * Sequences 3.3 to 4.3 may be unsupported as a whole; the message says so. */
+ * Sequences 3.3 to 4.3 may be unsupported as a whole, with a message about it. */
 #include "test.h"
 
 static int needs_tile_m(ipt_sequence sequence)

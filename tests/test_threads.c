@@ -24,7 +24,7 @@ static const ipt_plan_desc shapes[] = {
     {.rows = 90, .cols = 23, .elem_size = 4, .flags = IPT_NO_COOPERATIVE, .sequence = IPT_SEQUENCE_TWO_PASS},
 };
 
-/* What all threads of a test have in common, and what one has for itself. */
+/* The data that all threads of a test share, and the data of one thread. */
 typedef struct common {
     fake_device device;
     cl_context cl;
@@ -77,7 +77,7 @@ static void together(common *all, void (*work)(job *))
             fail_msg("thread %d: the check in line %d has failed", i, jobs[i].line);
 }
 
-/* desc: of a plan that all share; NULL: there is none. */
+/* desc: of a plan that all threads share; NULL: no plan. */
 static common open_common(fake_device device, const char *folder, const ipt_plan_desc *desc)
 {
     common all;
@@ -264,8 +264,8 @@ static void threads_outlive_the_context(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What a context keeps: wisdom, entries, pinned memory, the profile. The texts of entries live until a trim, so nobody
- * trims here. */
+/* Uses the parts of a context: wisdom, entries, pinned memory, the profile. Entries' texts live until a trim, so no
+ * thread trims here. */
 static void use_what_is_kept(job *job)
 {
     ipt_context *const context = job->all->context;
@@ -356,7 +356,7 @@ static void threads_share_a_cache_folder(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Executions by threads of ipt's own, of plans that all share, of which each call takes its turn. */
+/* Executions by ipt's own threads, of plans that all callers share. Each call waits for its turn. */
 typedef struct ending {
     pthread_mutex_t lock;
     pthread_cond_t ended;

@@ -35,7 +35,7 @@ enum {
 /* Running programs, and files */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What a program left. */
+/* The exit code and output of a program. */
 typedef struct outcome {
     int code; /* the exit code; -1 if a signal ended it */
     char output[OUTPUT_SIZE], errors[OUTPUT_SIZE];
@@ -454,7 +454,7 @@ static void expect_transposed(content before, content now, size_t offset, size_t
     }
 }
 
-/* Also where there is no NumPy; with a header that NumPy can read and does not write. */
+/* Needs no NumPy. NumPy can read such a header, but does not write it. */
 static void test_file_by_hand(void **state)
 {
     (void)state;
@@ -596,7 +596,7 @@ static void test_bad_headers(void **state)
     expect_refusal_unchanged(path, NULL, "dimensions", __LINE__);
 }
 
-/* A good file cut off at every length up to its data, and one byte before its end and one byte behind it. */
+/* A good file cut off at every length up to its data, and one byte before its end and one byte after it. */
 static void test_wrong_lengths(void **state)
 {
     (void)state;
@@ -673,7 +673,7 @@ static void test_failing_writes(void **state)
 {
     (void)state;
     const char *path = in_directory("row.npy");
-    static char text[6000]; /* spaces put the shape behind the limit */
+    static char text[6000]; /* spaces move the shape beyond the limit */
     snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': %*s(1, 4), }", 5000, "");
     write_npy(path, 1, text, strlen(text), 16);
     const content before = read_content(path);
@@ -926,7 +926,7 @@ static double csv_quantile(size_t count, size_t offset, double part)
 }
 #define CSV_QUANTILE(count, field, part) csv_quantile(count, offsetof(csv_line, field), part)
 
-/* The number behind a word of the output's line that sums up is wanted, as far as its decimals go. */
+/* Checks the number after a word of the summary line, to its printed decimals. */
 static void expect_number(const char *word, double wanted, double precision)
 {
     const char *summary = strstr(last.output, "\nsummary: ");
@@ -1132,7 +1132,7 @@ static void test_bench_blas(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* What the tests of stored things share */
+/* Shared by the tests of programs, profiles and wisdom */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 enum { MAX_FILES = 32, ENTRY_HEAD = 56, ENTRY_FACTS = 8 };
@@ -1152,7 +1152,7 @@ static void expect_one_line(const char *text)
     }
 }
 
-/* Intel's runtime catches the signal that FULL_DISK leaves alone, says so in a line of its own, and goes on. */
+/* Intel's runtime catches the signal that FULL_DISK ignores, prints a line about it, and continues. */
 static const char *without_signal(const char *text)
 {
     const char *end = strchr(text, '\n');
@@ -1452,7 +1452,7 @@ static void tool_profile_refused(void **state)
 static const char *const all_shapes[] = {SHAPES};
 enum { SHAPE_COUNT = sizeof all_shapes / sizeof all_shapes[0] };
 
-/* Where the programs are kept: the folder that the command line names, or the environment, or the user's. */
+/* The cache folder is the command line's, else the environment's, else the user's. */
 static void tool_cache(void **state)
 {
     (void)state;
@@ -1520,7 +1520,7 @@ static void expect_complete(const char *folder, const char *wisdom)
     }
 }
 
-/* What a run of precompile has said at its end goes with what is in the folder. */
+/* Checks the last line of precompile's output against the folder's content. */
 static void expect_precompiled(const char *folder, const char *place)
 {
     listing list = list_folder(folder);
@@ -1532,7 +1532,7 @@ static void expect_precompiled(const char *folder, const char *place)
         free(read.bytes);
     }
     snprintf(text, sizeof text, "%zu program%s%s, %zu bytes, to %s in ", programs, programs == 1 ? "" : "s",
-             others > 0 ? " and what is known of the device" : "", bytes, place);
+             others > 0 ? " and the facts about the device" : "", bytes, place);
     expect_word(last.output, text);
 }
 
@@ -1572,7 +1572,7 @@ static void tool_precompile_folder(void **state)
     expect_complete(folder, NULL);
 }
 
-/* With --cache, and only then, it has a cache: the programs come from there if they are there. */
+/* Only with --cache it has a cache, and loads the programs from it. */
 static void tool_precompile_cache(void **state)
 {
     (void)state;
@@ -1786,7 +1786,7 @@ static void tool_precompile_header_names(void **state)
         const char *const version[] = {words[0], "--version", NULL};
         run_words(NULL, version);
         if (last.code != 0) {
-            print_message("no %s: what it says of the headers was not tested\n", words[0]);
+            print_message("no %s: compiling the headers with it was not tested\n", words[0]);
             continue;
         }
         run_program(0, words[0], words[1], words[2], words[3], "-Wall", "-Wextra", "-Wpedantic", "-Werror",
@@ -1794,7 +1794,7 @@ static void tool_precompile_header_names(void **state)
     }
 }
 
-/* What cannot be written whole is not there afterwards, and what was there before is as it was. */
+/* A file that cannot be written completely does not appear. An earlier file stays unchanged. */
 static void tool_precompile_full_disk(void **state)
 {
     (void)state;
@@ -1877,7 +1877,7 @@ static void tool_precompile_failures(void **state)
 /* Programs for other devices */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What 'ipt devices --profile' has printed on a machine with such a GPU. */
+/* The output of 'ipt devices --profile' on a machine with such a GPU. */
 static const char h200_profile[] = "ipt profile 1\n"
                                    "device NVIDIA H200\n"
                                    "vendor NVIDIA Corporation\n"
@@ -1938,7 +1938,7 @@ static void expect_target(const char *folder, const char *target, const char *de
     }
 }
 
-/* Whether the latest run has found that a target's compiler is not there; says so then. */
+/* Whether the last run reported a target's compiler as missing. Prints its message then. */
 static bool lacks_compiler(const char *target)
 {
     const char *sentence = strstr(last.errors, "not installed: ");
@@ -2004,7 +2004,7 @@ static void tool_precompile_targets(void **state)
     }
 }
 
-/* PoCL ends the process where it finds no linker: the tool says what that means, and the file is as it was. */
+/* PoCL ends the process if it finds no linker. The tool explains this, and the file stays unchanged. */
 static void tool_without_linker(void **state)
 {
     (void)state;
@@ -2056,7 +2056,7 @@ static void tool_precompile_without_clang(void **state)
 #define OTHER "300x200:4"
 #define OTHER_LINE "transpose rows=300 cols=200 elem_size=4 batch=1 "
 
-/* Whether text is one of wisdom, of so many lines, about the device here. */
+/* Checks that text is wisdom of `lines` lines for this device. */
 static void expect_wisdom(const char *text, size_t lines)
 {
     char start[600], end[32], device[300];
@@ -2122,7 +2122,7 @@ static void tool_tune(void **state)
     expect_files("shapes", "wisdom");
 }
 
-/* What a file says is kept, also when it is the one that is written. */
+/* Keeps the wisdom of a file, also if --output names the same file. */
 static void tool_tune_adds(void **state)
 {
     (void)state;
@@ -2247,7 +2247,7 @@ static void tool_wisdom_refused(void **state)
         expect_refused_line(path, "wisdom", i + 1, words);
     }
     strcpy(edited, kept);
-    strcat(edited, "end 0\n"); /* behind its end */
+    strcat(edited, "end 0\n"); /* after its end */
     write_content(path, edited, strlen(edited));
     expect_refused_line(path, "wisdom", lines, words);
     replace_line(kept, lines - 1, "end 7", edited);
@@ -2343,7 +2343,7 @@ static void tool_startup_failures(void **state)
     }
 }
 
-/* Messages speak of the command line: its options, no limit where there is none, and the reason behind a long name. */
+/* Messages name the command line's options, no limit if none is set, and the reason after a long name. */
 static void tool_messages(void **state)
 {
     (void)state;
@@ -2358,7 +2358,7 @@ static void tool_messages(void **state)
         {1, {"plan", "30x20:4", "--type=int;", "--expression=x"}, "--type is 'int;'", "expression_type"},
         {1, {"plan", "30x20:5", "--type=int", "--expression=x"}, "the elements' size is 5", "elem_size"},
         {1, {"plan", "30x20:4", "--pad", "--no-cooperative"}, "--pad is given", "IPT_"},
-        {1, {"plan", "30x20:4", "--device=nosuch"}, "--device asks for", "device_name"},
+        {1, {"plan", "30x20:4", "--device=nosuch"}, "--device = \"nosuch\"", "device_name"},
         {1, {"plan", "101x70:4", "--sequence=3.1", "--tile-m=7"}, "--tile-m = 7", "tile_m"},
         {2, {"plan", "30x20:4", "--tile-m", "x"}, "takes a number from 0 up", "18446744073709551615"},
         {1,

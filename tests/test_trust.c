@@ -19,7 +19,7 @@ typedef struct world {
     const struct scenario *scenario;
     ipt_context *context, *second;
     ipt_plan *plan, *beside;
-    int ended_badly; /* the event of an execution has said so */
+    int ended_badly; /* the event of an execution reported a failure */
     size_t bytes;
     void *memory; /* of bytes + 64, pinned for some */
     unsigned char *data;
@@ -422,7 +422,7 @@ static void close_world(world *w)
     fake_clReleaseContext(w->cl);
 }
 
-/* What was made by an act that makes something goes again. */
+/* Destroys the objects that the act created. */
 static void undo(world *w)
 {
     if (w->scenario->makes_plan) {
@@ -499,7 +499,7 @@ static int is_refusal(const char *call, cl_int error)
             !strcmp(call, "clEnqueueWriteBuffer") || !strcmp(call, "clWaitForEvents"));
 }
 
-/* Says what is wrong, and goes on: the first few tell the most. */
+/* Prints an error and continues. The first few errors say the most. */
 static int bad;
 #define COMPLAIN(...) (print_error(__VA_ARGS__), print_error("\n"), assert_true(++bad < 60))
 
@@ -524,7 +524,7 @@ static void end_failure(void)
     fake_fail_command(-1, 0);
 }
 
-/* What an act has said after something had failed. */
+/* Checks the result of an act after a failed call. */
 static void check_failure(const world *w, failure how, cl_int error, long n, const char *failed, ipt_result result,
                           long writes, tally *count)
 {
@@ -610,7 +610,7 @@ enum { SCENARIO_SECONDS = 120 };
 static void each_fails(failure how)
 {
     const char *const what = how == ONE_COMMAND ? "commands" : "calls";
-    /* For slow tools: only every so many calls fail. */
+    /* For slow tools: only every stride-th call fails. */
     const long stride = getenv("IPT_TEST_STRIDE") ? strtol(getenv("IPT_TEST_STRIDE"), NULL, 10) : 1;
     tally all = {0, 0, 0, 0, 0};
     assert_true(stride > 0);
@@ -628,10 +628,10 @@ static void each_fails(failure how)
         }
         fake_be_lazy(0);
         alarm(0);
-        print_message("%-40s %5ld %s failed: %ld forgiven, %ld told by the event, %ld with the matrix as it was, %ld "
-                      "incomplete\n",
-                      scenarios[s].name, count.failed, what, count.forgiven, count.by_event, count.untouched,
-                      count.incomplete);
+        print_message(
+            "%-40s %5ld %s failed: %ld forgiven, %ld reported by the event, %ld with an unchanged matrix, %ld "
+            "incomplete\n",
+            scenarios[s].name, count.failed, what, count.forgiven, count.by_event, count.untouched, count.incomplete);
         all.failed += count.failed;
     }
     print_message("%ld %s failed\n", all.failed, what);

@@ -14,7 +14,7 @@
 enum { ROWS = 700, COLS = 500, ELEM = 4, BYTES = ROWS * COLS * ELEM };
 
 static int large_buffers;     /* as large as the matrix, or larger: taken for a measurement */
-static const char *told_name; /* what the device says of itself; NULL: the truth */
+static const char *told_name; /* reported name; NULL: the true one */
 
 static cl_mem CL_API_CALL counted_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
                                                  cl_int *error)
@@ -37,7 +37,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     return CL_SUCCESS;
 }
 
-/* IPT_ENTRY_POINT(name) is the stand-in where STAND_IN_name gives one, and OpenCL's own function else. */
+/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
 #define STAND_IN_clCreateBuffer ~, counted_clCreateBuffer
 #define STAND_IN_clGetDeviceInfo ~, told_clGetDeviceInfo
 #define STAND_IN_SECOND(one, two, ...) two
@@ -287,7 +287,7 @@ static void wisdom_of_other_shapes(void **state)
     ipt_context_destroy(plain);
 }
 
-/* Wisdom adds up, a line for a plan; the later one about the same plan stands. */
+/* Imports add up to one line for each plan; a later line for the same plan replaces the earlier one. */
 static void wisdom_adds_up(void **state)
 {
     ipt_context *first = open_context(), *second = open_context(), *both = open_context();
@@ -356,7 +356,7 @@ static void wisdom_without_device(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The context that damaged wisdom must leave as it is: it knows of another shape. */
+/* A context with wisdom of another shape, which damaged wisdom must not change. */
 static ipt_context *open_knowing(char **knows)
 {
     ipt_context *context = open_context();
@@ -405,7 +405,7 @@ static void wisdom_cut(void **state)
 
 enum { REMOVED, DOUBLED, UNKNOWN, EMPTY, LONGER, WORD_FOR_NUMBER, NEGATIVE_NUMBER, HUGE_NUMBER, OTHER_NAME, EDITS };
 
-/* Text with its index-th line changed, to be freed; NULL if the change does not apply to it, or there is no such. */
+/* Returns a copy of text with its index-th line changed. NULL if the line is missing or the change does not apply. */
 static char *edited(const char *text, size_t index, int edit)
 {
     static const char *const for_number[] = {"word", "-1", "99999999999999999999999"};
@@ -467,7 +467,7 @@ static void wisdom_damaged(void **state)
                 fail_msg("line %zu, edit %d: %s\n%s", index + 1, edit, ipt_result_string(result), bad);
             snprintf(where, sizeof where, "line %zu", index + 1 + (edit == DOUBLED));
             said = strstr(message, "line ") ? strtoul(strstr(message, "line ") + 5, NULL, 10) : 0;
-            /* One line of two that has gone, or that stands twice, is seen at the end only. */
+            /* A missing or doubled line shows only at the end. */
             if (edit == REMOVED || edit == DOUBLED ? said <= index || said > lines + 1 : !test_mentions(message, where))
                 fail_msg("line %zu, edit %d: %s\n%s", index + 1, edit, message, bad);
             expect_wisdom(context, knows);
@@ -476,7 +476,7 @@ static void wisdom_damaged(void **state)
         }
     assert_true((size_t)edits > 7 * lines);
 
-    /* Something behind the end; each field of a measurement that is missing. */
+    /* Text after the end; then each missing field of a measurement. */
     bad = malloc(strlen(text) + 100);
     assert_non_null(bad);
     sprintf(bad, "%smore\n", text);
@@ -673,7 +673,7 @@ static void wisdom_files(void **state)
     ipt_context_destroy(other);
 }
 
-/* What has no end, or makes its reader wait, and a file that is far too long. */
+/* Files without an end, files that block their reader, and a file that is far too long. */
 static void wisdom_endless_files(void **state)
 {
     static const char *const devices[] = {"/dev/zero", "/dev/full", "/dev/null"};

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Stand-ins for OpenCL, which know what is held */
+/* OpenCL functions that count held objects */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 enum { HELD_MAX = 256 };
@@ -73,7 +73,7 @@ static size_t held_workspace(void)
     return bytes;
 }
 
-/* IPT_ENTRY_POINT(name) is the stand-in where STAND_IN_name gives one, and OpenCL's own function else. */
+/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
 #define STAND_IN_clCreateBuffer ~, held_clCreateBuffer
 #define STAND_IN_clReleaseMemObject ~, held_clReleaseMemObject
 #define STAND_IN_clEnqueueFillBuffer ~, held_clEnqueueFillBuffer
@@ -193,7 +193,7 @@ static ipt_result execute(ipt_plan *plan, const ipt_plan_desc *desc)
     return result;
 }
 
-/* What the desc allows. */
+/* The workspace limit of the desc. */
 static size_t allowed(const ipt_plan_desc *desc)
 {
     const size_t percent = test_matrix_bytes(desc) * desc->batch / 100;

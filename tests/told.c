@@ -34,10 +34,10 @@ typedef struct told_values {
     cl_device_type type;
     int has_unified, refuses_launch, in_order;
     cl_bool unified;
-    char extensions[1024]; /* a blank before and behind each name; "": the true ones */
+    char extensions[1024]; /* a blank before and after each name; "": the true ones */
 } told_values;
 
-/* A program that the true compiler may take and that this device's does not. */
+/* A program that the true compiler may accept and this device's refuses. */
 typedef struct told_program {
     cl_program program;
     char log[200];
@@ -144,7 +144,7 @@ static void *told_find(const char *name)
 {
     void *const found = dlsym(RTLD_NEXT, name);
     if (!found)
-        told_die("no OpenCL behind this one");
+        told_die("no OpenCL library follows this one");
     pthread_once(&told_once, told_read);
     return found;
 }
@@ -264,7 +264,7 @@ static cl_int told_word(cl_device_info name, size_t bytes, void *value, size_t *
             memcpy(text, told.extensions + 1, length - 2);
         return told_answer(text, strlen(text) + 1, bytes, value, needed);
     }
-    /* What later versions have brought. */
+    /* Functions of later OpenCL versions. */
     if (told.version && told.version < 20 && name > 0x104B && name < 0x1100)
         return CL_INVALID_VALUE;
     *is = 0;
@@ -404,7 +404,7 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffe
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The program's entry, a new one if there is none. */
+/* The program's entry. Creates it if it is missing. */
 static told_program *told_program_entry(cl_program program)
 {
     told_program *entry = told_programs;
@@ -518,7 +518,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint cou
     return program;
 }
 
-/* Looks for kernels that the told device could not have built. */
+/* Detects kernels that the simulated device could not have built. */
 static void told_check_kernels(cl_program program, cl_device_id device)
 {
     cl_kernel kernels[64];
@@ -537,7 +537,7 @@ static void told_check_kernels(cl_program program, cl_device_id device)
             told_set_log(program, log);
         }
         if (told.most_local && !told.refuses_launch && local > told.most_local) {
-            snprintf(log, sizeof log, "%lu bytes of local memory, there are %lu", (unsigned long)local,
+            snprintf(log, sizeof log, "the kernel needs %lu bytes of local memory: at most %lu", (unsigned long)local,
                      (unsigned long)told.most_local);
             told_set_log(program, log);
         }
@@ -628,7 +628,7 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes,
     return true_clSetKernelArg(kernel, index, bytes, value);
 }
 
-/* What the device says to a launch before the true one sees it. */
+/* The simulated device's error for a launch, before the true device receives the launch. */
 static cl_int told_check_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *global,
                                 const size_t *local)
 {

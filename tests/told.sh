@@ -65,7 +65,7 @@ bytes() {
     esac
 }
 
-# run PATTERN LOG: with the device's told values and environment.
+# run PATTERN LOG: runs tests with the device's reported values and environment.
 run() {
     (
         emulator=
@@ -82,7 +82,7 @@ run() {
     ) > "$2" 2>&1
 }
 
-# Adds the logs up. A run that ends without a summary, or of no test, counts as a test that failed.
+# Adds up the logs. A run without a summary, or without a test, counts as a failed test.
 add_up() {
     awk '
     function end_file() {
@@ -127,12 +127,12 @@ try() {
     esac
 }
 
-# Emulated processors are some 20 times slower: the tests that reach every kernel and every kind of vector. Prints why one
-# cannot be tried.
+# Emulated processors are some 20 times slower, so they run only the tests of every kernel and every vector type. Prints
+# why a processor cannot be emulated.
 emulated() {
     case $environment in *CPU=*) ;; *) return 0 ;; esac
-    [ "$(uname -m)" = x86_64 ] || { echo "$name: not tried: this is no x86-64"; return 1; }
-    command -v qemu-x86_64 > /dev/null || { echo "$name: not tried: there is no qemu-x86_64 (qemu-user)"; return 1; }
+    [ "$(uname -m)" = x86_64 ] || { echo "$name: not tried: this machine is no x86-64"; return 1; }
+    command -v qemu-x86_64 > /dev/null || { echo "$name: not tried: qemu-x86_64 is missing (package qemu-user)"; return 1; }
     patterns=${EMULATED:-"device_classes_m* execution_o* blocks* moves_e* out_*"}
 }
 
@@ -146,6 +146,6 @@ while IFS='|' read -r name told environment sample _; do
     [ $quick -eq 0 ] || patterns=$(set -f; echo $sample)
     [ -z "$patterns" ] || ! emulated || try < /dev/null
 done < "$list"
-[ $count -gt 0 ] || { echo "told: no such device in $list" >&2; exit 2; }
+[ $count -gt 0 ] || { echo "told: $list has no such device" >&2; exit 2; }
 [ $failed -eq 0 ] || echo "told: FAILED, see the logs in $out"
 exit $failed

@@ -69,7 +69,7 @@ static char *spell_literals(const char *text)
     return made;
 }
 
-/* The text with the planted defect behind the file's own #line. */
+/* Plants the defect after the file's own #line. */
 static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                                 const size_t *lengths, cl_int *error)
 {
@@ -132,8 +132,8 @@ static cl_int CL_API_CALL copied_clEnqueueFillBuffer(cl_command_queue queue, cl_
     return error;
 }
 
-/* Buffers are kept: oclgrind gives the number of one that is released to the next one, and would take what it knows of
- * the first one's bytes for that of the second one's, whatever their sizes: false reports, and crashes. */
+/* Never releases buffers. oclgrind reuses the number of a released buffer, with its state of the old buffer's bytes:
+ * false reports and crashes. */
 static cl_int CL_API_CALL kept_clReleaseMemObject(cl_mem buffer)
 {
     (void)buffer;
@@ -158,7 +158,7 @@ static int cases, failures, compared = 1;
 enum { MOST_PLANTED = 1 }; /* plans that are executed with a planted defect: each takes long */
 static const char *only;   /* the one kernel that plans must launch, or NULL */
 
-/* What has been launched. */
+/* The launched kernels. */
 enum { MAX_LAUNCHED = 512 };
 static struct {
     char what[512];
@@ -178,9 +178,9 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
     if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) ||
         clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) ||
         clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof source, source, NULL)) {
-        ++failures; /* without its source nobody knows what it is */
+        ++failures; /* without its source the kernel is unknown */
     } else if (!strncmp(name, "ipt_k_", 6)) {
-        /* The parameters stand in the first line, behind the last hash. */
+        /* The parameters are in the first line, after the last hash. */
         const char *line_end = strstr(source, " */\n"), *at = strstr(source, ": ");
         snprintf(what, sizeof what, "%s %.*s", name, at && line_end ? (int)(line_end - at - 2) : 0, at ? at + 2 : "");
         for (i = 0; i < launched_count && strcmp(launched[i].what, what); ++i)
@@ -193,7 +193,7 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
     return clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, count, wait, event);
 }
 
-/* Where the element of row and col has to be in the result. */
+/* The place of the element at row and col in the result. */
 static size_t place(const ipt_plan_desc *desc, size_t row, size_t col)
 {
     const ipt__move *const move = &ipt__moves[desc->move];
@@ -203,7 +203,7 @@ static size_t place(const ipt_plan_desc *desc, size_t row, size_t col)
            (move->reversed_cols ? cols - 1 - to_col : to_col);
 }
 
-/* How many elements are not where they belong. */
+/* The number of misplaced elements. */
 static size_t count_wrong(const ipt_plan_desc *desc, unsigned char *before, const unsigned char *after, size_t stride)
 {
     const size_t batch = desc->batch ? desc->batch : 1;
@@ -407,8 +407,8 @@ static void walk_shapes(ipt_context *context, int quick)
         }
 }
 
-/* What has kernels of its own: an expression that no stage can apply, one that each other stage applies, the way out of
- * place, reflections that do not fit into local memory. */
+/* Plans with other kernels: an expression that no stage can apply, one that each other stage applies, a transposition
+ * out of place, reflections that do not fit into local memory. */
 static void walk_others(ipt_context *context, int quick)
 {
     static const size_t elem_sizes[] = {4, 3, 1, 16, 2, 8};
@@ -471,7 +471,7 @@ static void walk_panels(ipt_context *context, int quick, int alone)
     }
 }
 
-/* The contexts of one kind of device, one after the other. 0 if one cannot be made. */
+/* Walks the contexts of one kind of device in turn. 0 if a context cannot be created. */
 static int walk_kind(const char *kind, int quick)
 {
     const int alone = !strcmp(kind, "alone"), panels = alone || !strcmp(kind, "team");
@@ -510,7 +510,7 @@ static int walk_kind(const char *kind, int quick)
     return 1;
 }
 
-/* What a kernel is specialised by, for the check that all of it has been seen. */
+/* Prints a kernel's parameters, for the check that the walk covers all of them. */
 static void print_kernel(int id)
 {
     printf("kernel %s", ipt__kernels[id].name);

@@ -147,7 +147,7 @@ static bool host_plan(void *argument)
     return ipt_plan_execute_host(argument, matrix) == IPT_SUCCESS;
 }
 
-/* What pageable matrices pass through, in percent of them. */
+/* The staging memory of pageable matrices, in percent of the matrix. */
 static double staged(void)
 {
     cl_device_type type = 0;

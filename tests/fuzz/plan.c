@@ -216,7 +216,7 @@ static void expect_plan(ipt_plan *plan, const ipt_plan_desc *desc)
     expect_texts(plan);
 }
 
-/* What a refused workspace's sentence says would do does. */
+/* Checks that the workspace which a refusal recommends is enough. */
 static void follow_advice(ipt_context *context, const ipt_plan_desc *desc)
 {
     const char *sentence = ipt_context_error(NULL), *advice = strrchr(sentence, ':');
@@ -268,7 +268,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef FUZZ_MAKE_CORPUS
 
-/* take_size backwards, for what it can give. */
+/* The inverse of take_size, for the sizes that it can return. */
 static size_t put_size(uint8_t *at, size_t value)
 {
     unsigned kind = 0;

@@ -187,8 +187,8 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
             closed = 1;
             if (counted != (size_t)lines || *next)
                 result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' behind %d lines of wisdom, or something behind it", number,
-                                   line, lines);
+                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", number, line,
+                                   lines);
         } else if (!ipt__wisdom_read(line, &read))
             result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
         else {

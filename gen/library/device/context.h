@@ -175,8 +175,8 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
     }
     if (*device)
         return IPT_SUCCESS;
-    return ipt__fail(IPT_ERROR_NO_DEVICE, "no device or platform has the name \"%s\" that %s asks for",
-                     name ? name : "", source);
+    return ipt__fail(IPT_ERROR_NO_DEVICE, "%s = \"%s\": no name of a device or platform contains it", source,
+                     name ? name : "");
 }
 
 /* Reads the memory model and the sub-groups of a device. */

@@ -141,7 +141,7 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
         return ipt__fail_null("binaries");
     if (wanted.profile) {
         if (wanted.context || wanted.device || wanted.device_name)
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile stands in the place of a device",
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile replaces the device",
                              wanted.context  ? "context"
                              : wanted.device ? "device"
                                              : "device_name");

@@ -15,7 +15,7 @@ enum {
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
-    IPT__SWAP_SIDE_LARGE = 120, /* with the sectors that rows cut, a whole number of lines of work-items */
+    IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
     IPT__PACK_RUN = 4096     /* shortest run of small instances worth packing */
@@ -77,7 +77,7 @@ static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int err
     }
 }
 
-/* Queries a value; zeros if that fails. */
+/* Queries a value. Sets it to zero on failure. */
 static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
 {
     const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);

@@ -11,7 +11,7 @@ typedef struct ipt__run {
     const cl_event *wait;
     cl_event previous; /* event of the last command, owned; NULL before the first */
     int commands;      /* number of enqueued commands */
-    int holds;         /* each command waits for `wait`: the in-order queue passes no failures on */
+    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
     size_t skipped;    /* units of a matrix before the first instance; set by ipt__host_stages alone */
     int unaligned;     /* the buffer's host memory is not aligned to words: kernels move units */
 } ipt__run;

@@ -260,7 +260,7 @@ static void ipt__blocks_reload(ipt__command_list *list)
         ipt__block_reload(list, next);
 }
 
-/* Lists all commands for one matrix. Returns 0 if the units cannot hold enough. */
+/* Lists all commands for one matrix. Returns 0 if the units hold too few blocks. */
 static int ipt__blocks_list_all(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;

@@ -270,7 +270,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     }
     result = ipt_plan_execute(share->block_plans[command->plan], part.queue, share->buffer, command->device, count,
                               count ? wait : NULL, &command->event);
-    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed event. */
+    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed event. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 

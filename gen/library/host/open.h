@@ -87,8 +87,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
-                     "would do",
+                     "max_workspace allows %lu bytes, too few for a plan and the parts of host: %lu would do",
                      (unsigned long)budget, (unsigned long)enough);
 }
 

@@ -39,7 +39,7 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed upload. */
+    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed upload. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 

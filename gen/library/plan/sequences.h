@@ -85,7 +85,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
-                             "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
+                             "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
                              variant->name, (unsigned long)(units * problem->unit_bytes));
         stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
@@ -94,7 +94,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         stage->workers = group / stage->lanes;
         if (stage->shuffle.inner_rows)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements inside, as sequence 4.3 needs: 4.1 and 4.2 do without",
+                             "%s cannot transpose within super-elements, as sequence 4.3 requires: use 4.1 or 4.2",
                              variant->name);
         break;
     }
@@ -122,7 +122,7 @@ static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout 
         if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
-                             "memory; 4.1, 4.2 or smaller tiles do without",
+                             "memory; use 4.1, 4.2 or smaller tiles",
                              (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
                              (unsigned long)problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {

@@ -45,7 +45,7 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
 
 static ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
 {
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: '%.80s' stands where %s should", what, number, line,
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
                      expected);
 }
 

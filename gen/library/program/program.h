@@ -190,7 +190,7 @@ static void ipt__program_store(const ipt_context *context, const ipt__program *p
         return;
     entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
     if (!entry) {
-        ipt__log(context, "cache: the device hands out no code of %s", ipt__kernels[program->id].name);
+        ipt__log(context, "cache: the device returns no code of %s", ipt__kernels[program->id].name);
         return;
     }
     ipt__program_key(context, program, NULL, key);
@@ -313,7 +313,7 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     return IPT_SUCCESS;
 }
 
-/* Copies an expression and its type into one allocation. Returns NULL without memory. */
+/* Copies an expression and its type into one allocation. Returns NULL if out of memory. */
 static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
                                   const char **copied_expression, const char **copied_type)
 {
@@ -504,7 +504,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
         ipt__program_drop(context, program);
         if (!made)
             return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device hands out no code of entry %lu, or there is no memory for it",
+                             "the device returns no code of entry %lu, or no memory is left for the code",
                              (unsigned long)index);
         ipt__release(&context->allocator, made);
     }
