@@ -33,7 +33,7 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
 #define ipt_divide64 divide64_of_32
 #define ipt_slot_address slot_address_32
 #define ipt_slot_target slot_target_32
-#include "../gen/kernels/common.cl"
+#include "gen/kernels/common.cl"
 #undef IPT_INDEX_BITS
 #undef IPT_DIVIDE
 #undef ipt_unit
@@ -50,7 +50,7 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
 #define ipt_divide64 divide64
 #define ipt_slot_address slot_address_64
 #define ipt_slot_target slot_target_64
-#include "../gen/kernels/common.cl"
+#include "gen/kernels/common.cl"
 
 static const cl_ulong divisors[] = {1,
                                     2,
