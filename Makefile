@@ -12,9 +12,9 @@ SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
-TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
-        test_faults test_told test_device_classes test_stress test_host_matrices test_blocks fake_cl test_refusals test_out_of_place test_trust \
-        test_misuse test_threads test_limits test_cut test_workspace test_cache test_wisdom test_offline test_files test_tool
+# The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
+TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
+TEST_SUPPORT = main test fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
 TOOL = main arguments options messages setup show shape shape_list draft programs matrix_file stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
@@ -24,13 +24,15 @@ TOOL_HEADERS = $(wildcard gen/tool/*.h)
 TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
 BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text.o
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
-SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
+SINGLE_SOURCES = $(wildcard $(SINGLE:%=tests/*/test_%.c)) $(SINGLE_SUPPORT:%=tests/support/%.c)
+SINGLE = host shapes seeds cut cache
+SINGLE_SUPPORT = main test
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
-TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/quirks.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h
+TEST_HEADERS = $(wildcard tests/support/*.h)
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
-            tests/fuzz/*.c tests/fuzz/*.h
+FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl examples/*.c \
+            tests/*/*.c tests/*/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
@@ -61,9 +63,9 @@ test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory check-gen check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/examples.sh $(B)/examples
-	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
-	@sh tests/narrow.sh $(B)/narrow
-	@CC="$(CC)" sh tests/opencls.sh rusticl
+	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
+	@sh tests/compile/narrow.sh $(B)/narrow
+	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick differential
 	@sh tests/skipped.sh list
 
@@ -74,7 +76,7 @@ check: test ## make test and the deep checks: under 40 minutes on two cores
 	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly differential-anew differential-planted check-again check-compile
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
-	@sh tests/check.sh
+	@sh tests/random/again.sh
 
 oclgrind-quick: $(B)/walk
 	@sh tests/oclgrind/run.sh quick
@@ -82,11 +84,11 @@ oclgrind-quick: $(B)/walk
 library-tests: $(B)/tests/ipt_tests
 	@$< '-tool_*'
 
-told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on the simulated devices of tests/told.list
-	@sh tests/told.sh $^ $(DEVICES)
+told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on the simulated devices of tests/devices/told.list
+	@sh tests/devices/told.sh $^ $(DEVICES)
 
 told-quick: $(B)/tests/ipt_tests $(B)/libtold.so
-	@sh tests/told.sh $^ quick
+	@sh tests/devices/told.sh $^ quick
 
 tool-tests: $(B)/tests/ipt_tests $(B)/ipt
 	@$< 'tool_*'
@@ -102,18 +104,18 @@ oclgrind: $(B)/walk ## every kernel under oclgrind: accesses out of bounds, unin
 
 sanitize: ## the library under the address, undefined behaviour and thread sanitizers, and valgrind
 	@sh gen/deps.sh clang libclang-rt-dev valgrind
-	@sh tests/sanitize.sh
+	@sh tests/analysis/sanitize.sh
 
 analyse: ## gcc's analyser, clang-tidy and cppcheck over the library
 	@sh gen/deps.sh clang-tidy cppcheck
-	@sh tests/analyse.sh
+	@sh tests/analysis/analyse.sh
 
 coverage: $(B)/ipt ## lines of ipt.h that the tests execute: at least 95 %
-	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TESTED_OBJECTS)" sh tests/coverage.sh $(TESTS)
+	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TESTED_OBJECTS)" sh tests/analysis/coverage.sh $(basename $(notdir $(TEST_SOURCES)))
 
 opencls: all tests ## the tests on other OpenCL implementations (downloads them): Intel's for CPUs, Mesa's
 	@sh gen/deps.sh python3-venv
-	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/opencls.sh
+	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/devices/opencls.sh
 
 models: ## model checks of concurrent work-groups and processes: all sequences of their steps
 	@sh gen/deps.sh spin
@@ -131,10 +133,10 @@ differential-anew: # thousands with a new seed
 	@$(MAKE) --no-print-directory fuzz-differential CASES=3000 SECONDS=600
 
 fuzz-differential: ## random, repeatable cases over the whole interface: CASES=5000 SEED= SECONDS= SANITIZE=address|thread
-	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" SANITIZE=$(SANITIZE) sh tests/differential.sh $(or $(CASES),5000) "$(SEED)" "$(if $(filter command,$(origin SECONDS)),$(SECONDS))"
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" SANITIZE=$(SANITIZE) sh tests/random/differential.sh $(or $(CASES),5000) "$(SEED)" "$(if $(filter command,$(origin SECONDS)),$(SECONDS))"
 
 differential-planted: $(B)/embed # planted defects that the cases must detect
-	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/differential_planted.sh
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/differential_planted.sh
 
 large: $(B)/large ## matrices of more than 2^32 elements, on a GPU with 16 GB (IPT_DEVICE selects the GPU)
 	@$(B)/large
@@ -198,21 +200,21 @@ check-format: $(B)/clang-format/done ## check the format with clang-format 14
 	else $(CLANG_FORMAT) --dry-run --Werror $(FORMATTED); fi
 
 check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every class of parameters
-	@sh tests/lint.sh $(B)/lint_sources $(B)/lint
+	@sh tests/analysis/lint.sh $(B)/lint_sources $(B)/lint
 
 check-words: ## check that documents, comments and messages contain no phrase of tests/words.list
 	@sh tests/words.sh --self-test
 	@sh tests/words.sh
 
 check-compile-quick: single
-	@sh tests/compile_matrix.sh . quick
-	@sh tests/compile_matrix.sh $(B)/single quick
-	@sh tests/compile_matrix.sh gen/library quick
+	@sh tests/compile/compile_matrix.sh . quick
+	@sh tests/compile/compile_matrix.sh $(B)/single quick
+	@sh tests/compile/compile_matrix.sh gen/library quick
 
 check-compile: single ## the compile matrix: compilers, standards, modes, both forms of the header
-	@sh tests/compile_matrix.sh .
-	@sh tests/compile_matrix.sh $(B)/single
-	@sh tests/compile_matrix.sh gen/library
+	@sh tests/compile/compile_matrix.sh .
+	@sh tests/compile/compile_matrix.sh $(B)/single
+	@sh tests/compile/compile_matrix.sh gen/library
 
 format: $(B)/clang-format/done ## apply clang-format
 	$(CLANG_FORMAT) -i $(FORMATTED)
@@ -236,7 +238,7 @@ doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed
 clean: ## remove build/
 	rm -rf $(B)
 
-$(B) $(B)/examples $(B)/tests $(B)/tests/single $(B)/single $(B)/tool:
+$(B) $(B)/examples $(B)/single $(B)/tool:
 	mkdir -p $@
 
 $(B)/embed: gen/embed.c | $(B)
@@ -255,7 +257,19 @@ $(B)/ipt: $(TOOL:%=$(B)/tool/%.o) $(TESTED_OBJECTS) $(BENCH_TOOL:%=$(B)/tool/%.o
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
-$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/soak $(B)/differential $(B)/walk: $(B)/%: tests/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
+$(B)/stress $(B)/soak $(B)/differential: $(B)/%: tests/random/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS)
+
+$(B)/large: tests/library/large.c $(TEST_HEADERS) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS)
+
+$(B)/walk: tests/oclgrind/walk.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+
+$(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+
+$(B)/plan_time: tests/bench/plan_time.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
@@ -267,19 +281,21 @@ $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: t
 $(B)/file: tests/bench/file.c | $(B)
 	$(CC) $(CFLAGS) -o $@ $<
 
-$(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests
-	$(CC) $(CFLAGS) -I. -c -o $@ $<
+$(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -I. -Itests/support -c -o $@ $<
 
-$(B)/tests/test_offline.o $(B)/tests/test_files.o: $(TOOL_HEADERS)
+$(patsubst %.c,$(B)/%.o,$(wildcard tests/tool/*.c)): $(TOOL_HEADERS)
 
-$(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h | $(B)/tests/single
-	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -c -o $@ $<
+$(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
 
-$(B)/tests/ipt_tests: $(TESTS:%=$(B)/tests/%.o) $(TESTED_OBJECTS)
+$(B)/tests/ipt_tests: $(TEST_SOURCES:tests/%.c=$(B)/tests/%.o) $(TESTED_OBJECTS)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
 
-$(B)/tests/single/ipt_tests: $(SINGLE:%=$(B)/tests/single/%.o)
+$(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
 
-$(B)/libtold.so: tests/told.c | $(B)
+$(B)/libtold.so: tests/support/told.c | $(B)
 	$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl -lpthread

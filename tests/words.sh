@@ -113,7 +113,7 @@ trap 'rm -rf "$scratch"' EXIT
 files=$scratch/files
 case ${1:-} in
 --self-test)
-    mkdir -p "$scratch/copy/tests" "$scratch/copy/gen/kernels" "$scratch/copy/gen/doc"
+    mkdir -p "$scratch/copy/tests/support" "$scratch/copy/tests/random" "$scratch/copy/gen/kernels" "$scratch/copy/gen/doc"
     cp tests/words.list "$scratch/copy/tests/"
     cp README.md Makefile "$scratch/copy/"
     expect passed "the copy as it is" "" README.md
@@ -122,11 +122,11 @@ case ${1:-} in
     expect refused "a capital letter" "Whoever waits." gen/doc/tests.md
     expect refused "a comment" "/* An errand. */" gen/kernels/map.cl
     expect refused "a comment on two lines" "/* Memory is not\n * to be had. */" gen/kernels/map.cl
-    expect refused "a string literal" 'const char *text = "none is \\"to be had\\"";' tests/main.c
+    expect refused "a string literal" 'const char *text = "none is \\"to be had\\"";' tests/support/main.c
     expect refused "another form of a word" "The step goes on." README.md
-    expect refused "a comment of a script" "# Seed 002, figure 4" tests/check.sh
-    expect passed "names in code" "int haul, errand; /* \`quanta\`, haul_bytes */" tests/main.c
-    expect passed "code behind a comment" "/* One.\n */\nint errand;" tests/main.c
+    expect refused "a comment of a script" "# Seed 002, figure 4" tests/random/again.sh
+    expect passed "names in code" "int haul, errand; /* \`quanta\`, haul_bytes */" tests/support/main.c
+    expect passed "code behind a comment" "/* One.\n */\nint errand;" tests/support/main.c
     expect passed "parts of words" "An address in a shelterbelt." README.md
     echo "words: self-test passed"
     ;;

@@ -1,6 +1,6 @@
 /* Draws random plans of all kinds, executes them in every way, and verifies every element and every byte around the
- * matrices against the manual. tests/soak.c runs this for hours in two threads, tests/differential.c case by case.
- * Include soak.h, ipt.h and stress.h before it, and define these three functions after it. */
+ * matrices against the manual. tests/random/soak.c runs this for hours in two threads, tests/random/differential.c case
+ * by case. Include soak.h, ipt.h and stress.h before it, and define these three functions after it. */
 #ifndef CASES_H_INCLUDED
 #define CASES_H_INCLUDED
 
@@ -178,7 +178,8 @@ static size_t beside_power_of_two(worker *me, size_t most)
     return power + between(me, power == 1 ? 1 : 0, 2) - 1;
 }
 
-/* A shape of about `bytes` at most with the batch: those of tests/stress.c, and thin, tiny and many small ones. */
+/* A shape of about `bytes` at most with the batch: those of tests/random/stress.c, and thin, tiny and many small ones.
+ */
 static void draw_shape(worker *me, size_t bytes, ipt_plan_desc *desc)
 {
     const size_t elem_size = elem_size_for(me), elements = bytes / elem_size + 1;

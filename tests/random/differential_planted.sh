@@ -1,9 +1,9 @@
 # Shows that build/differential detects defects. It builds the program against a copy of ipt.h and the kernels for each defect
-# of tests/differential.planted, or for those whose names contain $1. It fails unless 300 cases at most find the defect.
+# of tests/random/differential.planted, or for those whose names contain $1. It fails unless 300 cases at most find the defect.
 # Environment: CC, CFLAGS, LDLIBS, KERNEL_FILES (in the Makefile's order). To be run from the repository's root after `make
 # build/embed`.
 set -eu
-here=tests
+here=tests/random
 out=build/differential_planted
 wanted=${1:-}
 rm -rf $out
@@ -46,7 +46,7 @@ while read -r line; do
         continue
     fi
     (cd $copy && ../../embed kernels gen/kernels.def $KERNEL_FILES > ipt_kernels.h)
-    ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -I$copy -I. -o $out/differential $here/differential.c ${LDLIBS:--lOpenCL -lpthread}
+    ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -I$copy -I. -Itests/support -o $out/differential $here/differential.c ${LDLIBS:--lOpenCL -lpthread}
     log=$out/$(echo "$name" | tr ' ' _).log
     status=0
     timeout 600 $out/differential --cases 300 --failures 1 ${SEED:+--seed $SEED} > "$log" 2>&1 < /dev/null || status=$?

@@ -27,8 +27,8 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
 #define ipt_divide64 divide64_of_32
 #define ipt_slot_address slot_address_32
 #define ipt_slot_target slot_target_32
-#include "../gen/kernels/parts/divide.cl"
-#include "../gen/kernels/parts/slots.cl"
+#include "gen/kernels/parts/divide.cl"
+#include "gen/kernels/parts/slots.cl"
 #undef IPT_INDEX_BITS
 #undef IPT_DIVIDE
 #undef IPT_ELEMENT_OF
@@ -44,8 +44,8 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
 #define ipt_divide64 divide64
 #define ipt_slot_address slot_address_64
 #define ipt_slot_target slot_target_64
-#include "../gen/kernels/parts/divide.cl"
-#include "../gen/kernels/parts/slots.cl"
+#include "gen/kernels/parts/divide.cl"
+#include "gen/kernels/parts/slots.cl"
 
 static const cl_ulong divisors[] = {1,
                                     2,

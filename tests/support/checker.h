@@ -1,5 +1,5 @@
 /* Fills a buffer on its device and verifies there, element by element, that its matrices are transposed and that every
- * byte around them is unchanged. For tests/large.c and tests/stress.h; include ipt.h first. */
+ * byte around them is unchanged. For tests/library/large.c and tests/support/stress.h; include ipt.h first. */
 #ifndef CHECKER_H_INCLUDED
 #define CHECKER_H_INCLUDED
 

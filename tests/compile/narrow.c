@@ -1,5 +1,5 @@
 /* ipt on a host of 32 bits: a device may have more memory than a pointer addresses, and ipt must not truncate its size.
- * Runs on the OpenCL stub (fake_cl.c). tests/narrow.sh compiles it for such a host. */
+ * Runs on the OpenCL stub (fake_cl.c). tests/compile/narrow.sh compiles it for such a host. */
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cl.h"
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The library where size_t has 32 bits, and where it has 64. Usage, from the repository root: tests/narrow.sh FOLDER
+# The library where size_t has 32 bits, and where it has 64. Usage, from the repository root: tests/compile/narrow.sh FOLDER
 set -eu
-[ $# -eq 1 ] || { echo "usage: tests/narrow.sh FOLDER"; exit 2; }
+[ $# -eq 1 ] || { echo "usage: tests/compile/narrow.sh FOLDER"; exit 2; }
 folder=$1
 mkdir -p "$folder"
 compile() {
-    gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I. "$@" -o "$folder/narrow" tests/narrow.c tests/fake_cl.c -lpthread
+    gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I. -Itests/support "$@" -o "$folder/narrow" tests/compile/narrow.c tests/support/fake_cl.c -lpthread
 }
 compile
 "$folder/narrow"

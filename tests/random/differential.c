@@ -1,5 +1,6 @@
 /* Draws cases over the whole interface, each from one 64-bit number, and executes them. It verifies every element and
- * every byte around the matrices with a plain reference of the manual (tests/cases.h). Each case can be repeated alone.
+ * every byte around the matrices with a plain reference of the manual (tests/support/cases.h). Each case can be
+ * repeated alone.
  *
  * Usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] [--failures LIMIT]
  *        differential --case SEED     that case alone, described in words

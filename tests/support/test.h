@@ -16,7 +16,7 @@
 #include "ipt.h"
 #include "skip.h"
 
-/* Every tests/test_NAME.c exports its tests as test_NAME and their number as test_NAME_count; tests/main.c runs them
+/* Every test_NAME.c exports its tests as test_NAME and their number as test_NAME_count. tests/support/main.c runs them
  * all in this order. */
 #ifdef TEST_SINGLE_FORM /* the library in one file, which is the same text: what uses every part of it */
 #define TEST_FILE_LIST(X) X(host) X(shapes) X(seeds) X(cut) X(cache)

@@ -6,14 +6,14 @@ cases=${1:-5000}
 seed=${2:-}
 seconds=${3:-}
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
-flags="${CFLAGS:--std=c99 -O2 -g -Wall -Wextra -Wpedantic} -I${SOURCES:-.} -I."
+flags="${CFLAGS:--std=c99 -O2 -g -Wall -Wextra -Wpedantic} -I${SOURCES:-.} -I. -Itests/support"
 compiler=${CC:-gcc}
 program=build/differential${SANITIZE:+_$SANITIZE}
 case ${SANITIZE:-} in
 '') ;;
 address)
     flags="$flags -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
-    export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1:handle_segv=2 UBSAN_OPTIONS=abort_on_error=1 LSAN_OPTIONS=suppressions=tests/sanitize.supp:print_suppressions=0
+    export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1:handle_segv=2 UBSAN_OPTIONS=abort_on_error=1 LSAN_OPTIONS=suppressions=tests/analysis/sanitize.supp:print_suppressions=0
     ;;
 thread)
     flags="$flags -O1 -fsanitize=thread"
@@ -29,6 +29,6 @@ if [ -n "${SANITIZE:-}" ]; then
     compiler=${CLANG:-$(command -v clang)} || { echo "no clang is installed" >&2; exit 2; }
 fi
 mkdir -p build
-$compiler $flags -o $program tests/differential.c ${LDLIBS:--lOpenCL -lpthread}
+$compiler $flags -o $program tests/random/differential.c ${LDLIBS:--lOpenCL -lpthread}
 echo "$cases cases with seed $seed${seconds:+, for $seconds s at most}${SANITIZE:+, under the $SANITIZE sanitizer}"
 exec $program --cases "$cases" --seed "$seed" ${seconds:+--seconds "$seconds"}

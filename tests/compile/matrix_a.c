@@ -1,5 +1,5 @@
 /* One half of the compile matrix: the file with the implementation and, as a rule, nothing else. The header must
- * compile in every way that a user may include it. tests/compile_matrix.sh defines:
+ * compile in every way that a user may include it. tests/compile/compile_matrix.sh defines:
  *   MATRIX_CL_FIRST  the user's own <CL/cl.h> precedes ipt.h
  *   MATRIX_LATE      ipt.h is included as the interface first and as the implementation later
  *   MATRIX_ALONE     matrix_b.c is part of this file instead of another one

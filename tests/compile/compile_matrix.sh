@@ -1,7 +1,7 @@
 #!/bin/sh
 # The compile matrix. ipt.h must compile without a warning wherever it may be included, link from several files, export only its
 # public functions, and run without a device. Prints only failures, and one closing line.
-# Usage, from the repository root: tests/compile_matrix.sh HEADER_DIR [quick]
+# Usage, from the repository root: tests/compile/compile_matrix.sh HEADER_DIR [quick]
 # HEADER_DIR: the folder of ipt.h: ., build/single, or gen/library with its parts.
 # quick: each compiler with one standard, the single header with one compiler.
 # The single header and the parts have the same text, so two of the compilers suffice for them. Four compilers run with every
@@ -10,12 +10,14 @@
 set -eu
 
 [ $# -ge 1 ] && [ -f "$1/ipt.h" ] && [ "${2-quick}" = quick ] ||
-    { echo "usage: tests/compile_matrix.sh HEADER_DIR [quick] (with ipt.h in it)"; exit 2; }
+    { echo "usage: tests/compile/compile_matrix.sh HEADER_DIR [quick] (with ipt.h in it)"; exit 2; }
 part=${2-full}
 headers=$(cd "$1" && pwd)
+form=$(basename "$1") # whatever the name of the clone
+[ "$form" != . ] || form=pair
 root=$PWD
 tests=$(cd "$(dirname "$0")" && pwd)
-work=$PWD/build/matrix/$(basename "$headers")
+work=$PWD/build/matrix/$form
 rm -rf "$work"
 mkdir -p "$work/include" "$work/jobs"
 ln -s /usr/include/CL "$work/include/CL" # for mingw, which must not see the rest of /usr/include
@@ -41,7 +43,7 @@ job() { # WORDS OF A NAME, and its commands on standard input: one build, in a f
 for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2" "clang -std=c99" "clang -std=c11" \
     "clang -std=c99 -O2" "g++ -x c++ -std=c++11" "g++ -x c++ -std=c++20" "clang++ -x c++ -std=c++11" \
     "clang++ -x c++ -std=c++20"; do
-    case $(basename "$headers"):$part:$compiler in
+    case $form:$part:$compiler in
     single:*:gcc\ -std=c99 | single:full:clang++*20 | library:*:gcc\ -std=c99 | library:full:clang++*20) ;;
     single:* | library:*) continue ;;
     *:full:* | *:quick:gcc\ -std=c99 | *:quick:clang\ -std=c11 | *:quick:g++*20 | *:quick:clang++*11) ;;
@@ -167,7 +169,7 @@ command -v $mingw_cpp > /dev/null || ! command -v x86_64-w64-mingw32-gcc > /dev/
     mingw_cpp="clang++ --target=x86_64-w64-mingw32" # with the headers of the other
 for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c11" "$mingw_cpp -x c++ -std=c++11" \
     "$mingw_cpp -x c++ -std=c++20"; do
-    case $(basename "$headers"):$part:$compiler in
+    case $form:$part:$compiler in
     single:quick:* | library:quick:*) continue ;;
     *:full:* | *:quick:*c99 | *:quick:*++20) ;;
     *) continue ;;
@@ -199,7 +201,7 @@ while read -r name; do
 done < "$work/list"
 
 for compiler in $missing; do
-    sh "$tests/skipped.sh" note "compile matrix, $(basename "$headers")" "$compiler is not installed"
+    sh tests/skipped.sh note "compile matrix, $form" "$compiler is not installed"
 done
 [ $failed -eq 0 ] && [ $passed -gt 0 ] || { echo "compile matrix: $failed failed, $passed passed"; exit 1; }
 echo "compile matrix: $passed builds passed"

@@ -1,5 +1,5 @@
-/* Counters for tests/soak.c: every OpenCL object and every block of memory that ipt allocates, and the memory, handles
- * and threads of the process. Defines IPT_ENTRY_POINT: include it before ipt.h's implementation. */
+/* Counters for tests/random/soak.c: every OpenCL object and every block of memory that ipt allocates, and the memory,
+ * handles and threads of the process. Defines IPT_ENTRY_POINT: include it before ipt.h's implementation. */
 #ifndef SOAK_H_INCLUDED
 #define SOAK_H_INCLUDED
 

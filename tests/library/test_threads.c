@@ -1,6 +1,6 @@
 /* Threads, on the OpenCL stub (fake_cl.c). Several threads share a context, a plan, a cache folder and wisdom; each has
- * its own messages. tests/sanitize.sh runs this with a sanitizer for data races. Without it, the tests detect wrong
- * results, leaks and deadlocks. */
+ * its own messages. tests/analysis/sanitize.sh runs this with a sanitizer for data races. Without it, the tests detect
+ * wrong results, leaks and deadlocks. */
 #include "fake_world.h"
 
 #include <pthread.h>

@@ -9,7 +9,7 @@ out=build/sanitize
 failed=0
 clang=${CLANG:-$(command -v clang)} || { echo "no clang is installed" >&2; exit 2; }
 # Dwarf 4: valgrind 3.19 cannot read all of clang's default format.
-flags="-std=c99 -O1 -g -gdwarf-4 -fno-omit-frame-pointer -Wall -Wextra -Wpedantic -I${SOURCES:-.} -I. -Itests"
+flags="-std=c99 -O1 -g -gdwarf-4 -fno-omit-frame-pointer -Wall -Wextra -Wpedantic -I${SOURCES:-.} -I. -Itests/support"
 address="-fsanitize=address,undefined -fno-sanitize-recover=all"
 stub="test fake_cl test_trust test_misuse test_threads"
 device="test test_plan test_execution test_host test_cut test_cache"
@@ -19,7 +19,7 @@ export TMPDIR IPT_CACHE_DIR
 trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 130' INT TERM
 
-# build NAME FLAGS FILE...: a program of these files and tests/sanitize_main.c, two files at a time.
+# build NAME FLAGS FILE...: a program of these files and tests/analysis/sanitize_main.c, two files at a time.
 build() {
     name=$1
     own=$2
@@ -27,7 +27,7 @@ build() {
     mkdir -p $out/$name
     for file in sanitize_main "$@"; do
         echo $file
-    done | xargs -P 2 -I FILE $clang $flags $own -c -o $out/$name/FILE.o tests/FILE.c || return 1
+    done | xargs -P 2 -I FILE sh -c "$clang $flags $own -c -o $out/$name/FILE.o tests/*/FILE.c" || return 1
     objects=$out/$name/sanitize_main.o
     for file in "$@"; do
         objects="$objects $out/$name/$file.o"
@@ -74,7 +74,7 @@ part() {
         ;;
     device)
         build device "$address -DSANITIZE_DEVICE" $device || exit 2
-        ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=tests/sanitize.supp:print_suppressions=0 \
+        ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=tests/analysis/sanitize.supp:print_suppressions=0 \
             check device 300 $out/device/tests '-cut_?e*' # without cut_memory, which measures, and cut_resume, which takes minutes
         ;;
     *)

@@ -1,5 +1,5 @@
 /* Transposes shapes of many classes repeatedly, with fresh data each time, while other work keeps the device busy.
- * tests/stress.c runs it at full size, tests/test_stress.c with small matrices. Include ipt.h first.
+ * tests/random/stress.c runs it at full size, tests/library/test_stress.c with small matrices. Include ipt.h first.
  *
  * No wait here is unlimited: a waiting thread polls an event's status, and an alarm guards blocking calls. Both end the
  * program, because nothing else recovers from a driver that hangs. */

@@ -9,10 +9,12 @@ tidy=$(command -v clang-tidy-14 || command -v clang-tidy) && "$tidy" --version |
 sources=${SOURCES:-.}
 out=build/analysis
 rm -rf $out
-mkdir -p $out/gen/tool $out/tests
+mkdir -p $out/gen/tool $out/tests/support $out/tests/random $out/tests/oclgrind
 cp "$sources"/gen/*.c $out/gen
 cp "$sources"/gen/tool/*.[ch] $out/gen/tool
-cp tests/*.h tests/stress.c tests/walk.c $out/tests
+cp tests/support/*.h $out/tests/support
+cp tests/random/stress.c $out/tests/random
+cp tests/oclgrind/walk.c $out/tests/oclgrind
 cp "$sources/ipt_kernels.h" $out
 
 # The analysers cannot know what a function behind a pointer allocates, nor what one with variable arguments returns. In
@@ -24,7 +26,7 @@ sed 's/[a-z]*\(->\|\.\)[a-z.]*alloc(\(.*\), [a-z]*\(->\|\.\)[a-z.]*user)/malloc(
 changed=$(diff "$sources/ipt.h" $out/ipt.h | grep -c '^>') || :
 left=$(grep -c '\(->\|\.\)\(alloc\|free\)(' $out/ipt.h) || :
 [ "$changed" -ge 4 ] && [ "$left" = 0 ] && grep -q '^#define ipt__fail' $out/ipt.h ||
-    { echo "analysis: ipt.h calls its allocator in another way: see the sed command of tests/analyse.sh"; exit 1; }
+    { echo "analysis: ipt.h calls its allocator in another way: see the sed command of tests/analysis/analyse.sh"; exit 1; }
 
 cd $out
 settings=../../tests/analysis
@@ -48,8 +50,8 @@ tidy() { # log, file, options
         { grep -B1 -A5 'error:' "$log" && exit 1; exit 1; }
 }
 tidy tidy.log ipt.h -- -x c $implementation
-for file in $(ls gen/tool/*.c | grep -v library.c) gen/embed.c tests/stress.c tests/walk.c; do
-    tidy tidy.log $file -- -std=c99 -I.
+for file in $(ls gen/tool/*.c | grep -v library.c) gen/embed.c tests/random/stress.c tests/oclgrind/walk.c; do
+    tidy tidy.log $file -- -std=c99 -I. -Itests/support
 done
 
 # First POSIX, then Windows. Without given macros cppcheck would analyse a dozen combinations.

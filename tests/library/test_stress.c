@@ -1,5 +1,5 @@
-/* A small version of tests/stress.c: all classes of shapes on a busy device, two queues at once. The contexts assume
- * more or fewer concurrent work-groups than there are. The kernels for GPUs run here on any device. */
+/* A small version of tests/random/stress.c: all classes of shapes on a busy device, two queues at once. The contexts
+ * assume more or fewer concurrent work-groups than there are. The kernels for GPUs run here on any device. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

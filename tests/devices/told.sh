@@ -1,5 +1,5 @@
 #!/bin/sh
-# The library's tests on the devices of tests/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program and
+# The library's tests on the devices of tests/devices/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program and
 # the reporting library. quick: the sample's patterns only. Prints a line for each device: passed, skipped (with reasons) and
 # failed tests. Fails if a test failed, or a run ended without its summary. PATTERNS replaces the default patterns.
 # SECONDS_A_RUN limits the time of a pattern. The logs are in build/told.
