@@ -1413,14 +1413,15 @@ static size_t ipt__unit_bytes(size_t bytes)
 }
 
 /* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
- * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it. */
+ * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it, and for d = 0, an
+ * unused divisor. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
     unsigned l = 0, i;
     *magic = 0;
     *shift = 0;
-    if (d == 1)
+    if (d <= 1)
         return;
     while (l < 63 && ((cl_ulong)1 << l) < d)
         ++l;
@@ -1826,17 +1827,35 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. A divisor is
+ * three arguments, and the size of its value is marked. */
+enum {
+    IPT__BYTES = 63,
+    IPT__DIVISOR = 64,
+    IPT__BY_INDEX = 128, /* of dividends with index_bits bits */
+    IPT__DIVISOR_32 = IPT__DIVISOR,
+    IPT__DIVISOR_64 = IPT__DIVISOR,
+    IPT__DIVISOR_index = IPT__DIVISOR | IPT__BY_INDEX
+};
+typedef cl_uint ipt__divisor_32;
+typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
+#define IPT__DIVISOR_FIELD(bits, name)                                                                                 \
+    ipt__divisor_##bits name, name##_magic;                                                                            \
+    cl_uint name##_shift;
+#define IPT__DIVISOR_BYTES(bits, name)                                                                                 \
+    sizeof(ipt__divisor_##bits) | IPT__DIVISOR_##bits, sizeof(ipt__divisor_##bits), sizeof(cl_uint),
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
-        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD)                                                                  \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;                                                                                       \
-    static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
+#define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
 
 /* A file of a program's text. */
 typedef struct ipt__part {
@@ -1867,7 +1886,7 @@ static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      #kernel ".cl",                                                                                                    \
-     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
+     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_parts,                                                                                            \
      sizeof ipt__##kernel##_parts / sizeof *ipt__##kernel##_parts,                                                     \
      ipt__##kernel##_argument_bytes,                                                                                   \
@@ -1949,7 +1968,7 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X)%s\n", kernel->arguments);
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
     for (part = kernel->parts; part < end; ++part) {
         ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
         for (line = part->text; *line; ++line)
@@ -3671,6 +3690,29 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     return result;
 }
 
+/* Completes the divisors among a kernel's arguments. */
+static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
+{
+    size_t offset = 0;
+    cl_uint i;
+    for (i = 0; i < info->argument_count; ++i) {
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+        offset = ipt__round_up(offset, bytes);
+        if (info->argument_bytes[i] & IPT__DIVISOR) {
+            void *const value = (char *)arguments + offset;
+            if (bytes == sizeof(cl_uint)) {
+                cl_uint *const divisor = (cl_uint *)value;
+                ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
+            } else {
+                cl_ulong *const divisor = (cl_ulong *)value;
+                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
+            }
+        }
+        offset += bytes;
+    }
+}
+
 /* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
                                  size_t local_bytes, const void *arguments)
@@ -3683,7 +3725,7 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
     for (i = 0; i < info->argument_count && !error; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
         offset += bytes;
@@ -3745,7 +3787,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
     if (error)
         return 0;
     for (i = 0; i < info->argument_count; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
@@ -4170,7 +4212,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
 /* Probing: facts that only a running program shows. */
 
 /* Runs a program with `words` as both buffers, and reads them back. Returns 0 on failure. */
-static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
+static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
     const size_t local = program->params.group_size;
@@ -4179,6 +4221,7 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, con
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
     if (error)
         return 0;
+    ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
         error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
@@ -4201,7 +4244,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes =
+    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.chunks = a.blocks = a.run_lanes =
         1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
@@ -4310,7 +4353,6 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     a.cols = cols;
     a.row_stride = a.super_units = units;
     a.piece_units = (cl_uint)units;
-    ipt__divider(cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     if (!before || !words)
         right = -1;
     for (i = 0; right > 0 && i < flags + flag_words; ++i)
@@ -5941,7 +5983,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
 
 /* Enqueues a kernel with all its arguments. The plan is locked. Only some kernels use `second` and local_bytes. */
 static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
-                                  const void *arguments, cl_ulong groups)
+                                  void *arguments, cl_ulong groups)
 {
     const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
@@ -5951,6 +5993,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     if (groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)groups);
+    ipt__complete_divisors(info, &kernel->program->params, arguments);
     error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
@@ -6010,10 +6053,6 @@ static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kern
     a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
     a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
     a->lines = a->chunks * a->rows * matrices;
-    ipt__divider(a->chunks, 64, &a->chunks_magic, &a->chunks_shift);
-    ipt__divider(a->rows, 64, &a->rows_magic, &a->rows_shift);
-    ipt__divider(a->source_row_slots, 64, &a->source_row_slots_magic, &a->source_row_slots_shift);
-    ipt__divider(a->target_row_slots, 64, &a->target_row_slots_magic, &a->target_row_slots_shift);
     return ipt__run_kernel(run, kernel, source, target, 0, a,
                            ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes));
 }
@@ -6119,10 +6158,8 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.instance_units = (cl_uint)instance;
-    ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
-    ipt__divider32((cl_uint)(steps.run * units), &a.row_units_magic, &a.row_units_shift);
+    a.row_units = (cl_uint)(steps.run * units);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.packs * matrices);
 }
 
@@ -6146,7 +6183,6 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.matrix_stride = place->matrix_stride;
     a.instances = (cl_ulong)stage->instances * plan->desc.batch;
     a.instances_per_matrix = stage->instances;
-    ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
     a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
     a.instance_units = (cl_uint)instance;
     a.lanes = stage->variant ? (cl_uint)stage->lanes : 1;
@@ -6158,9 +6194,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.column_units = (cl_uint)(steps.run * units);
-    ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->unit_bytes, &a,
                            ipt__ceil_divide((size_t)a.instances, a.pack));
@@ -6239,8 +6273,6 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
         a.partner_line = -row;
         a.partner_step = units;
     }
-    ipt__divider(a.line_pairs, plan->kernels[stage->kernels[0]].program->params.index_bits, &a.line_pairs_magic,
-                 &a.line_pairs_shift);
     a.group_pairs = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
@@ -6343,7 +6375,7 @@ static int ipt__queue_follows(cl_command_queue queue, cl_event event)
 
 /* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
  * might hold compute units that the other needs. */
-static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, const void *arguments, cl_ulong groups)
+static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, void *arguments, cl_ulong groups)
 {
     ipt_context *const context = run->plan->context;
     cl_event both[2] = {NULL, NULL};
@@ -6399,7 +6431,6 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.matrix_units = (cl_ulong)plan->desc.rows * plan->desc.cols * units;
     a.saved_stride = layout->saved_elements * units;
     a.row_slots = stage->row_slots;
-    ipt__divider(a.row_slots, 32, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = stage->row_stride * units;
     a.control_base = layout->saved_bytes / 4 + (size_t)plan->turn * control_stride;
     a.clear_base = layout->saved_bytes / 4 + (size_t)!plan->turn * control_stride;
@@ -6421,20 +6452,14 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.chunk_x = (cl_uint)chunks->x;
     a.chunk_y = (cl_uint)chunks->y;
     a.across = (cl_uint)chunks->across;
-    a.down = (cl_uint)chunks->down;
+    a.chunks = (cl_uint)(chunks->across * chunks->down);
     a.blocks = (cl_uint)chunks->blocks;
     a.block_rows = (cl_uint)chunks->block_rows;
     a.pitch = (cl_uint)chunks->tile.pitch;
     a.skew = (cl_uint)chunks->tile.skew;
     a.run_lanes = (cl_uint)chunks->tile.run_lanes;
     a.polls = plan->context->limits.wait_polls;
-    ipt__divider32(a.length, &a.length_magic, &a.length_shift);
-    ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
-    ipt__divider32(a.across, &a.across_magic, &a.across_shift);
-    ipt__divider32(a.ticket_groups, &a.ticket_groups_magic, &a.ticket_groups_shift);
-    ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     if (!chunks->waits)
         return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
     result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
@@ -6471,9 +6496,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.total_words = a.words * a.pieces * count * matrices;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    ipt__divider(a.row_slots, params->index_bits, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
     a.super_units = units / scale;
     if (stage->tail_length) {
@@ -6484,7 +6507,6 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
         a.gap_restore = (cl_uint)stage->gap_restore;
         a.saved_stride = layout->saved_elements * element_units / scale;
     }
-    ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
     if (!layout->cooperative) {
         const ipt_result result = ipt__run_clear(run, layout->scratch_offset, (size_t)a.total_words * 4);
         if (result)
@@ -6520,7 +6542,6 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
-    const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
     ipt__shuffle_arguments a;
@@ -6544,8 +6565,6 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.inner_rows = (cl_uint)stage->inner_rows;
     a.inner_cols = (cl_uint)stage->inner_cols;
     a.element_units = (cl_uint)plan->element_units;
-    ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
-    ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
     result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
     if (result)
         return result;
@@ -6575,9 +6594,7 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     a.instance_units = (cl_uint)ipt__instance_units(plan, stage);
     a.rows = (cl_uint)stage->rows;
     a.cols = (cl_uint)stage->cols;
-    ipt__divider32(a.cols, &a.cols_magic, &a.cols_shift);
     a.element_units = (cl_uint)plan->element_units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     words = ipt__ceil_divide(a.instance_units, ipt__word_flags(plan, stage));
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
@@ -6599,7 +6616,6 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     a.total_slots = a.slots * stage->instances * plan->desc.batch;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.super_units = ipt__stage_units(plan, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
@@ -6618,7 +6634,6 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
     a.matrix_stride = place->matrix_stride;
     a.rows = stage->rows;
     a.row_units = ipt__stage_units(plan, stage);
-    ipt__divider(a.row_units, 64, &a.row_units_magic, &a.row_units_shift);
     a.source_stride = stage->origin * plan->element_units;
     a.target_stride = stage->row_stride * plan->element_units;
     a.chunks = ipt__pad_chunks(plan, stage);
@@ -7889,7 +7904,6 @@ static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, c
     a.skew = (cl_uint)layout.skew;
     a.run_lanes = (cl_uint)layout.run_lanes;
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
 }
 
