@@ -4564,6 +4564,78 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
                      (unsigned long)out.length + 1);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/tuning                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The planner's constants. */
+
+/* Constants that differ between GPUs and CPUs, or that one of them lacks: X(type, name, gpu, cpu, meaning). The values
+ * for GPUs are fitted to an H200, those for CPUs to PoCL on 2 cores.
+ *
+ * The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
+ * moves in the same time: factor * bytes of all matrices + launches * launch. Units below a word that cannot move by
+ * words: 1 + narrow * (units in a word - 1).
+ *
+ * Panels and chains run on GPUs only; lengths are in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y) +
+ * panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The third
+ * counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel +
+ * narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length of a
+ * super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step / length. */
+#define IPT__TUNING_LIST(X)                                                                                            \
+    X(size_t, run, 16, 8192, "elements, or pairs of them, per work-item (GPU) or work-group (CPU)")                    \
+    X(size_t, piece_bytes, 1024, 16384, "part of a super-element per work-group: short on GPUs, for many chains")      \
+    X(size_t, tile_bytes, ~(size_t)0, 1 << 15, "most local memory of a tile: on CPUs the size of the nearest cache")   \
+    X(size_t, slab_bytes, 32 << 20, 4 << 20, "slabs in the last cache cost no memory traffic")                         \
+    X(double, tile, 2, 2, "factor of tiles")                                                                           \
+    X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
+    X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
+    X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
+    X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
+    X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
+    X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
+    X(double, panel, 1.15, 0, "factor of panels")                                                                      \
+    X(double, tall_cut, 47, 0, "of tall chunks")                                                                       \
+    X(double, wide_cut, 17, 0, "of wide chunks")                                                                       \
+    X(double, panel_wait, 8e-9, 0, "of work-groups that wait")                                                         \
+    X(double, narrow_step, 95, 0, "of narrow panels")                                                                  \
+    X(double, no_wait, 0.08, 0, "of narrow panels without waits")                                                      \
+    X(double, chains, 1.01, 0, "factor of chains")                                                                     \
+    X(double, chains_step, 137, 0, "of chains")                                                                        \
+    X(double, cut, 0.19, 0, "of slots off 128-byte lines")                                                             \
+    X(double, cut_step, 4, 0, "of slots off 128-byte lines")                                                           \
+    X(double, idle, 0.05, 0, "of the unused share of a length class")
+
+typedef struct ipt__tuning {
+#define IPT__TUNING_FIELD(type, name, gpu, cpu, meaning) type name;
+    IPT__TUNING_LIST(IPT__TUNING_FIELD)
+} ipt__tuning;
+
+/* By limits->cpu. */
+static const ipt__tuning ipt__tunings[2] = {
+#define IPT__TUNING_GPU(type, name, gpu, cpu, meaning) gpu,
+#define IPT__TUNING_CPU(type, name, gpu, cpu, meaning) cpu,
+    {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
+
+/* Constants for all devices. */
+enum {
+    IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
+    IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
+    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
+    IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
+    IPT__PIECE_VECTORS = 128,
+    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
+    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
+    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
+    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
+    IPT__BLOCKS_WIDE = 4,
+    IPT__BLOCK_ROWS = 60,         /* minimum per block */
+    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
+    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
+    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
+};
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/stage                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -4851,56 +4923,6 @@ struct ipt_plan {
     size_t split_count;
     char description[2048];
 };
-
-/* The planner's constants. */
-enum {
-    IPT__RUN_CPU = 8192, /* elements, or pairs of them, per work-group; IPT__RUN_GPU: per work-item */
-    IPT__RUN_GPU = 16,
-    IPT__WORD_BYTES = 4,         /* shorter units move by words if everything is aligned to words */
-    IPT__VECTOR_BYTES = 16,      /* access width of GPU kernels */
-    IPT__PIECE_BYTES_GPU = 1024, /* part of a super-element per work-group: short, for many chains */
-    IPT__PIECE_BYTES_CPU = 16384,
-    IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: size of the nearest cache */
-    IPT__TILE_BYTES_MANY = 1 << 18, /* size of the second cache, for many instances */
-    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
-    IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs in the last cache cost no memory traffic */
-    IPT__SLAB_BYTES_CPU = 4 << 20,
-    IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
-    IPT__PIECE_VECTORS = 128,
-    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
-    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
-    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
-    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
-    IPT__BLOCKS_WIDE = 4,
-    IPT__BLOCK_ROWS = 60,         /* minimum per block */
-    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
-    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
-    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
-};
-
-/* The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
- * moves in the same time. Cost = factor * bytes of all matrices + launches * launch. A shuffle's factor is 1 +
- * overhead / bytes of a super-element. `gapped`: unaligned slots touch one more sector. Units below a word that
- * cannot move by words: 1 + narrow * (units in a word - 1). */
-typedef struct ipt__cost_model {
-    double tile, swap, wave, shuffle_overhead, gapped, narrow, launch;
-} ipt__cost_model;
-static const ipt__cost_model ipt__cost_models[2] = {
-    {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
-    {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
-};
-
-/* The cost model of the GPU-only kernels, lengths in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y)
- * + panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The
- * third counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel
- * + narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length
- * of a super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step /
- * length. */
-typedef struct ipt__gpu_model {
-    double panel, tall_cut, wide_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
-} ipt__gpu_model;
-static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.01, 137, 0.19, 4, 0.05}; /* of an H200 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/layout                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -4910,7 +4932,7 @@ static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.0
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
-    return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
+    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
 }
 
 static size_t ipt__stage_units(const ipt_plan *plan, const ipt__stage *stage)
@@ -4987,7 +5009,7 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
     const ipt__limits *const limits = &plan->context->limits;
     const size_t units = ipt__stage_units(plan, stage);
-    const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
+    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
@@ -5152,10 +5174,10 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
     layout->scratch_offset = offset;
 }
 
-/* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
+/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
 static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const ipt__tuning *const model = &ipt__tunings[0];
     const ipt__chunks *const chunks = &stage->chunks;
     const double size = (double)plan->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
@@ -5169,7 +5191,7 @@ static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
 
 static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = plan->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
@@ -5194,8 +5216,8 @@ static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
 static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt__limits *const limits = &plan->context->limits;
-    const ipt__cost_model *const model = &ipt__cost_models[limits->cpu];
-    const size_t batch = plan->desc.batch, slabs = limits->cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
+    const ipt__tuning *const model = &ipt__tunings[limits->cpu];
+    const size_t batch = plan->desc.batch, slabs = model->slab_bytes;
     const double bytes = (double)plan->matrix_bytes * (double)batch;
     size_t largest = 0, smallest = 0;
     int i;
@@ -6244,7 +6266,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 /* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
-    return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
 static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)

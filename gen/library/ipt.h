@@ -28,6 +28,7 @@
 #include "program/program.h"
 #include "program/probe.h"
 #include "program/profile_write.h"
+#include "plan/tuning.h"
 #include "plan/stage.h"
 #include "plan/layout.h"
 #include "plan/two_pass.h"

@@ -182,7 +182,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 /* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
-    return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
 static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)

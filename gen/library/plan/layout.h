@@ -3,7 +3,7 @@
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
-    return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
+    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
 }
 
 static size_t ipt__stage_units(const ipt_plan *plan, const ipt__stage *stage)
@@ -80,7 +80,7 @@ static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
 {
     const ipt__limits *const limits = &plan->context->limits;
     const size_t units = ipt__stage_units(plan, stage);
-    const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
+    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
@@ -245,10 +245,10 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
     layout->scratch_offset = offset;
 }
 
-/* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
+/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
 static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const ipt__tuning *const model = &ipt__tunings[0];
     const ipt__chunks *const chunks = &stage->chunks;
     const double size = (double)plan->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
@@ -262,7 +262,7 @@ static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
 
 static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = plan->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
@@ -287,8 +287,8 @@ static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
 static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t budget)
 {
     const ipt__limits *const limits = &plan->context->limits;
-    const ipt__cost_model *const model = &ipt__cost_models[limits->cpu];
-    const size_t batch = plan->desc.batch, slabs = limits->cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
+    const ipt__tuning *const model = &ipt__tunings[limits->cpu];
+    const size_t batch = plan->desc.batch, slabs = model->slab_bytes;
     const double bytes = (double)plan->matrix_bytes * (double)batch;
     size_t largest = 0, smallest = 0;
     int i;
