@@ -11,7 +11,7 @@
     X(unit_bytes, IPT_UNIT_BYTES, 1, 16, "bytes of the unit that a work-item moves: a power of two")                   \
     X(element_units, IPT_ELEMENT_UNITS, 0, 1, "1: an element is one unit; 0: element_units is given at run time")      \
     X(group_size, IPT_GROUP_SIZE, 1, 1024, "work-items in a work-group: a power of two")                               \
-    X(tile, IPT_TILE, 2, 128, "side of a square tile, elements; up to 32 a power of two")                                        \
+    X(tile, IPT_TILE, 2, 128, "side of a square tile, elements; up to 32 a power of two")                              \
     X(lanes, IPT_LANES, 1, 1024, "work-items that share a row, form a sub-group or move a super-element: a power of two") \
     X(index_bits, IPT_INDEX_BITS, 32, 64, "width of a slot number: 32 (fewer than 2^31 slots) or 64")                  \
     X(tall, IPT_TALL, 0, 1, "1: panels are read by rows and written as slots; 0: read as slots, written by rows")      \
@@ -21,27 +21,27 @@
       "memory model between work-groups, 0: OpenCL C 1.2; 1: PTX; 2: newer PTX; 3: OpenCL C 2.0")                      \
     X(sub_group, IPT_SUB_GROUP, 0, 3,                                                                                  \
       "sub-groups, 0: replaced by work-groups; 1: PTX; 2: cl_khr_subgroups; 3: cl_intel_subgroups")                    \
-    X(piece_vectors, IPT_PIECE_VECTORS, 32, 1024, "most vectors of 16 bytes that contain a piece of a super-element")    \
+    X(piece_vectors, IPT_PIECE_VECTORS, 32, 1024, "most vectors of 16 bytes that contain a piece of a super-element")  \
     X(chains, IPT_CHAINS, 1, 8, "chains that a sub-group follows at once")                                             \
-    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is skipped after every 32")                        \
-    X(registers, IPT_REGISTERS, 0, 8, "units of a super-element that a work-item holds; 0: local memory holds them")       \
-    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words over which the flags of one word are spread: a power of two")            \
+    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is skipped after every 32")                     \
+    X(registers, IPT_REGISTERS, 0, 8, "units of a super-element that a work-item holds; 0: local memory holds them")   \
+    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words over which the flags of one word are spread: a power of two")        \
     X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags, 0: contiguous; 1: with gaps; 2: neighbours in different words") \
-    X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                                  \
-    X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                            \
+    X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                              \
+    X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                        \
     X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
-#define IPT_OWN_KERNEL_LIST(X)                                                                                             \
+#define IPT_OWN_KERNEL_LIST(X)                                                                                         \
     X(tile, 1, 1,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_bank_padding)                  \
-    X(flip, 1, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits) \
-    X(map, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_apply) \
+    X(flip, 1, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits)        \
+    X(map, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_apply)                                        \
     X(pack, 1, 0,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
           IPT__USES_local_bytes)                                                                                       \
-    X(transpose, 2, 1, IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile)         \
+    X(transpose, 2, 1, IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile) \
     X(swap, 1, 0,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
           IPT__USES_local_bytes)                                                                                       \
@@ -73,18 +73,17 @@
 
 #define IPT_KERNEL_LIST(X) IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X)
 
-/* Run-time arguments, X(type, name), in the order of the kernel's signature. All lengths, strides and bases are in units
- * unless said otherwise; x_magic and x_shift divide by x (see parts/divide.cl). */
+/* Run-time arguments in the order of the kernel's signature. All lengths, strides and bases are in units unless said
+ * otherwise. X(type, name) is one value. D(bits, name) is a divisor: name, name_magic and name_shift, which divide
+ * dividends of fewer than `bits` bits by name (see parts/divide.cl). `index`: the bits of the parameter index_bits. */
 
 /* Matrices of `instances_per_matrix` back-to-back grids of rows x cols elements; a work-group transposes `pack` of
  * them. */
-#define IPT_tile_ARGUMENTS(X)                                                                                          \
+#define IPT_tile_ARGUMENTS(X, D)                                                                                       \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instances) /* in all matrices */                                                                          \
-    X(ulong, instances_per_matrix)                                                                                     \
-    X(ulong, instances_per_matrix_magic)                                                                               \
-    X(uint, instances_per_matrix_shift)                                                                                \
+    D(64, instances_per_matrix)                                                                                        \
     X(uint, pack)                                                                                                      \
     X(uint, lanes) /* work-items that share an instance: a power of two */                                             \
     X(uint, interleaved) /* 1: neighbouring work-items have different instances; 0: the same */                        \
@@ -92,39 +91,33 @@
     X(int, origin) /* see IPT_pack_ARGUMENTS */                                                                        \
     X(int, along)                                                                                                      \
     X(int, next)                                                                                                       \
-    X(uint, column_units) /* rows elements */                                                                          \
-    X(uint, column_units_magic)                                                                                        \
-    X(uint, column_units_shift)                                                                                        \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)
+    D(32, column_units) /* rows elements */                                                                            \
+    D(32, element_units)
 
 /* A work-group swaps group_pairs pairs of a matrix (flip) or computes group_units units (map). */
-#define IPT_flip_ARGUMENTS(X) \
-    X(ulong, base) \
-    X(ulong, matrix_stride) \
-    X(ulong, pairs) \
-    X(ulong, line_pairs) \
-    X(ulong, line_pairs_magic) \
-    X(uint, line_pairs_shift) \
-    X(uint, groups) /* for a matrix */ \
-    X(ulong, group_pairs) \
-    X(ulong, line_units) \
-    X(long, partner) \
-    X(long, partner_line) \
-    X(long, partner_step) \
+#define IPT_flip_ARGUMENTS(X, D)                                                                                       \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, pairs)                                                                                                    \
+    D(index, line_pairs)                                                                                               \
+    X(uint, groups) /* for a matrix */                                                                                 \
+    X(ulong, group_pairs)                                                                                              \
+    X(ulong, line_units)                                                                                               \
+    X(long, partner)                                                                                                   \
+    X(long, partner_line)                                                                                              \
+    X(long, partner_step)                                                                                              \
     X(uint, element_units)
 
-#define IPT_map_ARGUMENTS(X) \
-    X(ulong, base) \
-    X(ulong, matrix_stride) \
-    X(ulong, units) \
-    X(ulong, group_units) \
+#define IPT_map_ARGUMENTS(X, D)                                                                                        \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, units)                                                                                                    \
+    X(ulong, group_units)                                                                                              \
     X(uint, groups)
 
 /* Matrices of `instances` back-to-back instances each; a work-group transposes `pack` of them. An instance becomes
  * `rows` rows of run_elements elements. */
-#define IPT_pack_ARGUMENTS(X)                                                                                          \
+#define IPT_pack_ARGUMENTS(X, D)                                                                                       \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instances)                                                                                                \
@@ -135,17 +128,12 @@
     X(int, origin)                                                                                                     \
     X(int, along)                                                                                                      \
     X(int, next)                                                                                                       \
-    X(uint, instance_units)                                                                                            \
-    X(uint, instance_units_magic)                                                                                      \
-    X(uint, instance_units_shift)                                                                                      \
-    X(uint, row_units_magic)                                                                                           \
-    X(uint, row_units_shift)                                                                                           \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)
+    D(32, instance_units)                                                                                              \
+    D(32, row_units) /* of the result */                                                                               \
+    D(32, element_units)
 
 /* Each instance is a rows x cols grid of elements in `source` and becomes cols x rows in `target`. */
-#define IPT_transpose_ARGUMENTS(X)                                                                                     \
+#define IPT_transpose_ARGUMENTS(X, D)                                                                                  \
     X(ulong, source_base)                                                                                              \
     X(ulong, target_base)                                                                                              \
     X(ulong, source_matrix_stride)                                                                                     \
@@ -164,7 +152,7 @@
     X(uint, chunks)      /* of an element */
 
 /* Each instance is a side x side grid of elements, transposed in place by swapping tile pairs. */
-#define IPT_swap_ARGUMENTS(X)                                                                                          \
+#define IPT_swap_ARGUMENTS(X, D)                                                                                       \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instance_stride)                                                                                          \
@@ -175,46 +163,38 @@
     X(uint, element_units)                                                                                             \
     X(uint, chunk_units)                                                                                               \
     X(uint, chunks)                                                                                                    \
-    X(uint, tile_vectors) /* local memory of a large tile; see parts/rows.cl for these */                                   \
+    X(uint, tile_vectors) /* local memory of a large tile; see parts/rows.cl for these */                              \
     X(uint, pitch)                                                                                                     \
     X(uint, skew)                                                                                                      \
-    X(uint, run_lanes) \
-    X(uint, turns) /* pairs of small tiles that a work-group swaps in turn */                        \
-    X(uint, group_step) /* distance of the first pairs of neighbouring work-groups */ \
+    X(uint, run_lanes)                                                                                                 \
+    X(uint, turns) /* pairs of small tiles that a work-group swaps in turn */                                          \
+    X(uint, group_step) /* distance of the first pairs of neighbouring work-groups */                                  \
     X(uint, turn_step)  /* distance of a work-group's pairs */
 
 /* Copies rows of row_units units between slot grids: row j of a matrix goes from slot source_first + j to slot
  * target_first + j. A grid has row_slots slots in a row; slot t begins at
  * (t div row_slots) * row_stride + (t mod row_slots) * row_units. */
-#define IPT_copy_ARGUMENTS(X)                                                                                          \
+#define IPT_copy_ARGUMENTS(X, D)                                                                                       \
     X(ulong, source_base)                                                                                              \
     X(ulong, target_base)                                                                                              \
     X(ulong, source_matrix_stride)                                                                                     \
     X(ulong, target_matrix_stride)                                                                                     \
     X(ulong, source_first)                                                                                             \
     X(ulong, target_first)                                                                                             \
-    X(ulong, source_row_slots)                                                                                         \
-    X(ulong, source_row_slots_magic)                                                                                   \
-    X(ulong, target_row_slots)                                                                                         \
-    X(ulong, target_row_slots_magic)                                                                                   \
+    D(64, source_row_slots)                                                                                            \
+    D(64, target_row_slots)                                                                                            \
     X(ulong, source_row_stride)                                                                                        \
     X(ulong, target_row_stride)                                                                                        \
-    X(ulong, rows) /* of one matrix */                                                                                 \
-    X(ulong, rows_magic)                                                                                               \
+    D(64, rows) /* of one matrix */                                                                                    \
     X(ulong, row_units)                                                                                                \
-    X(ulong, chunks) /* of a row */                                                                                    \
-    X(ulong, chunks_magic)                                                                                             \
+    D(64, chunks) /* of a row */                                                                                       \
     X(ulong, lines) /* chunks of all rows of all matrices */                                                           \
-    X(uint, chunk_units)                                                                                               \
-    X(uint, source_row_slots_shift)                                                                                    \
-    X(uint, target_row_slots_shift)                                                                                    \
-    X(uint, rows_shift)                                                                                                \
-    X(uint, chunks_shift)
+    X(uint, chunk_units)
 
 /* Each instance is a rows x cols grid of super-elements that becomes cols x rows: the content of slot t moves to slot
  * (t mod cols) * rows + t div cols. Slots lie on a grid as in copy. A super-element longer than piece_units is moved in
  * pieces, each with cycles and flags of its own: a domain is one piece of one instance of one matrix. */
-#define IPT_shuffle_ARGUMENTS(X)                                                                                       \
+#define IPT_shuffle_ARGUMENTS(X, D)                                                                                    \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instance_stride)                                                                                          \
@@ -224,23 +204,19 @@
     X(ulong, total_words) /* of flags in all domains */                                                                \
     X(ulong, slots)                                                                                                    \
     X(ulong, rows)                                                                                                     \
-    X(ulong, cols)                                                                                                     \
-    X(ulong, cols_magic)                                                                                               \
-    X(ulong, row_slots)                                                                                                \
-    X(ulong, row_slots_magic)                                                                                          \
+    D(index, cols)                                                                                                     \
+    D(index, row_slots)                                                                                                \
     X(ulong, row_stride)                                                                                               \
     X(ulong, super_units) /* of a super-element */                                                                     \
     X(ulong, pieces)                                                                                                   \
     X(uint, piece_units)                                                                                               \
-    X(uint, cols_shift)                                                                                                \
-    X(uint, row_slots_shift)                                                                                           \
     X(uint, inner_rows) /* elements, as are inner_cols: a super-element is inner_rows x inner_cols before */           \
     X(uint, inner_cols)                                                                                                \
     X(uint, element_units)
 
 /* As shuffle. The kernel also moves the gaps between the rows of slots to or from the workspace: gap_rows in all
  * matrices, gap_units each. */
-#define IPT_chains_ARGUMENTS(X)                                                                                        \
+#define IPT_chains_ARGUMENTS(X, D)                                                                                     \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, matrix_units)                                                                                             \
@@ -252,30 +228,24 @@
     X(ulong, words_each)  /* of flags in which a sub-group starts chains */                                            \
     X(ulong, slots)                                                                                                    \
     X(ulong, rows)                                                                                                     \
-    X(ulong, cols)                                                                                                     \
-    X(ulong, cols_magic)                                                                                               \
-    X(ulong, row_slots)                                                                                                \
-    X(ulong, row_slots_magic)                                                                                          \
+    D(index, cols)                                                                                                     \
+    D(index, row_slots)                                                                                                \
     X(ulong, row_stride)                                                                                               \
     X(ulong, super_units)                                                                                              \
     X(ulong, pieces)                                                                                                   \
     X(ulong, gap_rows)      /* of all matrices */                                                                      \
-    X(ulong, gap_rows_each) /* of a matrix */                                                                          \
-    X(ulong, gap_rows_each_magic)                                                                                      \
+    D(64, gap_rows_each) /* of a matrix */                                                                             \
     X(ulong, gap_begin) /* in a row */                                                                                 \
     X(ulong, saved_base)                                                                                               \
     X(ulong, saved_stride)                                                                                             \
     X(uint, piece_units)                                                                                               \
-    X(uint, cols_shift)                                                                                                \
-    X(uint, row_slots_shift)                                                                                           \
-    X(uint, gap_rows_each_shift)                                                                                       \
     X(uint, gap_units)                                                                                                 \
     X(uint, gap_restore) /* 1: from the workspace */                                                                   \
     X(uint, parts)       /* sub-groups that share a run of flag words: a power of two, 32 at most */                   \
     X(uint, probe)       /* 1: only report the sub-groups */
 
 /* Matrices of rows x cols elements. */
-#define IPT_out_of_place_ARGUMENTS(X)                                                                                  \
+#define IPT_out_of_place_ARGUMENTS(X, D)                                                                               \
     X(ulong, source_base)                                                                                              \
     X(ulong, target_base)                                                                                              \
     X(ulong, source_matrix_stride)                                                                                     \
@@ -290,81 +260,61 @@
     X(uint, pitch)                                                                                                     \
     X(uint, skew)                                                                                                      \
     X(uint, run_lanes)                                                                                                 \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)
+    D(32, element_units)
 
 /* Panels of a matrix of panels * length + tail_length elements along its long side, see panel.cl. */
-#define IPT_panel_ARGUMENTS(X)                                                                                         \
+#define IPT_panel_ARGUMENTS(X, D)                                                                                      \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, matrix_units)                                                                                             \
     X(ulong, saved_base)                                                                                               \
     X(ulong, saved_stride)                                                                                             \
-    X(ulong, row_slots)                                                                                                \
-    X(ulong, row_slots_magic)                                                                                          \
+    D(index, row_slots)                                                                                                \
     X(ulong, row_stride)   /* of the grid of slots */                                                                  \
     X(ulong, control_base) /* words, as are the bases below */                                                         \
-    X(ulong, clear_base)   /* the control block of the previous and the next execution */                                                                  \
+    X(ulong, clear_base)   /* the control block of the previous and the next execution */                              \
     X(ulong, flags_base)                                                                                               \
     X(ulong, alone_base)                                                                                               \
     X(uint, clear_words)                                                                                               \
     X(uint, flag_words)      /* to be cleared for the other pass */                                                    \
     X(uint, flag_words_each) /* by one work-group */                                                                   \
-    X(uint, row_slots_shift)                                                                                           \
     X(uint, waits)      /* 1: work-groups take tickets and wait for one another */                                     \
     X(uint, neighbours) /* 1: a ticket group's slots extend into the memory of the next */                             \
     X(uint, tickets)                                                                                                   \
-    X(uint, ticket_groups) /* of a matrix */                                                                            \
+    D(32, ticket_groups) /* of a matrix */                                                                             \
     X(uint, packs)  /* ticket groups without the tail */                                                               \
     X(uint, pack)   /* panels of a ticket group */                                                                     \
     X(uint, panels)                                                                                                    \
-    X(uint, length)      /* elements, as are tail_length, short_side, chunk_x and chunk_y */                           \
+    D(32, length)      /* elements, as are tail_length, short_side, chunk_x and chunk_y */                             \
     X(uint, tail_length) /* 0: no tail */                                                                              \
-    X(uint, short_side)                                                                                                \
+    D(32, short_side)                                                                                                  \
     X(uint, chunk_x)                                                                                                   \
     X(uint, chunk_y)                                                                                                   \
-    X(uint, across)    /* chunks of a panel along the short side */                                                    \
-    X(uint, down)      /* and along the long side */                                                                   \
-    X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                     \
+    D(32, across)    /* chunks of a panel along the short side */                                                      \
+    D(32, chunks) /* of a panel */                                                                                     \
+    X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                      \
     X(uint, block_rows) /* elements of a block along the long side; the last block may have fewer or more */           \
     X(uint, pitch)     /* distance of a chunk's runs in vectors */                                                     \
     X(uint, skew)      /* one vector more after every 2^skew runs */                                                   \
     X(uint, run_lanes) /* work-items that fetch a run: a power of two */                                               \
     X(uint, polls)                                                                                                     \
     X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
-    X(uint, chunks_magic) /* across * down */                                                                          \
-    X(uint, chunks_shift)                                                                                              \
-    X(uint, across_magic)                                                                                              \
-    X(uint, across_shift)                                                                                              \
-    X(uint, ticket_groups_magic)                                                                                              \
-    X(uint, ticket_groups_shift)                                                                                              \
-    X(uint, length_magic)                                                                                              \
-    X(uint, length_shift)                                                                                              \
-    X(uint, short_side_magic)                                                                                          \
-    X(uint, short_side_shift)                                                                                          \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)
+    D(32, element_units)
 
 /* Each instance is a rows x cols grid of elements; instances are contiguous. */
-#define IPT_pttwac_010_ARGUMENTS(X)                                                                                    \
+#define IPT_pttwac_010_ARGUMENTS(X, D)                                                                                 \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instances) /* in all matrices */                                                                          \
     X(ulong, instances_per_matrix)                                                                                     \
     X(uint, instance_units)                                                                                            \
     X(uint, rows) /* elements */                                                                                       \
-    X(uint, cols) /* elements */                                                                                       \
-    X(uint, cols_magic)                                                                                                \
-    X(uint, cols_shift)                                                                                                \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)                                                                                       \
+    D(32, cols) /* elements */                                                                                         \
+    D(32, element_units)                                                                                               \
     X(uint, flag_words) /* of an instance, without gaps */
 
 /* Each instance is a rows x cols grid of super-elements. */
-#define IPT_p_ipt_ARGUMENTS(X)                                                                                         \
+#define IPT_p_ipt_ARGUMENTS(X, D)                                                                                      \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instance_stride)                                                                                          \
@@ -372,24 +322,20 @@
     X(ulong, slots)       /* of an instance */                                                                         \
     X(ulong, total_slots) /* of all instances of all matrices */                                                       \
     X(ulong, rows)                                                                                                     \
-    X(ulong, cols)                                                                                                     \
-    X(ulong, cols_magic)                                                                                               \
-    X(uint, cols_shift)                                                                                                \
+    D(index, cols)                                                                                                     \
     X(ulong, super_units)
 
 /* Changes the distance of each matrix's rows of row_units units from source_stride to target_stride. One of these strides is
  * row_units. */
-#define IPT_pad_ARGUMENTS(X)                                                                                           \
+#define IPT_pad_ARGUMENTS(X, D)                                                                                        \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, rows)                                                                                                     \
-    X(ulong, row_units)                                                                                                \
-    X(ulong, row_units_magic)                                                                                          \
+    D(64, row_units)                                                                                                   \
     X(ulong, source_stride)                                                                                            \
     X(ulong, target_stride)                                                                                            \
     X(ulong, chunks)       /* of a matrix */                                                                           \
-    X(ulong, control_base) /* words: the next number, and a flag for each chunk of each matrix */                      \
-    X(uint, row_units_shift)
+    X(ulong, control_base) /* words: the next number, and a flag for each chunk of each matrix */
 
 /* The text of each kernel file without comments and indentation, and its FNV-1a hash. */
 
@@ -397,10 +343,16 @@ static const char *const ipt__text_unit[] = {
     "\n#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)\n"
     "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined\"\n"
     "#endif\n"
-    "\n\n#define IPT_PARAMETER(type, name) , const type name\n"
+    "\n\n\n#define IPT_DIVISOR_32 uint\n"
+    "#define IPT_DIVISOR_64 ulong\n"
+    "#define IPT_DIVISOR_index ulong\n"
+    "#define IPT_PARAMETER(type, name) , const type name\n"
+    "#define IPT_DIVISOR_PARAMETER(bits, name)                                                                              \\\n"
+    ", const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift\n"
     "#define IPT_VALUE(type, name) , name\n"
-    "#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER)\n"
-    "#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE)\n"
+    "#define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift\n"
+    "#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER)\n"
+    "#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)\n"
     "\n\n#define IPT_INLINE __attribute__((always_inline))\n"
     "\n#if IPT_UNIT_BYTES == 1\n"
     "typedef uchar ipt_unit;\n"
@@ -443,7 +395,7 @@ static const char *const ipt__text_unit[] = {
     "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n"
     "",
     NULL};
-#define IPT__HASH_unit "cf253ae2966ac22d"
+#define IPT__HASH_unit "dd8f2f4660f563d4"
 
 static const char *const ipt__text_divide[] = {
     "\n\n\n\nuint ipt_divide32(uint n, uint magic, uint shift)\n"
@@ -1457,7 +1409,6 @@ static const char *const ipt__text_pack[] = {
     "const ulong begin = base + m * matrix_stride + first * instance_units;\n"
     "const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);\n"
     "const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;\n"
-    "const uint row_units = run_elements * element_units;\n"
     "__global uint4 *target = (__global uint4 *)(matrix + (begin - shift));\n"
     "\n\nconst uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_VECTOR_UNITS;\n"
     "for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)\n"
@@ -1515,7 +1466,7 @@ static const char *const ipt__text_pack[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_pack "48f6a7aa22d37c9f"
+#define IPT__HASH_pack "11a509ef67b30bb1"
 #define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
 static const char *const ipt__text_panel[] = {
@@ -1571,7 +1522,6 @@ static const char *const ipt__text_panel[] = {
     "} ipt_chunk;\n"
     "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
     "{\n"
-    "const uint chunks = across * down;\n"
     "const uint ticket_group = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - ticket_group * chunks;\n"
     "const uint m = ipt_divide32(ticket_group, ticket_groups_magic, ticket_groups_shift),\n"
     "group_in_matrix = ticket_group - m * ticket_groups;\n"
@@ -1754,13 +1704,13 @@ static const char *const ipt__text_panel[] = {
     "\n\nIPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active,\n"
     "bool *go IPT_ARGUMENTS)\n"
     "{\n"
-    "const ipt_waiter waiter = {chunk->control, chunk->ticket_group, across * down, polls};\n"
+    "const ipt_waiter waiter = {chunk->control, chunk->ticket_group, chunks, polls};\n"
     "const bool before_too = neighbours && chunk->group_in_matrix != 0;\n"
     "uint departed = 0;\n"
     "for (uint late = 0; late < 2; ++late) {\n"
     "if (late != 0) {\n"
     "if (get_local_id(0) == 0 && before_too && active)\n"
-    "ipt_wait(&waiter, counters - blocks, across * down);\n"
+    "ipt_wait(&waiter, counters - blocks, chunks);\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "departed = ipt_depart(chunk->control, true IPT_PASSED);\n"
     "}\n"
@@ -1777,8 +1727,8 @@ static const char *const ipt__text_panel[] = {
     "\n\n\n\nIPT_INLINE void ipt_wait_for_blocks(const ipt_chunk *chunk, volatile __global uint *counters,\n"
     "const ipt_overwritten *over, bool active, uint phase IPT_ARGUMENTS)\n"
     "{\n"
+    "const uint phases = IPT_TALL ? 1 : blocks;\n"
     "",
-    "const uint chunks = across * down, phases = IPT_TALL ? 1 : blocks;\n"
     "const ipt_waiter waiter = {chunk->control, chunk->ticket_group, chunks, polls};\n"
     "const uint own = over->first_block < over->end_block ? over->end_block - over->first_block : 0;\n"
     "const uint others = over->before_too && phase == 0 ? blocks : 0;\n"
@@ -1872,11 +1822,11 @@ static const char *const ipt__text_panel[] = {
     "\n\nIPT_INLINE void ipt_find_left(const ipt_chunk *chunk, uint departed, bool all_done IPT_ARGUMENTS)\n"
     "{\n"
     "const bool last = departed == tickets && !all_done;\n"
-    "uint left = tickets / (across * down);\n"
+    "uint left = tickets / chunks;\n"
     "if (last)\n"
     "IPT_FENCE_DEVICE();\n"
     "if (last && ipt_poll(&chunk->control[IPT_TICKETS]) >= IPT_CLOSED)\n"
-    "left = (ipt_poll(&chunk->control[IPT_CLOSED_AT]) - 1) / (across * down);\n"
+    "left = (ipt_poll(&chunk->control[IPT_CLOSED_AT]) - 1) / chunks;\n"
     "chunk->shared[IPT_SHARED_LEFT] = left;\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_move_tail(const ipt_chunk *chunk, uint m IPT_ARGUMENTS)\n"
@@ -1940,8 +1890,8 @@ static const char *const ipt__text_panel[] = {
     "ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units);\n"
     "}\n"
     "}\n"
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "",
     "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
     "{\n"
     "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
@@ -1956,7 +1906,7 @@ static const char *const ipt__text_panel[] = {
     "__local uint4 *begins = 0;\n"
     "#endif\n"
     "__local uint shared[3];\n"
-    "const uint id = get_local_id(0), chunks = across * down;\n"
+    "const uint id = get_local_id(0);\n"
     "volatile __global uint *control = workspace + control_base;\n"
     "\n\n\nconst bool single = waits && probe_polls == 0 && tickets == chunks && blocks == 1;\n"
     "uint own_ticket = 0;\n"
@@ -1989,7 +1939,7 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_panel "d23aed4b6e1a7d6f"
+#define IPT__HASH_panel "233db3801abf4487"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns)
 
 static const char *const ipt__text_shuffle[] = {

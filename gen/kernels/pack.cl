@@ -31,7 +31,6 @@ ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
     const ulong begin = base + m * matrix_stride + first * instance_units;
     const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);
     const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
-    const uint row_units = run_elements * element_units; /* in the result */
     __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));
 
     /* Whole vectors, and the units at both ends, each by its own work-item, so that no work-item waits twice. */

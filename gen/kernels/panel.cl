@@ -93,7 +93,6 @@ typedef struct ipt_chunk {
 /* Finds the chunk of a ticket. */
 IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
 {
-    const uint chunks = across * down;
     const uint ticket_group = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - ticket_group * chunks;
     const uint m = ipt_divide32(ticket_group, ticket_groups_magic, ticket_groups_shift),
                group_in_matrix = ticket_group - m * ticket_groups;
@@ -298,13 +297,13 @@ IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_to
 IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active,
                                 bool *go IPT_ARGUMENTS)
 {
-    const ipt_waiter waiter = {chunk->control, chunk->ticket_group, across * down, polls};
+    const ipt_waiter waiter = {chunk->control, chunk->ticket_group, chunks, polls};
     const bool before_too = neighbours && chunk->group_in_matrix != 0;
     uint departed = 0;
     for (uint late = 0; late < 2; ++late) {
         if (late != 0) {
             if (get_local_id(0) == 0 && before_too && active)
-                ipt_wait(&waiter, counters - blocks, across * down);
+                ipt_wait(&waiter, counters - blocks, chunks);
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             departed = ipt_depart(chunk->control, true IPT_PASSED);
         }
@@ -327,7 +326,7 @@ typedef struct ipt_overwritten {
 IPT_INLINE void ipt_wait_for_blocks(const ipt_chunk *chunk, volatile __global uint *counters,
                                     const ipt_overwritten *over, bool active, uint phase IPT_ARGUMENTS)
 {
-    const uint chunks = across * down, phases = IPT_TALL ? 1 : blocks;
+    const uint phases = IPT_TALL ? 1 : blocks;
     const ipt_waiter waiter = {chunk->control, chunk->ticket_group, chunks, polls};
     const uint own = over->first_block < over->end_block ? over->end_block - over->first_block : 0;
     const uint others = over->before_too && phase == 0 ? blocks : 0;
@@ -429,11 +428,11 @@ IPT_INLINE void ipt_clear_words(__global uint *workspace, uint ticket IPT_ARGUME
 IPT_INLINE void ipt_find_left(const ipt_chunk *chunk, uint departed, bool all_done IPT_ARGUMENTS)
 {
     const bool last = departed == tickets && !all_done;
-    uint left = tickets / (across * down);
+    uint left = tickets / chunks;
     if (last)
         IPT_FENCE_DEVICE(); /* after the others' accesses before their departure */
     if (last && ipt_poll(&chunk->control[IPT_TICKETS]) >= IPT_CLOSED)
-        left = (ipt_poll(&chunk->control[IPT_CLOSED_AT]) - 1) / (across * down);
+        left = (ipt_poll(&chunk->control[IPT_CLOSED_AT]) - 1) / chunks;
     chunk->shared[IPT_SHARED_LEFT] = left;
 }
 
@@ -520,7 +519,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     __local uint4 *begins = 0;
 #endif
     __local uint shared[3];
-    const uint id = get_local_id(0), chunks = across * down;
+    const uint id = get_local_id(0);
     volatile __global uint *control = workspace + control_base;
 
     /* With a single ticket group, the assignment of chunks does not matter. Work-groups use their own number and do not

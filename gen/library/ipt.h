@@ -29,6 +29,7 @@
 #include "program/probe.h"
 #include "program/profile_write.h"
 #include "plan/problem.h"
+#include "plan/tuning.h"
 #include "plan/stage.h"
 #include "host/plan.h"
 #include "plan/plan.h"

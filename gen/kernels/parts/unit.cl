@@ -3,11 +3,18 @@
 #error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
 #endif
 
-/* The kernel's arguments as parameters, and as the values that one of its functions passes on to another. */
+/* The kernel's arguments as parameters, and as the values that one of its functions passes on to another. A divisor is
+ * three arguments. */
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
 #define IPT_PARAMETER(type, name) , const type name
+#define IPT_DIVISOR_PARAMETER(bits, name)                                                                              \
+    , const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift
 #define IPT_VALUE(type, name) , name
-#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER)
-#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE)
+#define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift
+#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER)
+#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)
 
 /* For a kernel's steps, which are too long for some compilers to inline by themselves. */
 #define IPT_INLINE __attribute__((always_inline))

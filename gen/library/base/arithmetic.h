@@ -42,14 +42,15 @@ static size_t ipt__unit_bytes(size_t bytes)
 }
 
 /* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
- * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it. */
+ * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it, and for d = 0, an
+ * unused divisor. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
     unsigned l = 0, i;
     *magic = 0;
     *shift = 0;
-    if (d == 1)
+    if (d <= 1)
         return;
     while (l < 63 && ((cl_ulong)1 << l) < d)
         ++l;

@@ -362,7 +362,6 @@ static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, c
     a.skew = (cl_uint)layout.skew;
     a.run_lanes = (cl_uint)layout.run_lanes;
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
 }
 

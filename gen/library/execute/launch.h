@@ -45,7 +45,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
 
 /* Enqueues a kernel with all its arguments. The plan is locked. Only some kernels use `second` and local_bytes. */
 static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
-                                  const void *arguments, cl_ulong groups)
+                                  void *arguments, cl_ulong groups)
 {
     const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
@@ -55,6 +55,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     if (groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)groups);
+    ipt__complete_divisors(info, &kernel->program->params, arguments);
     error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
@@ -101,10 +102,6 @@ static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kern
     a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
     a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
     a->lines = a->chunks * a->rows * matrices;
-    ipt__divider(a->chunks, 64, &a->chunks_magic, &a->chunks_shift);
-    ipt__divider(a->rows, 64, &a->rows_magic, &a->rows_shift);
-    ipt__divider(a->source_row_slots, 64, &a->source_row_slots_magic, &a->source_row_slots_shift);
-    ipt__divider(a->target_row_slots, 64, &a->target_row_slots_magic, &a->target_row_slots_shift);
     return ipt__run_kernel(run, kernel, source, target, 0, a,
                            ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes));
 }

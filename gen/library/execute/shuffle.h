@@ -14,7 +14,6 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
-    const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const size_t units = ipt__stage_units(&plan->problem, stage), slots = stage->rows * stage->cols;
     ipt__shuffle_arguments a;
@@ -38,8 +37,6 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.inner_rows = (cl_uint)stage->shuffle.inner_rows;
     a.inner_cols = (cl_uint)stage->shuffle.inner_cols;
     a.element_units = (cl_uint)plan->problem.element_units;
-    ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
-    ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
     result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
     if (result)
         return result;
@@ -71,9 +68,7 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     a.instance_units = (cl_uint)ipt__instance_units(&plan->problem, stage);
     a.rows = (cl_uint)stage->rows;
     a.cols = (cl_uint)stage->cols;
-    ipt__divider32(a.cols, &a.cols_magic, &a.cols_shift);
     a.element_units = (cl_uint)plan->problem.element_units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     words = ipt__ceil_divide(a.instance_units, ipt__word_flags(&plan->problem, stage));
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
@@ -95,7 +90,6 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     a.total_slots = a.slots * stage->instances * plan->problem.desc.batch;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.super_units = ipt__stage_units(&plan->problem, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
@@ -114,7 +108,6 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
     a.matrix_stride = place->matrix_stride;
     a.rows = stage->rows;
     a.row_units = ipt__stage_units(&plan->problem, stage);
-    ipt__divider(a.row_units, 64, &a.row_units_magic, &a.row_units_shift);
     a.source_stride = stage->origin * plan->problem.element_units;
     a.target_stride = stage->row_stride * plan->problem.element_units;
     a.chunks = ipt__pad_chunks(&plan->problem, stage);

@@ -99,10 +99,8 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.instance_units = (cl_uint)instance;
-    ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
-    ipt__divider32((cl_uint)(steps.run * units), &a.row_units_magic, &a.row_units_shift);
+    a.row_units = (cl_uint)(steps.run * units);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.packs * matrices);
 }
 
@@ -126,7 +124,6 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.matrix_stride = place->matrix_stride;
     a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
     a.instances_per_matrix = stage->instances;
-    ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
     a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
     a.instance_units = (cl_uint)instance;
     a.lanes = stage->variant ? (cl_uint)stage->lanes : 1;
@@ -138,9 +135,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.column_units = (cl_uint)(steps.run * units);
-    ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->problem.unit_bytes, &a,
                            ipt__ceil_divide((size_t)a.instances, a.pack));
@@ -190,7 +185,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 /* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
-    return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
 static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -219,8 +214,6 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
         a.partner_line = -row;
         a.partner_step = units;
     }
-    ipt__divider(a.line_pairs, plan->kernels[stage->kernels[0]].program->params.index_bits, &a.line_pairs_magic,
-                 &a.line_pairs_shift);
     a.group_pairs = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
@@ -328,7 +321,7 @@ static int ipt__queue_follows(cl_command_queue queue, cl_event event)
 
 /* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
  * might hold compute units that the other needs. */
-static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, const void *arguments, cl_ulong groups)
+static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, void *arguments, cl_ulong groups)
 {
     ipt_context *const context = run->plan->context;
     cl_event both[2] = {NULL, NULL};
@@ -384,7 +377,6 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.matrix_units = (cl_ulong)plan->problem.desc.rows * plan->problem.desc.cols * units;
     a.saved_stride = layout->saved_elements * units;
     a.row_slots = stage->row_slots;
-    ipt__divider(a.row_slots, 32, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = stage->row_stride * units;
     a.control_base = layout->saved_bytes / 4 + (size_t)plan->turn * control_stride;
     a.clear_base = layout->saved_bytes / 4 + (size_t)!plan->turn * control_stride;
@@ -406,20 +398,14 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.chunk_x = (cl_uint)chunks->x;
     a.chunk_y = (cl_uint)chunks->y;
     a.across = (cl_uint)chunks->across;
-    a.down = (cl_uint)chunks->down;
+    a.chunks = (cl_uint)(chunks->across * chunks->down);
     a.blocks = (cl_uint)chunks->blocks;
     a.block_rows = (cl_uint)chunks->block_rows;
     a.pitch = (cl_uint)chunks->tile.pitch;
     a.skew = (cl_uint)chunks->tile.skew;
     a.run_lanes = (cl_uint)chunks->tile.run_lanes;
     a.polls = plan->context->limits.wait_polls;
-    ipt__divider32(a.length, &a.length_magic, &a.length_shift);
-    ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
-    ipt__divider32(a.across, &a.across_magic, &a.across_shift);
-    ipt__divider32(a.ticket_groups, &a.ticket_groups_magic, &a.ticket_groups_shift);
-    ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     if (!chunks->waits)
         return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a, a.tickets);
     result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
@@ -457,9 +443,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.total_words = a.words * a.pieces * count * matrices;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    ipt__divider(a.row_slots, params->index_bits, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
     a.super_units = units / scale;
     if (stage->tail_length) {
@@ -470,7 +454,6 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
         a.gap_restore = (cl_uint)stage->shuffle.gap_restore;
         a.saved_stride = layout->saved_elements * element_units / scale;
     }
-    ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
     if (!layout->cooperative) {
         const ipt_result result = ipt__run_clear(run, layout->scratch_offset, (size_t)a.total_words * 4);
         if (result)

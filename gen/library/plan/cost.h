@@ -1,9 +1,9 @@
 /* Needs and costs of stages. */
 
-/* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
+/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
 static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const ipt__tuning *const model = &ipt__tunings[0];
     const ipt__chunks *const chunks = &stage->panel;
     const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
@@ -17,7 +17,7 @@ static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *s
 
 static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->shuffle.piece_units * (double)problem->unit_bytes;
@@ -73,20 +73,20 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
 {
     (void)layout;
     (void)stage;
-    return ipt__cost_models[problem->limits.cpu].tile * ipt__batch_bytes(problem);
+    return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
 }
 
 static double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
     ipt__swap_tile(problem, stage);
-    return ipt__cost_models[problem->limits.cpu].swap * ipt__batch_bytes(problem);
+    return ipt__tunings[problem->limits.cpu].swap * ipt__batch_bytes(problem);
 }
 
 /* A factor for units that cannot move by words, and for slots that cut memory sectors. */
 static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
 {
-    const ipt__cost_model *const model = &ipt__cost_models[problem->limits.cpu];
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
     const size_t size = problem->desc.elem_size;
     if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
         factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
@@ -99,7 +99,7 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
 static double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
-    return ipt__slot_factor(problem, stage, ipt__cost_models[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
+    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
 }
 
 static double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
@@ -111,7 +111,7 @@ static double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *la
 static double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
-    double factor = 1 + ipt__cost_models[problem->limits.cpu].shuffle_overhead / length;
+    double factor = 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
     if (stage->shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
@@ -131,7 +131,7 @@ static const struct {
 static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage, size_t budget,
                                size_t need)
 {
-    const size_t batch = problem->desc.batch, slabs = problem->limits.cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
+    const size_t batch = problem->desc.batch, slabs = ipt__tunings[problem->limits.cpu].slab_bytes;
     size_t at_once = 1;
     if (!need) {
         stage->matrices_at_once = batch;
@@ -166,7 +166,7 @@ static void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout,
         smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
         stage->by_words = ipt__stage_by_words(problem, stage);
         layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
-                        launches * ipt__cost_models[problem->limits.cpu].launch;
+                        launches * ipt__tunings[problem->limits.cpu].launch;
     }
     layout->workspace = layout->scratch_offset + largest;
     layout->minimum_workspace = layout->scratch_offset + smallest;

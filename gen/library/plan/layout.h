@@ -3,7 +3,7 @@
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
-    return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
+    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
 }
 
 static size_t ipt__stage_units(const ipt__problem *problem, const ipt__stage *stage)
@@ -101,7 +101,7 @@ static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage);
-    const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
+    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = (stage->shuffle.inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->shuffle.inner_rows &&

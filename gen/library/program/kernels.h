@@ -21,17 +21,35 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. A divisor is
+ * three arguments, and the size of its value is marked. */
+enum {
+    IPT__BYTES = 63,
+    IPT__DIVISOR = 64,
+    IPT__BY_INDEX = 128, /* of dividends with index_bits bits */
+    IPT__DIVISOR_32 = IPT__DIVISOR,
+    IPT__DIVISOR_64 = IPT__DIVISOR,
+    IPT__DIVISOR_index = IPT__DIVISOR | IPT__BY_INDEX
+};
+typedef cl_uint ipt__divisor_32;
+typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
+#define IPT__DIVISOR_FIELD(bits, name)                                                                                 \
+    ipt__divisor_##bits name, name##_magic;                                                                            \
+    cl_uint name##_shift;
+#define IPT__DIVISOR_BYTES(bits, name)                                                                                 \
+    sizeof(ipt__divisor_##bits) | IPT__DIVISOR_##bits, sizeof(ipt__divisor_##bits), sizeof(cl_uint),
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
-        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD)                                                                  \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;                                                                                       \
-    static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
+#define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
 
 /* A file of a program's text. */
 typedef struct ipt__part {
@@ -62,7 +80,7 @@ static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      #kernel ".cl",                                                                                                    \
-     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
+     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_parts,                                                                                            \
      sizeof ipt__##kernel##_parts / sizeof *ipt__##kernel##_parts,                                                     \
      ipt__##kernel##_argument_bytes,                                                                                   \
@@ -144,7 +162,7 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X)%s\n", kernel->arguments);
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
     for (part = kernel->parts; part < end; ++part) {
         ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
         for (line = part->text; *line; ++line)

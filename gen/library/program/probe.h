@@ -1,7 +1,7 @@
 /* Probing: facts that only a running program shows. */
 
 /* Runs a program with `words` as both buffers, and reads them back. Returns 0 on failure. */
-static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
+static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
     const size_t local = program->params.group_size;
@@ -10,6 +10,7 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, con
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
     if (error)
         return 0;
+    ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
         error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
@@ -32,7 +33,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes =
+    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.chunks = a.blocks = a.run_lanes =
         1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
@@ -141,7 +142,6 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     a.cols = cols;
     a.row_stride = a.super_units = units;
     a.piece_units = (cl_uint)units;
-    ipt__divider(cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     if (!before || !words)
         right = -1;
     for (i = 0; right > 0 && i < flags + flag_words; ++i)

@@ -22,6 +22,29 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     return result;
 }
 
+/* Completes the divisors among a kernel's arguments. */
+static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
+{
+    size_t offset = 0;
+    cl_uint i;
+    for (i = 0; i < info->argument_count; ++i) {
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+        offset = ipt__round_up(offset, bytes);
+        if (info->argument_bytes[i] & IPT__DIVISOR) {
+            void *const value = (char *)arguments + offset;
+            if (bytes == sizeof(cl_uint)) {
+                cl_uint *const divisor = (cl_uint *)value;
+                ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
+            } else {
+                cl_ulong *const divisor = (cl_ulong *)value;
+                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
+            }
+        }
+        offset += bytes;
+    }
+}
+
 /* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
                                  size_t local_bytes, const void *arguments)
@@ -34,7 +57,7 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
     for (i = 0; i < info->argument_count && !error; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
         offset += bytes;
@@ -96,7 +119,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
     if (error)
         return 0;
     for (i = 0; i < info->argument_count; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
