@@ -1414,14 +1414,15 @@ static size_t ipt__unit_bytes(size_t bytes)
 }
 
 /* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
- * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it. */
+ * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it, and for d = 0, an
+ * unused divisor. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
     unsigned l = 0, i;
     *magic = 0;
     *shift = 0;
-    if (d == 1)
+    if (d <= 1)
         return;
     while (l < 63 && ((cl_ulong)1 << l) < d)
         ++l;
@@ -1827,17 +1828,35 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. A divisor is
+ * three arguments, and the size of its value is marked. */
+enum {
+    IPT__BYTES = 63,
+    IPT__DIVISOR = 64,
+    IPT__BY_INDEX = 128, /* of dividends with index_bits bits */
+    IPT__DIVISOR_32 = IPT__DIVISOR,
+    IPT__DIVISOR_64 = IPT__DIVISOR,
+    IPT__DIVISOR_index = IPT__DIVISOR | IPT__BY_INDEX
+};
+typedef cl_uint ipt__divisor_32;
+typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
+#define IPT__DIVISOR_FIELD(bits, name)                                                                                 \
+    ipt__divisor_##bits name, name##_magic;                                                                            \
+    cl_uint name##_shift;
+#define IPT__DIVISOR_BYTES(bits, name)                                                                                 \
+    sizeof(ipt__divisor_##bits) | IPT__DIVISOR_##bits, sizeof(ipt__divisor_##bits), sizeof(cl_uint),
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
-        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD)                                                                  \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;                                                                                       \
-    static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
+#define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
 
 /* A file of a program's text. */
 typedef struct ipt__part {
@@ -1868,7 +1887,7 @@ static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      #kernel ".cl",                                                                                                    \
-     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
+     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_parts,                                                                                            \
      sizeof ipt__##kernel##_parts / sizeof *ipt__##kernel##_parts,                                                     \
      ipt__##kernel##_argument_bytes,                                                                                   \
@@ -1950,7 +1969,7 @@ static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__para
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X)%s\n", kernel->arguments);
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
     for (part = kernel->parts; part < end; ++part) {
         ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
         for (line = part->text; *line; ++line)
@@ -3675,6 +3694,29 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     return result;
 }
 
+/* Completes the divisors among a kernel's arguments. */
+static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
+{
+    size_t offset = 0;
+    cl_uint i;
+    for (i = 0; i < info->argument_count; ++i) {
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+        offset = ipt__round_up(offset, bytes);
+        if (info->argument_bytes[i] & IPT__DIVISOR) {
+            void *const value = (char *)arguments + offset;
+            if (bytes == sizeof(cl_uint)) {
+                cl_uint *const divisor = (cl_uint *)value;
+                ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
+            } else {
+                cl_ulong *const divisor = (cl_ulong *)value;
+                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
+            }
+        }
+        offset += bytes;
+    }
+}
+
 /* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
                                  size_t local_bytes, const void *arguments)
@@ -3687,7 +3729,7 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
     for (i = 0; i < info->argument_count && !error; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
         offset += bytes;
@@ -3749,7 +3791,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
     if (error)
         return 0;
     for (i = 0; i < info->argument_count; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
@@ -4174,7 +4216,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
 /* Probing: facts that only a running program shows. */
 
 /* Runs a program with `words` as both buffers, and reads them back. Returns 0 on failure. */
-static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
+static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
     const size_t local = program->params.group_size;
@@ -4183,6 +4225,7 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, con
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
     if (error)
         return 0;
+    ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
         error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
@@ -4205,7 +4248,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes =
+    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.chunks = a.blocks = a.run_lanes =
         1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
@@ -4314,7 +4357,6 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     a.cols = cols;
     a.row_stride = a.super_units = units;
     a.piece_units = (cl_uint)units;
-    ipt__divider(cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     if (!before || !words)
         right = -1;
     for (i = 0; right > 0 && i < flags + flag_words; ++i)
@@ -4554,6 +4596,78 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/tuning                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The planner's constants. */
+
+/* Constants that differ between GPUs and CPUs, or that one of them lacks: X(type, name, gpu, cpu, meaning). The values
+ * for GPUs are fitted to an H200, those for CPUs to PoCL on 2 cores.
+ *
+ * The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
+ * moves in the same time: factor * bytes of all matrices + launches * launch. Units below a word that cannot move by
+ * words: 1 + narrow * (units in a word - 1).
+ *
+ * Panels and chains run on GPUs only; lengths are in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y) +
+ * panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The third
+ * counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel +
+ * narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length of a
+ * super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step / length. */
+#define IPT__TUNING_LIST(X)                                                                                            \
+    X(size_t, run, 16, 8192, "elements, or pairs of them, per work-item (GPU) or work-group (CPU)")                    \
+    X(size_t, piece_bytes, 1024, 16384, "part of a super-element per work-group: short on GPUs, for many chains")      \
+    X(size_t, tile_bytes, ~(size_t)0, 1 << 15, "most local memory of a tile: on CPUs the size of the nearest cache")   \
+    X(size_t, slab_bytes, 32 << 20, 4 << 20, "slabs in the last cache cost no memory traffic")                         \
+    X(double, tile, 2, 2, "factor of tiles")                                                                           \
+    X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
+    X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
+    X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
+    X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
+    X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
+    X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
+    X(double, panel, 1.15, 0, "factor of panels")                                                                      \
+    X(double, tall_cut, 47, 0, "of tall chunks")                                                                       \
+    X(double, wide_cut, 17, 0, "of wide chunks")                                                                       \
+    X(double, panel_wait, 8e-9, 0, "of work-groups that wait")                                                         \
+    X(double, narrow_step, 95, 0, "of narrow panels")                                                                  \
+    X(double, no_wait, 0.08, 0, "of narrow panels without waits")                                                      \
+    X(double, chains, 1.01, 0, "factor of chains")                                                                     \
+    X(double, chains_step, 137, 0, "of chains")                                                                        \
+    X(double, cut, 0.19, 0, "of slots off 128-byte lines")                                                             \
+    X(double, cut_step, 4, 0, "of slots off 128-byte lines")                                                           \
+    X(double, idle, 0.05, 0, "of the unused share of a length class")
+
+typedef struct ipt__tuning {
+#define IPT__TUNING_FIELD(type, name, gpu, cpu, meaning) type name;
+    IPT__TUNING_LIST(IPT__TUNING_FIELD)
+} ipt__tuning;
+
+/* By limits->cpu. */
+static const ipt__tuning ipt__tunings[2] = {
+#define IPT__TUNING_GPU(type, name, gpu, cpu, meaning) gpu,
+#define IPT__TUNING_CPU(type, name, gpu, cpu, meaning) cpu,
+    {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
+
+/* Constants for all devices. */
+enum {
+    IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
+    IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
+    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
+    IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
+    IPT__PIECE_VECTORS = 128,
+    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
+    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
+    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
+    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
+    IPT__BLOCKS_WIDE = 4,
+    IPT__BLOCK_ROWS = 60,         /* minimum per block */
+    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
+    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
+    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
+};
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/stage                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -4703,56 +4817,6 @@ typedef struct ipt__layout {
     size_t minimum_workspace; /* bytes that these stages need at least */
     double cost;              /* bytes that a copy would move in the same time */
 } ipt__layout;
-
-/* The planner's constants. */
-enum {
-    IPT__RUN_CPU = 8192, /* elements, or pairs of them, per work-group; IPT__RUN_GPU: per work-item */
-    IPT__RUN_GPU = 16,
-    IPT__WORD_BYTES = 4,         /* shorter units move by words if everything is aligned to words */
-    IPT__VECTOR_BYTES = 16,      /* access width of GPU kernels */
-    IPT__PIECE_BYTES_GPU = 1024, /* part of a super-element per work-group: short, for many chains */
-    IPT__PIECE_BYTES_CPU = 16384,
-    IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: size of the nearest cache */
-    IPT__TILE_BYTES_MANY = 1 << 18, /* size of the second cache, for many instances */
-    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
-    IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs in the last cache cost no memory traffic */
-    IPT__SLAB_BYTES_CPU = 4 << 20,
-    IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
-    IPT__PIECE_VECTORS = 128,
-    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
-    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
-    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
-    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
-    IPT__BLOCKS_WIDE = 4,
-    IPT__BLOCK_ROWS = 60,         /* minimum per block */
-    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
-    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
-    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
-};
-
-/* The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
- * moves in the same time. Cost = factor * bytes of all matrices + launches * launch. A shuffle's factor is 1 +
- * overhead / bytes of a super-element. `gapped`: unaligned slots touch one more sector. Units below a word that
- * cannot move by words: 1 + narrow * (units in a word - 1). */
-typedef struct ipt__cost_model {
-    double tile, swap, wave, shuffle_overhead, gapped, narrow, launch;
-} ipt__cost_model;
-static const ipt__cost_model ipt__cost_models[2] = {
-    {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
-    {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
-};
-
-/* The cost model of the GPU-only kernels, lengths in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y)
- * + panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The
- * third counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel
- * + narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length
- * of a super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step /
- * length. */
-typedef struct ipt__gpu_model {
-    double panel, tall_cut, wide_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
-} ipt__gpu_model;
-static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.01, 137, 0.19, 4, 0.05}; /* of an H200 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/plan                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -4961,7 +5025,7 @@ static int ipt__plan_borrows(const ipt_plan *plan)
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
-    return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
+    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
 }
 
 static size_t ipt__stage_units(const ipt__problem *problem, const ipt__stage *stage)
@@ -5059,7 +5123,7 @@ static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage);
-    const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
+    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = (stage->shuffle.inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 && !stage->shuffle.inner_rows &&
@@ -5281,10 +5345,10 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
 
 /* Needs and costs of stages. */
 
-/* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
+/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
 static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const ipt__tuning *const model = &ipt__tunings[0];
     const ipt__chunks *const chunks = &stage->panel;
     const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
@@ -5298,7 +5362,7 @@ static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *s
 
 static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
+    const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->shuffle.piece_units * (double)problem->unit_bytes;
@@ -5354,20 +5418,20 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
 {
     (void)layout;
     (void)stage;
-    return ipt__cost_models[problem->limits.cpu].tile * ipt__batch_bytes(problem);
+    return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
 }
 
 static double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
     ipt__swap_tile(problem, stage);
-    return ipt__cost_models[problem->limits.cpu].swap * ipt__batch_bytes(problem);
+    return ipt__tunings[problem->limits.cpu].swap * ipt__batch_bytes(problem);
 }
 
 /* A factor for units that cannot move by words, and for slots that cut memory sectors. */
 static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
 {
-    const ipt__cost_model *const model = &ipt__cost_models[problem->limits.cpu];
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
     const size_t size = problem->desc.elem_size;
     if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
         factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
@@ -5380,7 +5444,7 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
 static double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
-    return ipt__slot_factor(problem, stage, ipt__cost_models[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
+    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
 }
 
 static double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
@@ -5392,7 +5456,7 @@ static double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *la
 static double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
-    double factor = 1 + ipt__cost_models[problem->limits.cpu].shuffle_overhead / length;
+    double factor = 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
     if (stage->shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
@@ -5412,7 +5476,7 @@ static const struct {
 static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage, size_t budget,
                                size_t need)
 {
-    const size_t batch = problem->desc.batch, slabs = problem->limits.cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
+    const size_t batch = problem->desc.batch, slabs = ipt__tunings[problem->limits.cpu].slab_bytes;
     size_t at_once = 1;
     if (!need) {
         stage->matrices_at_once = batch;
@@ -5447,7 +5511,7 @@ static void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout,
         smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
         stage->by_words = ipt__stage_by_words(problem, stage);
         layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
-                        launches * ipt__cost_models[problem->limits.cpu].launch;
+                        launches * ipt__tunings[problem->limits.cpu].launch;
     }
     layout->workspace = layout->scratch_offset + largest;
     layout->minimum_workspace = layout->scratch_offset + smallest;
@@ -6179,7 +6243,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
 
 /* Enqueues a kernel with all its arguments. The plan is locked. Only some kernels use `second` and local_bytes. */
 static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
-                                  const void *arguments, cl_ulong groups)
+                                  void *arguments, cl_ulong groups)
 {
     const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
@@ -6189,6 +6253,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     if (groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)groups);
+    ipt__complete_divisors(info, &kernel->program->params, arguments);
     error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
@@ -6235,10 +6300,6 @@ static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kern
     a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
     a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
     a->lines = a->chunks * a->rows * matrices;
-    ipt__divider(a->chunks, 64, &a->chunks_magic, &a->chunks_shift);
-    ipt__divider(a->rows, 64, &a->rows_magic, &a->rows_shift);
-    ipt__divider(a->source_row_slots, 64, &a->source_row_slots_magic, &a->source_row_slots_shift);
-    ipt__divider(a->target_row_slots, 64, &a->target_row_slots_magic, &a->target_row_slots_shift);
     return ipt__run_kernel(run, kernel, source, target, 0, a,
                            ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes));
 }
@@ -6347,10 +6408,8 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.instance_units = (cl_uint)instance;
-    ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
-    ipt__divider32((cl_uint)(steps.run * units), &a.row_units_magic, &a.row_units_shift);
+    a.row_units = (cl_uint)(steps.run * units);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.packs * matrices);
 }
 
@@ -6374,7 +6433,6 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.matrix_stride = place->matrix_stride;
     a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
     a.instances_per_matrix = stage->instances;
-    ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
     a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
     a.instance_units = (cl_uint)instance;
     a.lanes = stage->variant ? (cl_uint)stage->lanes : 1;
@@ -6386,9 +6444,7 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.column_units = (cl_uint)(steps.run * units);
-    ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->problem.unit_bytes, &a,
                            ipt__ceil_divide((size_t)a.instances, a.pack));
@@ -6438,7 +6494,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 /* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
-    return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
 static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
@@ -6467,8 +6523,6 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
         a.partner_line = -row;
         a.partner_step = units;
     }
-    ipt__divider(a.line_pairs, plan->kernels[stage->kernels[0]].program->params.index_bits, &a.line_pairs_magic,
-                 &a.line_pairs_shift);
     a.group_pairs = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
@@ -6576,7 +6630,7 @@ static int ipt__queue_follows(cl_command_queue queue, cl_event event)
 
 /* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
  * might hold compute units that the other needs. */
-static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, const void *arguments, cl_ulong groups)
+static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, void *arguments, cl_ulong groups)
 {
     ipt_context *const context = run->plan->context;
     cl_event both[2] = {NULL, NULL};
@@ -6632,7 +6686,6 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.matrix_units = (cl_ulong)plan->problem.desc.rows * plan->problem.desc.cols * units;
     a.saved_stride = layout->saved_elements * units;
     a.row_slots = stage->row_slots;
-    ipt__divider(a.row_slots, 32, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = stage->row_stride * units;
     a.control_base = layout->saved_bytes / 4 + (size_t)plan->turn * control_stride;
     a.clear_base = layout->saved_bytes / 4 + (size_t)!plan->turn * control_stride;
@@ -6654,20 +6707,14 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.chunk_x = (cl_uint)chunks->x;
     a.chunk_y = (cl_uint)chunks->y;
     a.across = (cl_uint)chunks->across;
-    a.down = (cl_uint)chunks->down;
+    a.chunks = (cl_uint)(chunks->across * chunks->down);
     a.blocks = (cl_uint)chunks->blocks;
     a.block_rows = (cl_uint)chunks->block_rows;
     a.pitch = (cl_uint)chunks->tile.pitch;
     a.skew = (cl_uint)chunks->tile.skew;
     a.run_lanes = (cl_uint)chunks->tile.run_lanes;
     a.polls = plan->context->limits.wait_polls;
-    ipt__divider32(a.length, &a.length_magic, &a.length_shift);
-    ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
-    ipt__divider32(a.across, &a.across_magic, &a.across_shift);
-    ipt__divider32(a.ticket_groups, &a.ticket_groups_magic, &a.ticket_groups_shift);
-    ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     if (!chunks->waits)
         return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a, a.tickets);
     result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
@@ -6705,9 +6752,7 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.total_words = a.words * a.pieces * count * matrices;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    ipt__divider(a.row_slots, params->index_bits, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
     a.super_units = units / scale;
     if (stage->tail_length) {
@@ -6718,7 +6763,6 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
         a.gap_restore = (cl_uint)stage->shuffle.gap_restore;
         a.saved_stride = layout->saved_elements * element_units / scale;
     }
-    ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
     if (!layout->cooperative) {
         const ipt_result result = ipt__run_clear(run, layout->scratch_offset, (size_t)a.total_words * 4);
         if (result)
@@ -6754,7 +6798,6 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
-    const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const size_t units = ipt__stage_units(&plan->problem, stage), slots = stage->rows * stage->cols;
     ipt__shuffle_arguments a;
@@ -6778,8 +6821,6 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
     a.inner_rows = (cl_uint)stage->shuffle.inner_rows;
     a.inner_cols = (cl_uint)stage->shuffle.inner_cols;
     a.element_units = (cl_uint)plan->problem.element_units;
-    ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
-    ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
     result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
     if (result)
         return result;
@@ -6811,9 +6852,7 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     a.instance_units = (cl_uint)ipt__instance_units(&plan->problem, stage);
     a.rows = (cl_uint)stage->rows;
     a.cols = (cl_uint)stage->cols;
-    ipt__divider32(a.cols, &a.cols_magic, &a.cols_shift);
     a.element_units = (cl_uint)plan->problem.element_units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     words = ipt__ceil_divide(a.instance_units, ipt__word_flags(&plan->problem, stage));
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
@@ -6835,7 +6874,6 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     a.total_slots = a.slots * stage->instances * plan->problem.desc.batch;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.super_units = ipt__stage_units(&plan->problem, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
@@ -6854,7 +6892,6 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
     a.matrix_stride = place->matrix_stride;
     a.rows = stage->rows;
     a.row_units = ipt__stage_units(&plan->problem, stage);
-    ipt__divider(a.row_units, 64, &a.row_units_magic, &a.row_units_shift);
     a.source_stride = stage->origin * plan->problem.element_units;
     a.target_stride = stage->row_stride * plan->problem.element_units;
     a.chunks = ipt__pad_chunks(&plan->problem, stage);
@@ -8128,7 +8165,6 @@ static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, c
     a.skew = (cl_uint)layout.skew;
     a.run_lanes = (cl_uint)layout.run_lanes;
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
 }
 
