@@ -815,13 +815,13 @@ static void cut_bad_arguments(void **state)
     test_expect_error(ipt_plan_execute_out_of_place(plan, test_queue, buffer, 0, buffer, 0, 0, NULL, NULL),
                       IPT_ERROR_UNSUPPORTED, "storages", NULL);
     assert_true(store_holds(its, its->before));
+    assert_true(ipt_plan_storage_needs(plan, 0, 1));
+    assert_false(ipt_plan_storage_needs(plan, 0, 0) || ipt_plan_storage_needs(plan, 1, 1));
+    assert_false(ipt_plan_storage_needs(plan, 0, ipt_plan_storage_steps(plan) + 1));
     ipt_plan_destroy(plan);
     assert_int_equal(ipt_plan_storage_memory(NULL), 0);
     assert_int_equal(ipt_plan_storage_steps(NULL), 0);
     assert_false(ipt_plan_storage_needs(NULL, 0, 1));
-    assert_true(ipt_plan_storage_needs(plan, 0, 1));
-    assert_false(ipt_plan_storage_needs(plan, 0, 0) || ipt_plan_storage_needs(plan, 1, 1));
-    assert_false(ipt_plan_storage_needs(plan, 0, ipt_plan_storage_steps(plan) + 1));
     desc.max_host_memory = 0;
     plan = test_make_plan(test_context, &desc);
     storage = store_of(its, NULL);
