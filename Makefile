@@ -35,19 +35,22 @@ FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/too
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
-TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 \
-                g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+# One list for each tier of tests.
+TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++
+CHECK_PACKAGES = $(TEST_PACKAGES) $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user \
+                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
+.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
         clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-14s %s\n", $$1, $$2}'
 
-deps: ## install missing packages of the tests through apt (root or sudo), or name them and stop
-	@sh gen/deps.sh $(TEST_PACKAGES)
+deps: ## install missing packages of make check through apt (root or sudo), or name them and stop
+	@sh gen/deps.sh $(CHECK_PACKAGES)
 
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
 
@@ -56,11 +59,33 @@ demo: ## transpose a picture and a .npy file, verify them, compare with the copy
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) sh examples/demo.sh
 
+# The sample's programs are not optimised: they run shorter than an optimising compiler needs for them. `make check` optimises.
+SAMPLE_FLAGS = $(filter-out -O%,$(CFLAGS)) -O0
+test: ## a sample of every subject: 90 seconds on two cores, after the packages are installed
+	@sh gen/deps.sh $(TEST_PACKAGES)
+	@sh tests/skipped.sh begin
+	@$(MAKE) --no-print-directory check-gen check-words
+	@$(MAKE) --no-print-directory -j2 -Otarget check-sample sample-library sample-tool sample-told check-compile-sample
+	@sh tests/skipped.sh list
+
+check-sample: $(B)/sample/tests/ipt_tests # every subject has a test in the sample
+	@sh tests/sample.sh check $<
+
+sample-library: $(B)/sample/tests/ipt_tests
+	@set -f; $< $$(sh tests/sample.sh patterns library host cache papers) '-told*'
+
+sample-tool: $(B)/sample/tests/ipt_tests $(B)/ipt
+	@set -f; $< $$(sh tests/sample.sh patterns tool)
+
+sample-told: $(B)/sample/tests/ipt_tests $(B)/libtold.so
+	@PATTERNS='told*' sh tests/devices/told.sh $^ gpu-smallest
+
 # The fastest checks run first. The last six run two at a time; each prints its output when it ends.
-test: deps ## all tests: under 10 minutes on two cores
+check: deps ## all tests, as CI runs them: under 10 minutes on two cores
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory check-gen check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
+	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
 	@sh tests/compile/narrow.sh $(B)/narrow
@@ -68,11 +93,12 @@ test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick differential
 	@sh tests/skipped.sh list
 
-# The deep checks run after the tests, two at a time. Each prints its output when it ends.
-CHECK_PACKAGES = spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user
-check: test ## make test and the deep checks: under 40 minutes on two cores
-	@sh gen/deps.sh $(CHECK_PACKAGES)
-	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly differential-anew differential-planted check-again check-compile
+# Two at a time, the most useful first. Each prints its output when it ends.
+deep: ## the deep checks beyond make check: half an hour on two cores
+	@sh gen/deps.sh $(DEEP_PACKAGES)
+	@sh tests/skipped.sh begin
+	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models told check-compile differential-planted
+	@sh tests/skipped.sh list
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
 	@sh tests/random/again.sh
@@ -210,6 +236,11 @@ check-compile-quick: single
 	@sh tests/compile/compile_matrix.sh $(B)/single quick
 	@sh tests/compile/compile_matrix.sh gen/library quick
 
+check-compile-sample: single
+	@sh tests/compile/compile_matrix.sh . sample
+	@sh tests/compile/compile_matrix.sh $(B)/single sample
+	@sh tests/compile/compile_matrix.sh gen/library sample
+
 check-compile: single ## the compile matrix: compilers, standards, modes, both forms of the header
 	@sh tests/compile/compile_matrix.sh .
 	@sh tests/compile/compile_matrix.sh $(B)/single
@@ -284,11 +315,18 @@ $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -I. -Itests/support -c -o $@ $<
 
-$(patsubst %.c,$(B)/%.o,$(wildcard tests/tool/*.c)): $(TOOL_HEADERS)
+$(foreach tier,$(B) $(B)/sample,$(patsubst %.c,$(tier)/%.o,$(wildcard tests/tool/*.c))): $(TOOL_HEADERS)
+
+$(B)/sample/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
+	@mkdir -p $(@D)
+	$(CC) $(SAMPLE_FLAGS) -I. -Itests/support -c -o $@ $<
 
 $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
+
+$(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TESTED_OBJECTS)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
 
 $(B)/tests/ipt_tests: $(TEST_SOURCES:tests/%.c=$(B)/tests/%.o) $(TESTED_OBJECTS)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
