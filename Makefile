@@ -14,7 +14,7 @@ HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
 # The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
-TEST_SUPPORT = main test fake_cl
+TEST_SUPPORT = main test expect folders fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
 TOOL = main arguments options messages setup show shape shape_list draft programs matrix_file stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
@@ -26,7 +26,7 @@ BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
 SINGLE_SOURCES = $(wildcard $(SINGLE:%=tests/*/test_%.c)) $(SINGLE_SUPPORT:%=tests/support/%.c)
 SINGLE = host shapes seeds cut cache
-SINGLE_SUPPORT = main test
+SINGLE_SUPPORT = main test expect folders
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
 TEST_HEADERS = $(wildcard tests/support/*.h)
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
@@ -36,19 +36,22 @@ FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/too
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
-TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 \
-                g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+# One list for each tier of tests.
+TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++
+CHECK_PACKAGES = $(TEST_PACKAGES) $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user \
+                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
+.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
         clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-14s %s\n", $$1, $$2}'
 
-deps: ## install the tests' missing packages with apt (root or sudo), or list them and stop
-	@sh gen/deps.sh $(TEST_PACKAGES)
+deps: ## install the missing packages of make check with apt (root or sudo), or list them and stop
+	@sh gen/deps.sh $(CHECK_PACKAGES)
 
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
 
@@ -57,11 +60,33 @@ demo: ## transpose a picture and a .npy file, verify both, compare the speed wit
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) sh examples/demo.sh
 
+# The sample's programs are not optimised: they run shorter than an optimising compiler needs for them. `make check` optimises.
+SAMPLE_FLAGS = $(filter-out -O%,$(CFLAGS)) -O0
+test: ## a sample of every subject: 90 seconds on two cores, after the packages are installed
+	@sh gen/deps.sh $(TEST_PACKAGES)
+	@sh tests/skipped.sh begin
+	@$(MAKE) --no-print-directory check-gen check-words
+	@$(MAKE) --no-print-directory -j2 -Otarget check-sample sample-library sample-tool sample-told check-compile-sample
+	@sh tests/skipped.sh list
+
+check-sample: $(B)/sample/tests/ipt_tests # every subject has a test in the sample
+	@sh tests/sample.sh check $<
+
+sample-library: $(B)/sample/tests/ipt_tests
+	@set -f; $< $$(sh tests/sample.sh patterns library host cache papers) '-told*'
+
+sample-tool: $(B)/sample/tests/ipt_tests $(B)/ipt
+	@set -f; $< $$(sh tests/sample.sh patterns tool)
+
+sample-told: $(B)/sample/tests/ipt_tests $(B)/libtold.so
+	@PATTERNS='told*' sh tests/devices/told.sh $^ gpu-smallest
+
 # The fastest checks run first. The last six run two at a time; each prints its output when it ends.
-test: deps ## all tests: under 10 minutes on two cores
+check: deps ## all tests, as CI runs them: under 10 minutes on two cores
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory check-gen check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
+	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
 	@sh tests/compile/narrow.sh $(B)/narrow
@@ -69,11 +94,12 @@ test: deps ## all tests: under 10 minutes on two cores
 	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick differential
 	@sh tests/skipped.sh list
 
-# The deep checks run after the tests, two at a time. Each prints its output when it ends.
-CHECK_PACKAGES = spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user
-check: test ## make test and the deep checks: under 40 minutes on two cores
-	@sh gen/deps.sh $(CHECK_PACKAGES)
-	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly differential-anew differential-planted check-again check-compile
+# Two at a time, the most useful first. Each prints its output when it ends.
+deep: ## the deep checks beyond make check: half an hour on two cores
+	@sh gen/deps.sh $(DEEP_PACKAGES)
+	@sh tests/skipped.sh begin
+	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models told check-compile differential-planted
+	@sh tests/skipped.sh list
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
 	@sh tests/random/again.sh
@@ -211,6 +237,11 @@ check-compile-quick: single
 	@sh tests/compile/compile_matrix.sh $(B)/single quick
 	@sh tests/compile/compile_matrix.sh gen/library quick
 
+check-compile-sample: single
+	@sh tests/compile/compile_matrix.sh . sample
+	@sh tests/compile/compile_matrix.sh $(B)/single sample
+	@sh tests/compile/compile_matrix.sh gen/library sample
+
 check-compile: single ## the compile matrix: compilers, standards, modes, both forms of the header
 	@sh tests/compile/compile_matrix.sh .
 	@sh tests/compile/compile_matrix.sh $(B)/single
@@ -285,11 +316,18 @@ $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -I. -Itests/support -c -o $@ $<
 
-$(patsubst %.c,$(B)/%.o,$(wildcard tests/tool/*.c)): $(TOOL_HEADERS)
+$(foreach tier,$(B) $(B)/sample,$(patsubst %.c,$(tier)/%.o,$(wildcard tests/tool/*.c))): $(TOOL_HEADERS)
+
+$(B)/sample/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
+	@mkdir -p $(@D)
+	$(CC) $(SAMPLE_FLAGS) -I. -Itests/support -c -o $@ $<
 
 $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
+
+$(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TESTED_OBJECTS)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
 
 $(B)/tests/ipt_tests: $(TEST_SOURCES:tests/%.c=$(B)/tests/%.o) $(TESTED_OBJECTS)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)

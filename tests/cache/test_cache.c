@@ -120,14 +120,12 @@ static cl_int CL_API_CALL counted_clGetProgramInfo(cl_program program, cl_progra
     return error;
 }
 
-/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
+#include "stand_in.h"
 #define STAND_IN_clGetDeviceInfo ~, counted_clGetDeviceInfo
 #define STAND_IN_clCreateProgramWithSource ~, counted_clCreateProgramWithSource
 #define STAND_IN_clCreateProgramWithBinary ~, counted_clCreateProgramWithBinary
 #define STAND_IN_clBuildProgram ~, counted_clBuildProgram
 #define STAND_IN_clGetProgramInfo ~, counted_clGetProgramInfo
-#define STAND_IN_SECOND(one, two, ...) two
-#define STAND_IN_OR(...) STAND_IN_SECOND(__VA_ARGS__, ~)
 #define IPT_ENTRY_POINT(name) STAND_IN_OR(STAND_IN_##name, name)
 
 /* Number of folder listings by ipt. */
@@ -144,6 +142,7 @@ static DIR *counted_opendir(const char *folder)
 #define opendir counted_opendir
 #include "ipt.h"
 #undef opendir
+#include "folders.h"
 #include "test.h"
 
 static call_counts calls_since(call_counts before)
@@ -211,43 +210,19 @@ static file_names list_folder(const char *folder)
     return found;
 }
 
-static void remove_tree(const char *path)
-{
-    struct stat status;
-    if (lstat(path, &status))
-        return;
-    if (S_ISDIR(status.st_mode)) {
-        DIR *list;
-        struct dirent *entry;
-        chmod(path, 0700);
-        list = opendir(path);
-        while (list && (entry = readdir(list)))
-            if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) {
-                char below[PATH_SIZE];
-                if ((size_t)snprintf(below, sizeof below, "%s/%s", path, entry->d_name) < sizeof below)
-                    remove_tree(below);
-            }
-        if (list)
-            closedir(list);
-    }
-    remove(path);
-}
-
 /* The environment that tests change. */
 static const char *const variables[] = {"IPT_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
 static char *variables_before[3];
 
 static int make_root(void **state)
 {
-    const char *parent = getenv("TMPDIR");
     struct rlimit limit;
     size_t i;
-    snprintf(root, sizeof root, "%s/ipt_cache_XXXXXX", parent && *parent ? parent : "/tmp");
     for (i = 0; i < 3; ++i)
         variables_before[i] = getenv(variables[i]) ? strdup(getenv(variables[i])) : NULL;
     getrlimit(RLIMIT_FSIZE, &limit);
     file_limit = limit.rlim_cur;
-    return mkdtemp(root) ? test_start(state) : -1;
+    return folder_make(root, sizeof root, "cache") ? -1 : test_start(state);
 }
 
 static int remove_root(void **state)
@@ -266,7 +241,7 @@ static int remove_root(void **state)
             unsetenv(variables[i]);
         free(variables_before[i]);
     }
-    remove_tree(root);
+    folder_remove(root);
     while (joined) {
         path_node *next = joined->next;
         free(joined);
@@ -313,7 +288,7 @@ static content read_content(const char *path)
 static void write_content(const char *path, const void *bytes, size_t size)
 {
     int file;
-    remove_tree(path);
+    folder_remove(path);
     file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     assert_true(file >= 0);
     assert_int_equal(write(file, bytes, size), size);
@@ -599,14 +574,7 @@ static ipt_plan *open_plan(ipt_context *context, ipt_plan_desc desc)
     return plan;
 }
 
-static void expect_error(int line, ipt_result result, ipt_result expected, const char *part)
-{
-    if (result != expected || (expected && !*ipt_context_error(NULL)) ||
-        (part && !strstr(ipt_context_error(NULL), part)))
-        fail_msg("line %d: expected: %s, naming %s; got: %s: %s", line, ipt_result_string(expected),
-                 part ? part : "anything", ipt_result_string(result), ipt_context_error(NULL));
-}
-#define EXPECT_ERROR(result, expected, part) expect_error(__LINE__, result, expected, part)
+#define EXPECT_ERROR(result, expected, part) test_expect_parts(result, expected, part, NULL)
 
 /* The plan's desc misses, and neither a source nor a binary is handed to the driver. */
 static void expect_miss(int line, ipt_context *context, ipt_plan_desc desc, const char *part)
@@ -614,7 +582,9 @@ static void expect_miss(int line, ipt_context *context, ipt_plan_desc desc, cons
     const call_counts before = calls;
     ipt_plan *plan = (ipt_plan *)&desc;
     desc = cached_only(desc);
-    expect_error(line, ipt_plan_create(context, &desc, &plan), IPT_ERROR_CACHE_MISS, part);
+    const ipt_result result = ipt_plan_create(context, &desc, &plan);
+    if (!expect_parts(result, IPT_ERROR_CACHE_MISS, ipt_context_error(NULL), part, NULL))
+        fail_msg("line %d: no miss", line);
     if (plan || calls_since(before).sources || calls_since(before).binaries)
         fail_msg("line %d: a miss, but %d sources and %d binaries", line, calls_since(before).sources,
                  calls_since(before).binaries);
@@ -1194,7 +1164,7 @@ static void cache_not_a_file(void **state)
         const file_names before = list_folder(folder);
         call_counts made;
         int sound = 1;
-        remove_tree(path);
+        folder_remove(path);
         switch (i) {
         case DIRECTORY:
         case FULL_DIRECTORY:
@@ -1482,7 +1452,7 @@ static void cache_folder_vanishes(void **state)
     (void)state;
     expect_works(context, small_plan(4));
     assert_true(expect_whole_folder(folder) > 0);
-    remove_tree(folder);
+    folder_remove(folder);
     to.heard = 0;
     expect_works(context, small_plan(8));
     ipt_context_destroy(context);
@@ -1859,7 +1829,7 @@ static void cache_killed_while_storing(void **state)
                 assert_int_equal(use_folder(path, cached_only(small_plan(4))).sources, 0);
             }
         }
-        remove_tree(folder);
+        folder_remove(folder);
     }
     assert_true(stored >= 10);
     for (i = 0; i < 3; ++i)

@@ -37,26 +37,18 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     return CL_SUCCESS;
 }
 
-/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
+#include "stand_in.h"
 #define STAND_IN_clCreateBuffer ~, counted_clCreateBuffer
 #define STAND_IN_clGetDeviceInfo ~, told_clGetDeviceInfo
-#define STAND_IN_SECOND(one, two, ...) two
-#define STAND_IN_OR(...) STAND_IN_SECOND(__VA_ARGS__, ~)
 #define IPT_ENTRY_POINT(name) STAND_IN_OR(STAND_IN_##name, name)
 
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
+#include "folders.h"
 #include "test.h"
 
-static void expect_error(int line, ipt_result result, ipt_result expected, const char *part)
-{
-    if (result != expected || (expected && !*ipt_context_error(NULL)) ||
-        (part && !strstr(ipt_context_error(NULL), part)))
-        fail_msg("line %d: expected: %s, naming %s; got: %s: %s", line, ipt_result_string(expected),
-                 part ? part : "anything", ipt_result_string(result), ipt_context_error(NULL));
-}
-#define EXPECT_ERROR(result, expected, part) expect_error(__LINE__, result, expected, part)
+#define EXPECT_ERROR(result, expected, part) test_expect_parts(result, expected, part, NULL)
 
 static ipt_context *open_context(void)
 {
@@ -591,9 +583,7 @@ static char folder[256], path[300], missing[300]; /* of the next test */
 
 static int make_folder(void **state)
 {
-    const char *parent = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/ipt_wisdom_XXXXXX", parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(folder))
+    if (folder_make(folder, sizeof folder, "wisdom"))
         return -1;
     snprintf(path, sizeof path, "%s/wisdom", folder);
     snprintf(missing, sizeof missing, "%s/missing", folder);
@@ -603,9 +593,7 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    unlink(path);
-    unlink(missing);
-    return rmdir(folder);
+    return folder_remove(folder);
 }
 
 static void wisdom_files(void **state)

@@ -1,17 +1,19 @@
 #!/bin/sh
 # The compile matrix. ipt.h must compile without a warning wherever it may be included, link from several files, export only its
 # public functions, and run without a device. Prints only failures, and one closing line.
-# Usage, from the repository root: tests/compile/compile_matrix.sh HEADER_DIR [quick]
+# Usage, from the repository root: tests/compile/compile_matrix.sh HEADER_DIR [quick | sample]
 # HEADER_DIR: the folder of ipt.h: ., build/single, or gen/library with its parts.
 # quick: each compiler with one standard, the single header with one compiler.
+# sample: gcc and g++ with a few builds, the single header and the parts with one build.
 # The single header and the parts have the same text, so two of the compilers suffice for them. Four compilers run with every
 # user option.
 # The script names missing compilers and skips them.
 set -eu
 
-[ $# -ge 1 ] && [ -f "$1/ipt.h" ] && [ "${2-quick}" = quick ] ||
-    { echo "usage: tests/compile/compile_matrix.sh HEADER_DIR [quick] (with ipt.h in it)"; exit 2; }
 part=${2-full}
+case $part in full | quick | sample) ;; *) part= ;; esac
+[ $# -ge 1 ] && [ -f "$1/ipt.h" ] && [ -n "$part" ] ||
+    { echo "usage: tests/compile/compile_matrix.sh HEADER_DIR [quick | sample] (with ipt.h in it)"; exit 2; }
 headers=$(cd "$1" && pwd)
 form=$(basename "$1") # whatever the name of the clone
 [ "$form" != . ] || form=pair
@@ -33,7 +35,17 @@ have() { # COMPILER
     return 1
 }
 
+# Whether the build of this name is in the sample.
+in_sample() {
+    case $form:$* in
+    *:*"two files ") return 0 ;;
+    pair:*" static -DMATRIX_ALONE" | pair:*" dynamic" | pair:*" symbols" | pair:"C++ program"*) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
 job() { # WORDS OF A NAME, and its commands on standard input: one build, in a folder of its own
+    [ "$part" != sample ] || in_sample "$*" || return 0
     folder=$work/jobs/$(echo "$*" | tr -cs 'A-Za-z0-9+\n' -)
     mkdir "$folder"
     cat > "$folder/job.sh"
@@ -46,7 +58,7 @@ for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2
     case $form:$part:$compiler in
     single:*:gcc\ -std=c99 | single:full:clang++*20 | library:*:gcc\ -std=c99 | library:full:clang++*20) ;;
     single:* | library:*) continue ;;
-    *:full:* | *:quick:gcc\ -std=c99 | *:quick:clang\ -std=c11 | *:quick:g++*20 | *:quick:clang++*11) ;;
+    *:full:* | *:sample:gcc\ -std=c99 | *:sample:g++*20 | *:quick:gcc\ -std=c99 | *:quick:clang\ -std=c11 | *:quick:g++*20 | *:quick:clang++*11) ;;
     *) continue ;;
     esac
     case $compiler in

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The tests on other OpenCL implementations than the one that `make test` uses: `opencls.sh [NAME...]`, to be run from the
+# The tests on other OpenCL implementations than the one that `make check` uses: `opencls.sh [NAME...]`, to be run from the
 # repository's root when build/tests/ipt_tests and build/ipt are made. Without names all but PoCL:
 #   intel     Intel's runtime for CPUs, from PyPI
 #   rusticl   Mesa's on llvmpipe
 #   clover    Mesa's older one
-#   pocl      Debian's PoCL, as `make test` has it
+#   pocl      Debian's PoCL, as `make check` has it
 # The script downloads missing implementations into build/opencls and unpacks them there, without installing: Debian's
 # mesa-opencl-icd brings a libclc that replaces libclc-14, which the tests for offline compilation need.
 # It prints a line for each device: the numbers of passed, skipped and failed tests, or that ipt refuses the device. A refusal

@@ -851,14 +851,6 @@ static void hostm_through_pinned(void **state)
 
 #define INVALID IPT_ERROR_INVALID_ARGUMENT
 
-static void expect_error(ipt_result result, ipt_result expected, const char *mentioned, const char *value)
-{
-    const char *text = ipt_context_error(NULL);
-    if (result != expected || !test_mentions(text, mentioned) || (value && !test_mentions(text, value)))
-        fail_msg("%s (expected: %s, with %s %s): %s", ipt_result_string(result), ipt_result_string(expected), mentioned,
-                 value ? value : "", text);
-}
-
 /* Creates a plan and executes it on new data. The data then is the result, or unchanged. Returns the first failure. */
 static ipt_result attempt(ipt_context *context, const ipt_plan_desc *desc)
 {
@@ -879,17 +871,17 @@ static void hostm_bad_descs(void **state)
     (void)state;
     ipt_context *context = open_context(SEPARATE);
     ipt_plan_desc desc = small_desc((ipt_host)17, 0);
-    expect_error(attempt(context, &desc), INVALID, "host", "17");
+    test_expect_error(attempt(context, &desc), INVALID, "host", "17");
     desc.host = (ipt_host)-1;
-    expect_error(attempt(context, &desc), INVALID, "host", NULL);
+    test_expect_error(attempt(context, &desc), INVALID, "host", NULL);
     assert_string_equal(ipt_host_string((ipt_host)17), "unknown");
     assert_string_equal(ipt_host_string((ipt_host)-1), "unknown");
     assert_string_equal(ipt_host_string(IPT_HOST_SHARED), "shared");
     desc = small_desc(IPT_HOST_AUTO, 0);
     desc.host_queues = 65;
-    expect_error(attempt(context, &desc), INVALID, "host_queues", "65");
+    test_expect_error(attempt(context, &desc), INVALID, "host_queues", "65");
     desc = small_desc(IPT_HOST_SHARED, 0);
-    expect_error(attempt(context, &desc), IPT_ERROR_UNSUPPORTED, "shared", NULL);
+    test_expect_error(attempt(context, &desc), IPT_ERROR_UNSUPPORTED, "shared", NULL);
 
     const ipt_plan_desc uncut[] = {{.sequence = IPT_SEQUENCE_TWO_PASS},
                                    {.sequence = IPT_SEQUENCE_1},
@@ -914,7 +906,7 @@ static void hostm_bad_descs(void **state)
         desc.host = stages ? IPT_HOST_STAGES : IPT_HOST_OVERLAPPED;
         const ipt_result result = attempt(context, &desc);
         if (!stages || result) /* a plan whose one stage needs the whole matrix may be taken */
-            expect_error(result, IPT_ERROR_UNSUPPORTED, stages ? "stages" : "overlapped", NULL);
+            test_expect_error(result, IPT_ERROR_UNSUPPORTED, stages ? "stages" : "overlapped", NULL);
         refused += stages && result;
     }
     assert_true(refused > 1);
@@ -930,29 +922,29 @@ static void hostm_bad_arguments(void **state)
     cl_event event = (cl_event)&s;
     void *memory = &s;
     int local = 0;
-    expect_error(ipt_plan_execute_host(NULL, s.p.data), INVALID, "plan", NULL);
-    expect_error(ipt_plan_execute_host(s.plan, NULL), INVALID, "data", NULL);
-    expect_error(ipt_plan_execute_host_with(NULL, s.p.data, &nothing), INVALID, "plan", NULL);
-    expect_error(ipt_plan_execute_host_with(s.plan, NULL, NULL), INVALID, "data", NULL);
-    expect_error(ipt_plan_execute_host_async(NULL, s.p.data, NULL, NULL), INVALID, "plan", NULL);
-    expect_error(ipt_plan_execute_host_async(s.plan, NULL, NULL, &event), INVALID, "data", NULL);
+    test_expect_error(ipt_plan_execute_host(NULL, s.p.data), INVALID, "plan", NULL);
+    test_expect_error(ipt_plan_execute_host(s.plan, NULL), INVALID, "data", NULL);
+    test_expect_error(ipt_plan_execute_host_with(NULL, s.p.data, &nothing), INVALID, "plan", NULL);
+    test_expect_error(ipt_plan_execute_host_with(s.plan, NULL, NULL), INVALID, "data", NULL);
+    test_expect_error(ipt_plan_execute_host_async(NULL, s.p.data, NULL, NULL), INVALID, "plan", NULL);
+    test_expect_error(ipt_plan_execute_host_async(s.plan, NULL, NULL, &event), INVALID, "data", NULL);
     assert_null(event);
     assert_true(is_before(&s.p));
     assert_int_equal(ipt_plan_execute_host_with(s.plan, s.p.data, &nothing), IPT_SUCCESS);
     assert_true(is_after(&s.p));
 
-    expect_error(ipt_host_alloc(NULL, 5, &memory), INVALID, "context", NULL);
-    expect_error(ipt_host_alloc(context, 5, NULL), INVALID, "memory", NULL);
-    expect_error(ipt_host_alloc(context, 0, &memory), INVALID, "bytes", "0");
+    test_expect_error(ipt_host_alloc(NULL, 5, &memory), INVALID, "context", NULL);
+    test_expect_error(ipt_host_alloc(context, 5, NULL), INVALID, "memory", NULL);
+    test_expect_error(ipt_host_alloc(context, 0, &memory), INVALID, "bytes", "0");
     assert_null(memory);
     memory = &s;
     const size_t huge = (size_t)-1 / 4;
-    expect_error(ipt_host_alloc(context, huge, &memory), IPT_ERROR_OUT_OF_MEMORY, test_number(huge), NULL);
+    test_expect_error(ipt_host_alloc(context, huge, &memory), IPT_ERROR_OUT_OF_MEMORY, test_number(huge), NULL);
     assert_null(memory);
     living before = living_now();
     for (long n = 0; n < 2; ++n) {
         arm(n, 0, -1);
-        expect_error(ipt_host_alloc(context, 100, &memory), IPT_ERROR_OUT_OF_MEMORY, "100", NULL);
+        test_expect_error(ipt_host_alloc(context, 100, &memory), IPT_ERROR_OUT_OF_MEMORY, "100", NULL);
         assert_null(memory);
     }
     ipt_host_free(context, NULL);
@@ -971,20 +963,20 @@ static void hostm_bad_arguments(void **state)
 
     ipt_context *pair[2] = {context, NULL};
     ipt_plan *none = (ipt_plan *)&s;
-    expect_error(ipt_plan_create_split(NULL, 2, &s.desc, &none), INVALID, "contexts", NULL);
+    test_expect_error(ipt_plan_create_split(NULL, 2, &s.desc, &none), INVALID, "contexts", NULL);
     assert_null(none);
-    expect_error(ipt_plan_create_split(pair, 0, &s.desc, &none), INVALID, "count", "0");
-    expect_error(ipt_plan_create_split(pair, 2, &s.desc, &none), INVALID, "contexts", "1");
-    expect_error(ipt_plan_create_split(pair, 1, NULL, &none), INVALID, "desc", NULL);
-    expect_error(ipt_plan_create_split(pair, 1, &s.desc, NULL), INVALID, "plan", NULL);
+    test_expect_error(ipt_plan_create_split(pair, 0, &s.desc, &none), INVALID, "count", "0");
+    test_expect_error(ipt_plan_create_split(pair, 2, &s.desc, &none), INVALID, "contexts", "1");
+    test_expect_error(ipt_plan_create_split(pair, 1, NULL, &none), INVALID, "desc", NULL);
+    test_expect_error(ipt_plan_create_split(pair, 1, &s.desc, NULL), INVALID, "plan", NULL);
     pair[1] = other;
     ipt_plan_desc wrong = small_desc(IPT_HOST_SYNCHRONOUS, 0);
-    expect_error(ipt_plan_create_split(pair, 2, &wrong, &none), INVALID, "host", "synchronous");
+    test_expect_error(ipt_plan_create_split(pair, 2, &wrong, &none), INVALID, "host", "synchronous");
     wrong = small_desc(IPT_HOST_AUTO, 0);
     wrong.sequence = IPT_SEQUENCE_1;
-    expect_error(ipt_plan_create_split(pair, 2, &wrong, &none), IPT_ERROR_UNSUPPORTED, "overlapped", NULL);
+    test_expect_error(ipt_plan_create_split(pair, 2, &wrong, &none), IPT_ERROR_UNSUPPORTED, "overlapped", NULL);
     wrong.rows = 0;
-    expect_error(ipt_plan_create_split(pair, 2, &wrong, &none), INVALID, "rows", "0");
+    test_expect_error(ipt_plan_create_split(pair, 2, &wrong, &none), INVALID, "rows", "0");
     assert_null(none);
     take_down(&s);
 }
@@ -1516,17 +1508,17 @@ static void hostm_split(void **state)
     ipt_plan *plan = make_plan(contexts, 2, &desc), *none = plan;
     piece p = take(&desc, NULL, 0);
     ipt_context *pair[2] = {contexts[0], alien};
-    expect_error(ipt_plan_create_split(pair, 2, &desc, &none), INVALID, "contexts", "1");
+    test_expect_error(ipt_plan_create_split(pair, 2, &desc, &none), INVALID, "contexts", "1");
     assert_null(none);
     cl_command_queue queue = clCreateCommandQueue(cl, devices[0], 0, &error);
     cl_mem one = clCreateBuffer(cl, CL_MEM_READ_WRITE, p.size, NULL, &error),
            two = clCreateBuffer(cl, CL_MEM_READ_WRITE, p.size, NULL, &error);
     cl_event event = (cl_event)&p;
     assert_true(queue && one && two);
-    expect_error(ipt_plan_execute(plan, queue, one, 0, 0, NULL, &event), IPT_ERROR_UNSUPPORTED, "contexts", NULL);
+    test_expect_error(ipt_plan_execute(plan, queue, one, 0, 0, NULL, &event), IPT_ERROR_UNSUPPORTED, "contexts", NULL);
     assert_null(event);
-    expect_error(ipt_plan_execute_out_of_place(plan, queue, one, 0, two, 0, 0, NULL, NULL), IPT_ERROR_UNSUPPORTED,
-                 "contexts", NULL);
+    test_expect_error(ipt_plan_execute_out_of_place(plan, queue, one, 0, two, 0, 0, NULL, NULL), IPT_ERROR_UNSUPPORTED,
+                      "contexts", NULL);
     clReleaseMemObject(two);
     clReleaseMemObject(one);
     clReleaseCommandQueue(queue);

@@ -140,15 +140,11 @@ static void close_world(world *w)
 }
 
 /* The result, and a message that has the name, and the value unless it is NULL. An earlier message must not do. */
-static void expect_at(int line, ipt_result result, ipt_result expected, const char *name, const char *value)
-{
-    const char *const text = ipt_context_error(NULL);
-    if (result != expected || !test_mentions(text, name) || (value && !test_mentions(text, value)))
-        fail_msg("line %d: %s: '%s', not %s about %s and %s", line, ipt_result_string(result), text,
-                 ipt_result_string(expected), name, value ? value : "anything");
-    ipt__fail(IPT_SUCCESS, "nothing");
-}
-#define EXPECT(call, result, name, value) expect_at(__LINE__, call, result, name, value)
+#define EXPECT(call, result, name, value)                                                                              \
+    do {                                                                                                               \
+        test_expect_error(call, result, name, value);                                                                  \
+        ipt__fail(IPT_SUCCESS, "nothing");                                                                             \
+    } while (0)
 #define REFUSED(call, name, value) EXPECT(call, IPT_ERROR_INVALID_ARGUMENT, name, value)
 
 /* ------------------------------------------------------------------------------------------------------------------ */

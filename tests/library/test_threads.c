@@ -2,6 +2,7 @@
  * its own messages. tests/analysis/sanitize.sh runs this with a sanitizer for data races. Without it, the tests detect
  * wrong results, leaks and deadlocks. */
 #include "fake_world.h"
+#include "folders.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -343,15 +344,14 @@ static void use_folder(job *job)
 
 static void threads_share_a_cache_folder(void **state)
 {
-    char folder[] = "/tmp/ipt-threads-XXXXXX", command[100];
+    char folder[256];
     const long objects = fake_living();
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(folder_make(folder, sizeof folder, "threads"), 0);
     common all = open_common(FAKE_TOGETHER, folder, NULL);
     together(&all, use_folder);
     close_common(&all, objects);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -73,12 +73,10 @@ static size_t held_workspace(void)
     return bytes;
 }
 
-/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
+#include "stand_in.h"
 #define STAND_IN_clCreateBuffer ~, held_clCreateBuffer
 #define STAND_IN_clReleaseMemObject ~, held_clReleaseMemObject
 #define STAND_IN_clEnqueueFillBuffer ~, held_clEnqueueFillBuffer
-#define STAND_IN_SECOND(one, two, ...) two
-#define STAND_IN_OR(...) STAND_IN_SECOND(__VA_ARGS__, ~)
 #define IPT_ENTRY_POINT(name) STAND_IN_OR(STAND_IN_##name, name)
 
 #define IPT_STATIC

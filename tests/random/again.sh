@@ -1,4 +1,4 @@
-# Repeats parts of `make test` with other random numbers, for `make check`: the random tests with a new seed, and kills of the
+# Repeats parts of `make check` with other random numbers, for `make deep`: the random tests with a new seed, and kills of the
 # tool.
 set -eu
 seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')

@@ -415,27 +415,6 @@ void test_transposes(ipt_context *context, const ipt_plan_desc *desc)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-int test_mentions(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (const char *found = text; (found = strstr(found, part)); ++found)
-        if ((found == text || !isalnum((unsigned char)found[-1])) && !isalnum((unsigned char)found[length]))
-            return 1;
-    return 0;
-}
-
-void test_expect_error_at(const char *file, int line, ipt_result result, ipt_result expected, const char *name,
-                          const char *value)
-{
-    const char *message = ipt_context_error(NULL);
-    if (result == expected && *message && (!name || test_mentions(message, name)) &&
-        (!value || test_mentions(message, value)))
-        return;
-    print_error("expected: %s, naming %s and %s\ngot: %s: %s\n", ipt_result_string(expected), name ? name : "anything",
-                value ? value : "anything", ipt_result_string(result), message);
-    _fail(file, line);
-}
-
 const char *test_number(size_t value)
 {
     static char texts[8][24];

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "ipt.h"
+#include "expect.h"
 #include "skip.h"
 
 /* Every test_NAME.c exports its tests as test_NAME and their number as test_NAME_count. tests/support/main.c runs them
@@ -151,15 +152,6 @@ ipt_plan *test_make_plan(ipt_context *context, const ipt_plan_desc *desc);
  * guards and gaps included, with the reference. test_try returns the error where no plan could be made. */
 ipt_result test_try(ipt_context *context, const ipt_plan_desc *desc);
 void test_transposes(ipt_context *context, const ipt_plan_desc *desc);
-
-/* Is part in text, with no letter or digit next to it? */
-int test_mentions(const char *text, const char *part);
-
-/* result is the expected error and the thread's message mentions name and value (NULL: not looked for). */
-#define test_expect_error(result, expected, name, value)                                                               \
-    test_expect_error_at(__FILE__, __LINE__, result, expected, name, value)
-void test_expect_error_at(const char *file, int line, ipt_result result, ipt_result expected, const char *name,
-                          const char *value);
 
 /* A size as text, for the checks of messages; the text lives until the eighth call after. */
 const char *test_number(size_t value);

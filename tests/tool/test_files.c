@@ -2,9 +2,9 @@
  * the file is unchanged or `--resume` completes it. A damaged or foreign journal is refused and changes nothing. No
  * other process may work on the file meanwhile. Resident memory stays below --memory. */
 #define _GNU_SOURCE /* forkpty */
+#include "folders.h"
 #include "test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -35,32 +35,16 @@ static char directory[PATH_SIZE - 40], file_path[PATH_SIZE - 20], journal_path[P
 
 static int with_headers; /* the next matrices in files have one */
 
-static int remove_folder(const char *name)
-{
-    DIR *folder = opendir(name);
-    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
-        char path[2 * PATH_SIZE + 300];
-        snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
-        if (unlink(path) != 0 && entry->d_name[0] != '.')
-            remove_folder(path);
-    }
-    if (folder)
-        closedir(folder);
-    return rmdir(name);
-}
-
 static int remove_directory(void **state)
 {
     (void)state;
     with_headers = 0;
-    return remove_folder(directory);
+    return folder_remove(directory);
 }
 
 static int make_directory(void **state)
 {
-    const char *parent = getenv("TMPDIR");
-    snprintf(directory, sizeof directory, "%s/ipt_files_XXXXXX", parent ? parent : "/tmp");
-    if (!mkdtemp(directory))
+    if (folder_make(directory, sizeof directory, "files"))
         return -1;
     snprintf(file_path, sizeof file_path, "%s/matrix", directory);
     snprintf(journal_path, sizeof journal_path, "%s.ipt-journal", file_path);

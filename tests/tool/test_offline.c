@@ -5,6 +5,7 @@
 #define IPT_STATIC /* the private functions, in a copy of this file's own */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
+#include "folders.h"
 #include "test.h"
 
 #include "gen/tool/offline.h"
@@ -76,9 +77,10 @@ static char folder[512];
 
 static int make_folder(void **state)
 {
-    const char *parent = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/ipt_test_offline_XXXXXX", parent != NULL ? parent : "/tmp");
-    return mkdtemp(folder) == NULL || setenv("TMPDIR", folder, 1) != 0 || test_start(state) != 0 ? -1 : 0;
+    return folder_make(folder, sizeof folder, "offline") != 0 || setenv("TMPDIR", folder, 1) != 0 ||
+                   test_start(state) != 0
+               ? -1
+               : 0;
 }
 
 /* Fails if the folder is not empty. */

@@ -12,7 +12,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folders.h"
 #include "skip.h"
 
 enum {
@@ -134,17 +134,7 @@ static int make_directory(void **state)
 {
     (void)state;
     path_count = 0;
-    const char *parent = getenv("TMPDIR");
-    snprintf(directory, sizeof directory, "%s/ipt_tool_XXXXXX", parent != NULL ? parent : "/tmp");
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *position)
-{
-    (void)status;
-    (void)kind;
-    (void)position;
-    return remove(path);
+    return folder_make(directory, sizeof directory, "tool");
 }
 
 static int remove_directory(void **state)
@@ -152,7 +142,7 @@ static int remove_directory(void **state)
     (void)state;
     next_file_limit = 0;
     next_closed = 0;
-    return nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    return folder_remove(directory);
 }
 
 /* The path of a file in the test's directory; valid until the test ends. */
@@ -1586,7 +1576,7 @@ static void tool_precompile_cache(void **state)
     listing list = list_folder(cache);
     assert_int_equal(count_programs(cache, &others), count_programs(folder, &others));
     describe_folder(cache, kept);
-    assert_int_equal(nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    assert_int_equal(folder_remove(folder), 0);
     run_tool(0, "precompile", SHAPES, "-o", folder, "--cache", cache);
     describe_folder(cache, edited);
     assert_string_equal(edited, kept);
@@ -1809,7 +1799,7 @@ static void tool_precompile_full_disk(void **state)
     }
     assert_int_equal(stat(header, &status), 0);
     assert_true((size_t)status.st_size > 2 * largest);
-    assert_int_equal(nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    assert_int_equal(folder_remove(folder), 0);
     for (int old = 1; old >= 0; old--) { /* with a header that was there, and without */
         if (old) {
             write_text("kernels.h", "old\n");
