@@ -44,7 +44,7 @@ CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-14s %s\n", $$1, $$2}'
 
-deps: ## install the tests' missing packages with apt (root or sudo), or list them and stop
+deps: ## install missing packages of the tests through apt (root or sudo), or name them and stop
 	@sh gen/deps.sh $(TEST_PACKAGES)
 
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
@@ -81,7 +81,7 @@ oclgrind-quick: $(B)/walk
 library-tests: $(B)/tests/ipt_tests
 	@$< '-tool_*'
 
-told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on the simulated devices of tests/told.list
+told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on all devices of tests/told.list, which a reporting library simulates
 	@sh tests/told.sh $^ $(DEVICES)
 
 told-quick: $(B)/tests/ipt_tests $(B)/libtold.so

@@ -1,8 +1,8 @@
 /* Makes the headers that users copy.
  *
  *   embed library FOLDER > ipt.h                FOLDER/ipt.h with the parts that it includes
- *   embed kernels DEF CL... > ipt_kernels.h     the kernel texts, named by their .cl files without folder and ending
- *   embed single IPT_H KERNELS_H > single.h     IPT_H with KERNELS_H in place of its #include
+ *   embed kernels DEF CL... > ipt_kernels.h     the names of the .cl files without folder and ending name the texts
+ *   embed single IPT_H KERNELS_H > single.h     KERNELS_H stands where IPT_H includes it
  *
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
  * refused: a part calls only the parts above it and declares no function ahead, each #if ends in the part that it

@@ -118,12 +118,12 @@ case ${1:-} in
     cp README.md Makefile "$scratch/copy/"
     expect passed "the copy as it is" "" README.md
     expect refused "a phrase in a document" "The block is not to be had." README.md
+    expect refused "another form of a word" "The step goes on." README.md
     expect refused "a phrase on two lines" "The thread lets\ngo of the event." README.md
     expect refused "a capital letter" "Whoever waits." gen/doc/tests.md
     expect refused "a comment" "/* An errand. */" gen/kernels/map.cl
     expect refused "a comment on two lines" "/* Memory is not\n * to be had. */" gen/kernels/map.cl
     expect refused "a string literal" 'const char *text = "none is \\"to be had\\"";' tests/main.c
-    expect refused "another form of a word" "The step goes on." README.md
     expect refused "a comment of a script" "# Seed 002, figure 4" tests/check.sh
     expect passed "names in code" "int haul, errand; /* \`quanta\`, haul_bytes */" tests/main.c
     expect passed "code behind a comment" "/* One.\n */\nint errand;" tests/main.c
