@@ -1,5 +1,5 @@
 /* A program for a target without a compiler and without a file system. It has only the header that `ipt precompile
- * --embed` wrote. An OpenCL stub plays the target: it reports no compiler, and ends the program if it must
+ * --embed` wrote. An OpenCL stub plays the target: it reports no compiler, and ends the program if it is asked to
  * compile. tests/embedded.sh makes the header and runs this program. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
             cmocka_set_test_filter(pattern);
         for (size_t i = 0; i < count; ++i)
             matching += fnmatch(pattern, tests[i].name, 0) == 0;
-        /* A pattern without a test, or one that cmocka reads differently, must not look like success. */
+        /* What runs no test, or cmocka reads in another way, must not look like success. */
         if (!matching || strpbrk(pattern, "[\\") || argc > 2) {
             fprintf(stderr, argc > 2 ? "one pattern at a time, not '%s' too\n" : "no test is called %s\n",
                     argv[argc > 2 ? 2 : 1]);

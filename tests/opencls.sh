@@ -5,8 +5,8 @@
 #   rusticl   Mesa's on llvmpipe
 #   clover    Mesa's older one
 #   pocl      Debian's PoCL, as `make test` has it
-# The script downloads missing implementations into build/opencls and unpacks them there, without installing: Debian's
-# mesa-opencl-icd brings a libclc that replaces libclc-14, which the tests for offline compilation need.
+# What is missing is fetched into build/opencls, and nothing is installed: Debian's mesa-opencl-icd brings a libclc that
+# replaces libclc-14, which the tests for offline compilation need. So it is unpacked there.
 # It prints a line for each device: the numbers of passed, skipped and failed tests, or that ipt refuses the device. A refusal
 # means no context, IPT_ERROR_UNSUPPORTED, and an unchanged matrix. The script fails if a present device fails a test or a
 # refusal differs. An unavailable implementation is reported as missing and is no failure. PATTERNS selects other tests.

@@ -8,7 +8,7 @@ set -u
 out=build/sanitize
 failed=0
 clang=${CLANG:-$(command -v clang)} || { echo "no clang is installed" >&2; exit 2; }
-# Dwarf 4: valgrind 3.19 cannot read all of clang's default format.
+# Dwarf 4: valgrind 3.19 does not read all that clang writes by itself.
 flags="-std=c99 -O1 -g -gdwarf-4 -fno-omit-frame-pointer -Wall -Wextra -Wpedantic -I${SOURCES:-.} -I. -Itests"
 address="-fsanitize=address,undefined -fno-sanitize-recover=all"
 stub="test fake_cl test_trust test_misuse test_threads"
@@ -75,7 +75,7 @@ part() {
     device)
         build device "$address -DSANITIZE_DEVICE" $device || exit 2
         ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=tests/sanitize.supp:print_suppressions=0 \
-            check device 300 $out/device/tests '-cut_?e*' # without cut_memory, which measures, and cut_resume, which takes minutes
+            check device 300 $out/device/tests '-cut_?e*' # not cut_memory, which measures, and cut_resume: minutes
         ;;
     *)
         echo "$1 is none of: address threads memory device" >&2

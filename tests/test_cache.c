@@ -120,7 +120,7 @@ static cl_int CL_API_CALL counted_clGetProgramInfo(cl_program program, cl_progra
     return error;
 }
 
-/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
+/* IPT_ENTRY_POINT(name) is the stand-in where STAND_IN_name gives one, and OpenCL's own function else. */
 #define STAND_IN_clGetDeviceInfo ~, counted_clGetDeviceInfo
 #define STAND_IN_clCreateProgramWithSource ~, counted_clCreateProgramWithSource
 #define STAND_IN_clCreateProgramWithBinary ~, counted_clCreateProgramWithBinary

@@ -37,7 +37,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     return CL_SUCCESS;
 }
 
-/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
+/* IPT_ENTRY_POINT(name) is the stand-in where STAND_IN_name gives one, and OpenCL's own function else. */
 #define STAND_IN_clCreateBuffer ~, counted_clCreateBuffer
 #define STAND_IN_clGetDeviceInfo ~, told_clGetDeviceInfo
 #define STAND_IN_SECOND(one, two, ...) two

@@ -73,7 +73,7 @@ static size_t held_workspace(void)
     return bytes;
 }
 
-/* IPT_ENTRY_POINT(name) is STAND_IN_name if defined, else OpenCL's own function. */
+/* IPT_ENTRY_POINT(name) is the stand-in where STAND_IN_name gives one, and OpenCL's own function else. */
 #define STAND_IN_clCreateBuffer ~, held_clCreateBuffer
 #define STAND_IN_clReleaseMemObject ~, held_clReleaseMemObject
 #define STAND_IN_clEnqueueFillBuffer ~, held_clEnqueueFillBuffer
