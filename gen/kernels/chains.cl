@@ -253,17 +253,15 @@ typedef struct ipt_domain {
     volatile __global uint *flags;
 } ipt_domain;
 
-IPT_INLINE ipt_domain ipt_domain_of(__global uint *workspace, ulong number IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_domain(ipt_domain *domain, __global uint *workspace, ulong number IPT_ARGUMENTS)
 {
-    ipt_domain domain;
     const ulong piece = number % pieces, instance = number / pieces;
     const ulong m = instance / instances_per_matrix;
-    domain.low = base + m * matrix_stride;
-    domain.high = domain.low + matrix_units;
-    domain.grid = domain.low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;
-    domain.units = (uint)min((ulong)piece_units, super_units - piece * piece_units);
-    domain.flags = workspace + flags_base + number * words;
-    return domain;
+    domain->low = base + m * matrix_stride;
+    domain->high = domain->low + matrix_units;
+    domain->grid = domain->low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;
+    domain->units = (uint)min((ulong)piece_units, super_units - piece * piece_units);
+    domain->flags = workspace + flags_base + number * words;
 }
 
 /* Moves the super-elements of a domain's chains. */
@@ -358,7 +356,8 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const ulong all_end = min(total_words, (run + 1) * words_each);
     for (ulong w = min(total_words, run * words_each); w < all_end;) {
         const ulong first = w / words * words, end = min(all_end, first + words);
-        const ipt_domain domain = ipt_domain_of(workspace, w / words IPT_PASSED);
+        ipt_domain domain;
+        ipt_find_domain(&domain, workspace, w / words IPT_PASSED);
         ipt_search search = {w - first, end - first, own, 0, 0, 0};
         ipt_follow_chains(matrix, vectors, &domain, &search, lane, exchange IPT_PASSED);
         w = end;

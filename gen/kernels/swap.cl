@@ -48,25 +48,23 @@ typedef struct ipt_pair {
 
 /* The tiles on and above the diagonal are folded into a rectangle of width `width`. Its row y has the tiles of matrix
  * row y and of the matrix row that completes it. */
-IPT_INLINE ipt_pair ipt_pair_of(uint work IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work IPT_ARGUMENTS)
 {
-    ipt_pair pair;
     const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);
     const uint number = work % pairs;
     work /= pairs;
-    pair.first_part = work % chunks * chunk_units;
+    pair->first_part = work % chunks * chunk_units;
     work /= chunks;
-    pair.m = work / instances_per_matrix;
-    pair.instance = work % instances_per_matrix;
+    pair->m = work / instances_per_matrix;
+    pair->instance = work % instances_per_matrix;
 
     const uint y = number / width, x = number % width;
     const uint even = 1 - (tiles & 1);
     const bool direct = x >= y + even;
-    pair.upper = direct ? y : tiles - even - y;
-    pair.right = direct ? x - even : tiles - 1 - x;
-    pair.rows = (uint)min((ulong)IPT_TILE, side - pair.upper * IPT_TILE);
-    pair.cols = (uint)min((ulong)IPT_TILE, side - pair.right * IPT_TILE);
-    return pair;
+    pair->upper = direct ? y : tiles - even - y;
+    pair->right = direct ? x - even : tiles - 1 - x;
+    pair->rows = (uint)min((ulong)IPT_TILE, side - pair->upper * IPT_TILE);
+    pair->cols = (uint)min((ulong)IPT_TILE, side - pair->right * IPT_TILE);
 }
 
 #if IPT_TILE > 32
@@ -130,11 +128,13 @@ ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 #endif
 #if IPT_TILE > 32
     __local uint starts[2 * IPT_TILE];
-    const ipt_pair pair = ipt_pair_of(get_group_id(0) IPT_PASSED);
+    ipt_pair pair;
+    ipt_find_pair(&pair, get_group_id(0) IPT_PASSED);
     ipt_swap_pair(matrix, vectors, starts, &pair IPT_PASSED);
 #else
     for (uint turn = 0; turn < turns; ++turn) {
-        const ipt_pair pair = ipt_pair_of(get_group_id(0) * group_step + turn * turn_step IPT_PASSED);
+        ipt_pair pair;
+        ipt_find_pair(&pair, get_group_id(0) * group_step + turn * turn_step IPT_PASSED);
         ipt_swap_pair(matrix, vectors, 0, &pair IPT_PASSED);
 #if !IPT_IN_REGISTERS
         if (turn + 1 < turns)
