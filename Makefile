@@ -62,6 +62,7 @@ test: deps ## all tests: under 10 minutes on two cores
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
 	@sh tests/narrow.sh $(B)/narrow
+	@CC="$(CC)" sh tests/options.sh $(B)/options
 	@CC="$(CC)" sh tests/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick differential
 	@sh tests/skipped.sh list

@@ -393,6 +393,7 @@
 
 /* The text of each kernel file without comments and indentation, and its FNV-1a hash. */
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_common[] = {
     "\n#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENTS)\n"
     "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENTS must be defined\"\n"
@@ -800,8 +801,10 @@ static const char *const ipt__text_common[] = {
     "\n#endif\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_common "b591aad5a6f87ae1"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
     "\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n"
     "!defined(IPT_SUB_GROUP)\n"
@@ -1069,8 +1072,10 @@ static const char *const ipt__text_chains[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_chains "8d42c2d1c225331b"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_copy[] = {
     "\n\n#if !defined(IPT_LANES)\n"
     "#error \"IPT_LANES must be defined\"\n"
@@ -1096,8 +1101,10 @@ static const char *const ipt__text_copy[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_copy "c896dabe7cb44b1c"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_flip[] = {
     "\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n"
@@ -1128,8 +1135,10 @@ static const char *const ipt__text_flip[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_flip "3e11808325eae656"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_map[] = {
     "\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
@@ -1142,8 +1151,10 @@ static const char *const ipt__text_map[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_map "087305477a10c5f4"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_out_of_place[] = {
     "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
@@ -1175,8 +1186,10 @@ static const char *const ipt__text_out_of_place[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_out_of_place "5f9d09b93d5f7b24"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pack[] = {
     "\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
@@ -1255,8 +1268,10 @@ static const char *const ipt__text_pack[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_pack "d9ff743f038c341f"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_panel[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
     "!defined(IPT_INDEX_BITS)\n"
@@ -1754,8 +1769,10 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_panel "92ee8c27f85931b7"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_shuffle[] = {
     "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
     "!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n"
@@ -1884,8 +1901,10 @@ static const char *const ipt__text_shuffle[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_shuffle "d51f0c0ea2d55aa1"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_swap[] = {
     "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n"
@@ -1988,8 +2007,10 @@ static const char *const ipt__text_swap[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_swap "64183bd456731cec"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tile[] = {
     "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n"
@@ -2047,8 +2068,10 @@ static const char *const ipt__text_tile[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_tile "c379bd7130103f90"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_transpose[] = {
     "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n"
@@ -2098,9 +2121,11 @@ static const char *const ipt__text_transpose[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_transpose "d7abaa46ee1bca41"
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pttwac_010[] = {
     "\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
     "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n"
@@ -2161,10 +2186,12 @@ static const char *const ipt__text_pttwac_010[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_pttwac_010 "5dbb55bc23889058"
 #endif
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_p_ipt[] = {
     "\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n"
     "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n"
@@ -2199,10 +2226,12 @@ static const char *const ipt__text_p_ipt[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_p_ipt "7637b1c831ad28f5"
 #endif
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pad[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
     "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n"
@@ -2268,6 +2297,7 @@ static const char *const ipt__text_pad[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_pad "1ace597a225bb778"
 #endif
 /* clang-format on */

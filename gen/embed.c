@@ -255,7 +255,7 @@ static void embed_text(const char *path)
     /* A folder of that name holds what embedders may leave out. */
     if (strstr(path, "/seeds/"))
         fputs("\n#ifndef IPT_NO_PAPERS", stdout);
-    printf("\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
+    printf("\n#ifndef IPT_NO_KERNEL_SOURCE\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
     while (read_line(file, path, line)) {
         const char *c;
         strip_line(line, &in_comment);
@@ -270,7 +270,7 @@ static void embed_text(const char *path)
             fputs("\"\n    \"", stdout); /* adjacent literals are one */
     }
     fclose(file);
-    printf("\",\n    NULL};\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
+    printf("\",\n    NULL};\n#endif\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
     if (strstr(path, "/seeds/"))
         puts("#endif");
 }

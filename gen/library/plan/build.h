@@ -25,7 +25,7 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
 }
 
 /* Copies the desc's expression and compiles it alone. So a later build failure has another cause. */
-static ipt_result ipt__plan_take_expression(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES];
     ipt__params params;
@@ -175,16 +175,20 @@ static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
     size_t bytes;
+#ifndef IPT_NO_HOST_STREAMING
     int i;
+#endif
     if (!plan)
         return 0;
     IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->layout.workspace + plan->host_workspace;
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+#ifndef IPT_NO_HOST_STREAMING
     for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
         const ipt_plan *const piece = plan->host.shares[0].plans[i];
         bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
     }
+#endif
     return bytes;
 }
 
@@ -207,12 +211,17 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
     if (!plan)
         return NULL;
     IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first out-of-place execution adds a kernel */
+#ifndef IPT_NO_KERNEL_SOURCE
     if (index < (size_t)plan->kernel_count)
         source = plan->kernels[index].program->source;
+#else
+    (void)index;
+#endif
     IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
     return source;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
 static void ipt__host_close(ipt_plan *plan)
 {
@@ -242,6 +251,7 @@ static void ipt__host_close(ipt_plan *plan)
     ipt__release(allocator, host->scratch);
     memset(host, 0, sizeof *host);
 }
+#endif
 
 IPT_API void ipt_plan_destroy(ipt_plan *plan)
 {
@@ -251,11 +261,13 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         return;
     context = plan->context;
     allocator = context->allocator;
+#ifndef IPT_NO_HOST_STREAMING
     ipt_plan_destroy(plan->pieces);
     ipt__host_close(plan);
     while (plan->split_count)
         ipt_context_destroy(plan->split[--plan->split_count]);
     ipt__release(&allocator, plan->split);
+#endif
     ipt__plan_close(plan);
     ipt__program_drop(context, plan->panel);
     IPT_LOCK_DESTROY(&plan->host_lock);

@@ -69,12 +69,14 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
             ipt__layout_finish(plan, layout, budget);
             return IPT_SUCCESS;
         }
+#ifndef IPT_NO_PAPERS
         if (desc->variant_010) {
             const ipt_result result =
                 ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
             ipt__layout_finish(plan, layout, budget);
             return result;
         }
+#endif
         ipt__stage_add_dense(plan, layout, budget, 1, desc->rows, desc->cols, 1);
         ipt__layout_finish(plan, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
@@ -95,7 +97,11 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
+#ifndef IPT_NO_PAPERS
         return ipt__layout_sequence(plan, layout, budget);
+#else
+        break;
+#endif
     }
     if (length)
         ipt__layout_of_length(plan, layout, length, budget);
@@ -103,6 +109,15 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
         ipt__layout_best_two_pass(plan, layout, budget, 0, IPT__SUPER_BYTES);
     return IPT_SUCCESS;
 }
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+{
+    return ipt__layout_choose_moves(plan, layout, budget);
+}
+
+#else
 
 /* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
@@ -136,6 +151,8 @@ static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, 
     ipt__layout_finish(plan, layout, budget);
     return IPT_SUCCESS;
 }
+
+#endif
 
 /* Pairs of elements that a FLIP stage exchanges per matrix. */
 static size_t ipt__flip_pairs(const ipt__stage *stage)

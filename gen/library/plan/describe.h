@@ -16,7 +16,7 @@ static void ipt__panel_describe(ipt__text *out, const ipt__stage *stage, unsigne
                       chunks->tall ? "to the workspace first" : "from the workspace last");
 }
 
-static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const unsigned long rows = (unsigned long)stage->rows, cols = (unsigned long)stage->cols,
                         length = (unsigned long)stage->length, bytes = length * (unsigned long)plan->desc.elem_size,
@@ -39,10 +39,21 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
         if (stage->reversed_rows || stage->reversed_cols)
             ipt__text_add(out, ", %s", ipt_move_string(plan->desc.move));
         break;
+#ifdef IPT_NO_PAPERS
+    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
+    case IPT__STAGE_P_IPT:
+    case IPT__STAGE_PAD:
+        break;
+#else
     case IPT__STAGE_PTTWAC_010:
     case IPT__STAGE_P_IPT:
         ipt__text_add(out, "cycles: %lu x (%lu x %lu of %lu bytes), where they lie", instances, rows, cols, bytes);
         break;
+    case IPT__STAGE_PAD:
+        ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", rows, length,
+                      (unsigned long)stage->origin, (unsigned long)stage->row_stride);
+        return;
+#endif
     case IPT__STAGE_FLIP:
         ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", rows, cols,
                       !stage->reversed_cols   ? "the sequence of rows"
@@ -52,10 +63,6 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
     case IPT__STAGE_MAP:
         ipt__text_add(out, "map: every element where it lies");
         break;
-    case IPT__STAGE_PAD:
-        ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", rows, length,
-                      (unsigned long)stage->origin, (unsigned long)stage->row_stride);
-        return;
     case IPT__STAGE_SWAP:
         ipt__text_add(out, "swap: %lu x (%lu x %lu of %lu bytes), pairs of tiles through local memory", instances, rows,
                       cols, bytes);
@@ -98,6 +105,7 @@ static int ipt__nothing_moves(const ipt_plan *plan)
            (plan->desc.rows == 1 || plan->desc.cols == 1);
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
 static size_t ipt__moves_count(const ipt__cut *cut)
 {
@@ -135,8 +143,9 @@ static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
                       (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
                       (unsigned long)plan->blocks.bus_bytes);
 }
+#endif
 
-static void ipt__plan_write_description(ipt_plan *plan)
+static IPT__RARE void ipt__plan_write_description(ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->desc;
     ipt__text out = {NULL, sizeof plan->description, 0};
@@ -153,9 +162,11 @@ static void ipt__plan_write_description(ipt_plan *plan)
         ipt__text_add(&out, "  %d. ", i + 1);
         ipt__stage_describe(&out, plan, &plan->layout.stages[i]);
     }
+#ifndef IPT_NO_HOST_STREAMING
     if (plan->cut.chunk_bytes)
         ipt__cut_describe(&out, plan);
-    else if (!plan->layout.stage_count)
+#endif
+    if (!plan->cut.chunk_bytes && !plan->layout.stage_count)
         ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
     for (i = 0; i < plan->kernel_count; ++i) {
         const ipt__program *const program = plan->kernels[i].program;

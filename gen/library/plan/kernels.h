@@ -79,7 +79,7 @@ static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, 
     return params;
 }
 
-static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
+static IPT__RARE ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
 {
     ipt__params params = ipt__plan_params(plan, ipt__stage_units(plan, stage), stage->kind == IPT__STAGE_SWAP ? 2 : 1);
     const int cache_only = (plan->desc.flags & IPT_CACHE_ONLY) != 0;

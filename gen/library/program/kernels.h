@@ -38,7 +38,9 @@ typedef struct ipt__kernel_info {
     const char *file;      /* of its text, for build logs */
     const char *hash;      /* of its text */
     const char *signature; /* arguments as OpenCL C */
+#ifndef IPT_NO_KERNEL_SOURCE
     const char *const *text;
+#endif
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     cl_uint memories; /* number of buffers before the arguments */
@@ -46,31 +48,53 @@ typedef struct ipt__kernel_info {
     unsigned uses;    /* parameters on which its text depends */
 } ipt__kernel_info;
 
+#ifdef IPT_NO_KERNEL_SOURCE
+#define IPT__KERNEL_TEXT(kernel)
+#else
+#define IPT__KERNEL_TEXT(kernel) ipt__text_##kernel,
+#endif
+
 static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      #kernel ".cl",                                                                                                    \
      IPT__HASH_##kernel,                                                                                               \
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
-     ipt__text_##kernel,                                                                                               \
-     ipt__##kernel##_argument_bytes,                                                                                   \
+     IPT__KERNEL_TEXT(kernel) ipt__##kernel##_argument_bytes,                                                          \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      memories,                                                                                                         \
      local,                                                                                                            \
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
+/* A row of IPT_PARAM_LIST. */
+typedef struct ipt__param {
+    char name[16], macro[20];
+    cl_uint minimum, maximum;
+    size_t offset; /* in ipt__params */
+} ipt__param;
+static const ipt__param ipt__param_rows[] = {
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
+    {#field, #macro, minimum, maximum, offsetof(ipt__params, field)},
+    IPT_PARAM_LIST(IPT__PARAM_ROW)};
+
+static cl_uint *ipt__param_at(const ipt__params *params, int index)
+{
+    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+}
+
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
  * is out of range. */
-static int ipt__params_reduce(ipt__params *params, unsigned uses)
+static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
 {
-    int good = 1;
-#define IPT__PARAM_REDUCE(field, macro, minimum, maximum, meaning)                                                     \
-    if (!(uses & IPT__USES_##field))                                                                                   \
-        params->field = 0;                                                                                             \
-    else if (params->field + 1 < (minimum) + 1u || params->field > (maximum))                                          \
-        good = 0;
-    IPT_PARAM_LIST(IPT__PARAM_REDUCE)
+    int good = 1, i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i) {
+        cl_uint *const value = ipt__param_at(params, i);
+        if (!(uses >> i & 1))
+            *value = 0;
+        else if (*value < ipt__param_rows[i].minimum || *value > ipt__param_rows[i].maximum)
+            good = 0;
+    }
     return good;
 }
 
@@ -87,7 +111,7 @@ typedef struct ipt__text {
     size_t capacity, length; /* length may exceed capacity: the size of the whole text */
 } ipt__text;
 
-IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char *format, ...)
 {
     int added;
     const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
@@ -99,39 +123,51 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
 }
 
 /* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
-static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
+static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
-#define IPT__PARAM_PRINT(field, macro, minimum, maximum, meaning)                                                      \
-    if (uses & IPT__USES_##field) {                                                                                    \
-        ipt__text_add(out, "%s%s=%u", space, #field, (unsigned)params->field);                                         \
-        space = " ";                                                                                                   \
-    }
-    IPT_PARAM_LIST(IPT__PARAM_PRINT)
+    int i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (uses >> i & 1) {
+            ipt__text_add(out, "%s%s=%u", space, ipt__param_rows[i].name, (unsigned)*ipt__param_at(params, i));
+            space = " ";
+        }
     if ((uses & IPT__USES_apply) && params->apply)
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* Adds the specialised text of one program. */
-static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+/* Adds the head of a program's text. It determines the text: it has the hash of each part. */
+static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
-    const char *const *line;
+    int i;
     ipt__text_add(out, "/* ipt %d.%d.%d, %s %s, common.cl %s: ", IPT_VERSION / 10000, IPT_VERSION / 100 % 100,
                   IPT_VERSION % 100, kernel->file, kernel->hash, IPT__HASH_common);
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
-#define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
-    if (kernel->uses & IPT__USES_##field)                                                                              \
-        ipt__text_add(out, "#define %s %u\n", #macro, (unsigned)params->field);
-    IPT_PARAM_LIST(IPT__PARAM_DEFINE)
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (kernel->uses >> i & 1)
+            ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
+    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n", kernel->signature);
+}
+
+/* Adds the specialised text of one program. */
+static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+{
+#ifndef IPT_NO_KERNEL_SOURCE
+    const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const char *const *line;
+#endif
+    ipt__source_print_head(out, id, params);
+#ifndef IPT_NO_KERNEL_SOURCE
+    ipt__text_add(out, "#line 1 \"common.cl\"\n");
     for (line = ipt__text_common; *line; ++line)
         ipt__text_add(out, "%s", *line);
     ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);
     for (line = kernel->text; *line; ++line)
         ipt__text_add(out, "%s", *line);
+#endif
 }
