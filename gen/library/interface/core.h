@@ -166,10 +166,10 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
-/* Transposes host memory in place, and returns when data holds the result. data needs no alignment. The first call
- * allocates device memory for the matrix. Calls on one plan take turns. A failure leaves data unchanged, except for
- * INCOMPLETE: see >>interface/host. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and those
- * of ipt_plan_create. */
+/* Transposes host memory in place, and returns when data holds the result. data needs no alignment. Devices that do not
+ * share the host's memory get memory for the matrix. Calls on one plan take turns. A failure leaves data unchanged,
+ * except for INCOMPLETE: see >>interface/host. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED,
+ * INCOMPLETE, and those of ipt_plan_create. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
 /* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds

@@ -13,15 +13,16 @@ IPT_API void ipt_context_trim(ipt_context *context);
 /* Writes the facts on which plans for this device depend, as lines of text for ipt_context_desc.profile. capacity is
  * the size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
  * included. Builds and runs some kernels to measure these facts. Errors: INVALID_ARGUMENT (also if capacity is too
- * small), BUILD, OPENCL and others. */
+ * small), BUILD, OPENCL, UNSUPPORTED (IPT_NO_OFFLINE) and others. */
 IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 
 /* Returns the number of entries of a context: its programs, and last the measured facts about its device. With all of
- * them a later context compiles nothing. Indices stay valid until ipt_context_trim. 0 for NULL. */
+ * them a later context compiles nothing. Indices stay valid until ipt_context_trim. 0 for NULL, and with
+ * IPT_NO_OFFLINE. */
 IPT_API size_t ipt_context_entry_count(const ipt_context *context);
 
 /* Returns the OpenCL C text of entry `index`, and its build options (options may be NULL). NULL beyond the last entry,
- * and for entries that are not programs. Lives as long as the entry. */
+ * for entries that are not programs, and with IPT_NO_KERNEL_SOURCE. Lives as long as the entry. */
 IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options);
 
 /* Writes entry `index` in the format of a cache file and of an ipt_binary. capacity is the size of entry in bytes,
@@ -30,7 +31,7 @@ IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t 
  * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
  * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
  * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
- * of its own), OPENCL. */
+ * of its own; IPT_NO_OFFLINE), OPENCL. */
 IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                      size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
 
@@ -56,5 +57,5 @@ IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path
 #endif
 
 /* Returns the specialised OpenCL C text of the plan's program `index`, counted from 0. NULL beyond the last (a plan
- * with nothing to do has none). Lives as long as the plan. */
+ * with nothing to do has none), and with IPT_NO_KERNEL_SOURCE. Lives as long as the plan. */
 IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index);
