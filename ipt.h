@@ -13,41 +13,32 @@
  *
  * CONTENTS                                                search for
  *   What it does                                          >>what
- *   How to include it                                     >>include
- *   A complete program                                    >>program
- *   Contexts, plans, executions                           >>objects
- *   Shapes, element sizes, batches                        >>shapes
+ *   How to include it, a complete program                 >>include
+ *   Contexts, plans, shapes                               >>objects
  *   What is promised                                      >>promises
- *   Errors                                                >>errors
- *   Threads and events                                    >>threads
- *   How it works                                          >>method
- *   Choosing and forcing                                  >>choosing
+ *   Errors, threads, events                               >>errors
+ *   How it works, choosing and forcing                    >>method
  *   Compiled once: cache, embedded and portable programs  >>cache
- *   Wisdom: measured choices                              >>wisdom
- *   Matrices in host memory                               >>host
- *   Larger than the device, or than memory                >>larger
+ *   Matrices in host memory, larger ones, files           >>host
  *   Rotations, reflections, expressions, formats          >>moves
  *   The papers' kernels and heuristics by their names     >>papers
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
- *   Interface                                             >>interface
+ *   Interface: names, core, host, programs, papers        >>interface
  *   Implementation                                        >>implementation
+ * A newcomer reads to >>errors, then >>interface/core. The folder gen/doc of ipt's repository has the details:
+ * method.md, cache.md, larger.md, papers.md, options.md, limits.md.
  *
  * >>what
- * ipt turns a row-major matrix of rows x cols elements into cols x rows, in the same memory. It needs no second matrix.
- * By default a plan's workspace takes at most 1 % of the matrix, or 1 MiB if that is more. Small matrices and squares
- * need no workspace. The stripped executable of the program below has 396 KB (gcc 12, -O2, x86-64). The kernel text
- * takes 108 KB of these.
+ * ipt turns a row-major matrix of rows x cols elements into cols x rows, in the same memory. It needs no second matrix
+ * there. By default a plan's workspace takes at most 1 % of the matrices, or 1 MiB if that is more. If a shape needs
+ * more, the plan fails with the number of bytes that it needs.
  *
  * >>include
  * Copy ipt.h and ipt_kernels.h into your project. `make single` writes one file that replaces both. Include "ipt.h" in
- * any number of files. In exactly one C or C++ file write
- *     #define IPT_IMPLEMENTATION
- *     #include "ipt.h"
- * Link OpenCL (-lOpenCL) and, on POSIX systems, threads (-lpthread). With IPT_OPENCL_DYNAMIC, ipt loads OpenCL at run
- * time (link -ldl on older systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing.
- *
- * >>program
+ * any number of files. In exactly one C or C++ file define IPT_IMPLEMENTATION before. Link OpenCL (-lOpenCL) and, on
+ * POSIX systems, threads (-lpthread). With IPT_OPENCL_DYNAMIC, ipt loads OpenCL at run time (link -ldl on older
+ * systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing.
  *     #define IPT_IMPLEMENTATION
  *     #include "ipt.h"
  *     int main(void)
@@ -76,171 +67,82 @@
  *
  * >>objects
  * An ipt_context holds one OpenCL device and the programs built for it. You may pass your own cl_context and device.
- * Otherwise ipt creates a context; ipt_context_cl_context and ipt_context_cl_device return what it uses. ipt takes the
- * desc's device if there is one. Otherwise it takes a device whose name, or whose platform's name, contains the desc's
- * device_name. Without a device_name it matches the environment's IPT_DEVICE. Without either, any device will do. Among
- * several devices a GPU comes first.
+ * Otherwise ipt takes a device whose name, or whose platform's name, contains the desc's device_name. Without a
+ * device_name it matches the environment's IPT_DEVICE. Without either, any device will do; GPUs come first.
  *   An ipt_plan holds the stages, kernels and workspace that transpose one shape. You can execute it any number of
- * times, on any queue of its context and device. You fill descs to create both; zeros mean defaults. A plan retains its
- * context, and a context retains its OpenCL objects. You may therefore destroy them in any order.
- *
- * >>shapes
- * rows and cols may be any numbers from 1 up, primes included. elem_size may be any number of bytes. ipt moves elements
- * in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are therefore
- * fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart. Every
- * stage processes the whole batch in the same launches, as far as the workspace allows. For column-major matrices swap
- * rows and cols.
+ * times, on any queue of its context and device. Zeros in a desc mean defaults. A plan retains its context, and a
+ * context retains its OpenCL objects. You may therefore destroy them in any order.
+ *   rows and cols may be any numbers from 1 up, primes included. elem_size may be any number of bytes. ipt moves
+ * elements in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are
+ * therefore fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart.
+ * For column-major matrices swap rows and cols.
  *
  * >>promises
  * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, without padding (except with
  *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch.
- * - ipt_plan_execute only enqueues and flushes. It allocates nothing, compiles nothing and never blocks. Creating the
- *   plan allocates all memory and writes to it once. (An OpenCL implementation may finish compiling a kernel at its
- *   first launch. PoCL does, unless the cache has just supplied or stored the program.)
+ * - ipt_plan_execute only enqueues and flushes. It allocates nothing, compiles nothing and never blocks.
+ *   ipt_plan_create allocates the workspace and writes to it once. (An OpenCL implementation may finish compiling a
+ *   kernel at its first launch. PoCL does, unless the cache has just supplied or stored the program.)
+ * - Executions of host matrices may allocate: device memory, pinned memory, threads. See larger.md.
  * - If ipt_plan_execute fails before it enqueues its first command, the buffer is unchanged.
  * - ipt prints nothing. Its only global state is each thread's error text and, with IPT_OPENCL_DYNAMIC, the table of
- *   OpenCL's functions. It writes files in the cache folder, and those that a call's argument names
- *   (ipt_wisdom_export_file, ipt_cache_store). It writes no others.
- * - Nothing hangs. Kernels whose work-groups wait for others that must run at the same time run on GPUs only. Each wait
- *   is bounded. If a wait expires, the launch's last work-group completes the work alone: slowly, but correctly.
+ *   OpenCL's functions. ipt itself writes files in the cache folder, and those that a call's argument names
+ *   (ipt_wisdom_export_file, ipt_cache_store). OpenCL implementations may keep caches of their own.
+ * - No kernel waits for ever. Work-groups wait for others that must run at the same time on GPUs only, and poll a
+ *   bounded number of times. Then the launch's last work-group completes the work alone: slowly, but correctly.
  *   IPT_NO_COOPERATIVE avoids these kernels. (Work-groups of IPT_PAD wait only for work-groups that started earlier.)
  *
  * >>errors
- * Every function that can fail returns an ipt_result. ipt_context_error returns a sentence about the failure. The
- * sentence names the argument or field with its value, or the OpenCL call with its error. Each thread has its own text,
- * which stays until the thread's next failure. The context desc's logger receives complete build logs.
- *   IPT_ERROR_INCOMPLETE means that the content is lost: some commands were enqueued, and a later one could not be. You
- * can still use the plan.
+ * Every function that can fail returns an ipt_result. ipt_context_error returns a sentence with the argument or field
+ * and its value, or the OpenCL call and its error. Each thread has its own text. The context desc's logger receives
+ * complete build logs. IPT_ERROR_INCOMPLETE means that the content is lost: some commands were enqueued, and a later
+ * one could not be. You can still use the plan.
  *   A command may fail after enqueueing, or an event in your wait list may fail. The returned event then carries the
  * error. Dependent commands do not run, including an already enqueued execution of the same plan. Later executions are
- * unaffected. Some OpenCL implementations report such errors differently:
- * - With NVIDIA's driver clWaitForEvents succeeds; only the event's status carries the error.
- * - With Intel's CPU runtime clWaitForEvents fails; the event's status does not carry the error.
- * - PoCL 3.1 may end the process if several commands depend on the failed one.
- * - Intel's CPU runtime may end the process if a wait list has two failed events.
- *   ipt refuses Mesa's rusticl on llvmpipe, because its results are wrong. If a device lacks a feature, ipt falls back
- * to other kernels or returns IPT_ERROR_UNSUPPORTED.
- *
- * >>threads
- * Any thread may call any function, on shared contexts and plans. Only one thing is an error: to destroy an object that
- * another thread uses. ipt holds a lock while it enqueues a plan's commands, not while they run. Each command waits for
- * the previous one by event. In-order and out-of-order queues therefore behave alike. Executions of one plan share its
- * workspace. A new execution waits for the previous one on the device, on whatever queue that is. The event of
+ * unaffected. Some OpenCL implementations report such errors differently: see limits.md.
+ *   Any thread may call any function, on shared contexts and plans. No thread may destroy an object that another one
+ * uses. Each command waits for the previous one by event, so in-order and out-of-order queues behave alike. Executions
+ * of one plan share its workspace: a new one waits for the previous one on the device, on any queue. The event of
  * ipt_plan_execute completes after the last command. Its profiling times are those of that command.
  *
  * >>method
- * A stage has parameters (instances, A, B, b). It turns that many independent A x B grids of super-elements into B x A
- * grids. A super-element has b elements. ipt_plan_describe returns a plan's stages as text. These kernels serve stages:
- *   tile      a work-group holds whole instances in local memory, on a GPU as many as fit
- *   swap      square instances, tile pair by tile pair
- *   wave      instances pass through slabs of the workspace in two launches, one instance per slab at a time
- *   panel     on GPUs: several work-groups hold an instance, a chunk each, and wait until all of it has been read
- *   shuffle   super-elements follow the cycles of the permutation; one bit per slot marks those already moved
- *   chains    the same on GPUs: a sub-group follows several chains, with a load and a claim of each in flight
- *   flip      pairs of elements swap places: reflections, and the part of a rotation beyond its transposition
- *   map       applies the expression if no other stage can
- * One stage transposes squares and matrices that fit into a work-group's local memory. GPUs add another case: matrices
- * that fit into the local memory of all work-groups that run at the same time.
- *   All other matrices take two passes over memory. These extend sequences 2.1 and 2.2 of Gomez-Luna et al. 2016 to all
- * shapes. Let the longer side be R = m * P + r. The first pass transposes panels of m rows (tall matrices) or m columns
- * (wide ones). This yields super-elements of m elements. The second pass shuffles them. A plan saves the remaining r
- * rows or columns first and restores them last. From the start, the shuffle's slots lie where the rows of the result
- * will be: slot t begins at (t div P) * R + (t mod P) * m. A panel's slots therefore reach into the next panel's
- * memory, but no further. The plan writes panels in an order in which that next panel has already been read.
- *
- * >>choosing
- * - max_workspace limits the workspace. If it is too small, the error states a sufficient size.
- * - sequence forces the two-pass method or a sequence of Gomez-Luna et al. 2016, section 5.1. tile_m and tile_n are the
- *   factors: M = M' * m, N = N' * n. Sequences 1 and 2.1 to 4.3 need factors that divide; two-pass does not. With
- *   IPT_SEQUENCE_AUTO, tile_m (rows >= cols) or tile_n (rows < cols) is the length of a super-element, if any.
- * - IPT_MEASURE times the most promising lengths on the device. Meanwhile it needs a temporary matrix or
- *   measure_buffer.
+ * Squares, and matrices that fit into local memory, take one pass over memory. All others take two. The first pass
+ * transposes panels of m rows (tall matrices) or m columns (wide ones). This yields super-elements of m elements. The
+ * second pass shuffles them to their places. Wide matrices take the passes in the reverse sequence. ipt_plan_describe
+ * returns a plan's stages as text; method.md explains them.
+ * - max_workspace limits the workspace. sequence forces the two-pass method or one of Gomez-Luna et al. 2016, section
+ *   5.1. With IPT_SEQUENCE_AUTO or TWO_PASS, tile_m (rows >= cols) or tile_n (rows < cols) is m, if not 0.
+ * - IPT_MEASURE times the most promising lengths m on the device, with a temporary matrix or measure_buffer. The
+ *   context keeps the choice for all later plans of the shape: its wisdom. ipt_wisdom_export writes wisdom as text.
  * - IPT_CACHE_ONLY never compiles. An earlier plan of the context, the embedded programs or the cache supply programs.
- * - IPT_NO_COOPERATIVE forbids kernels whose work-groups wait for one another. Wave stages then replace panel stages.
- *   The first plan that needs such kernels counts the work-groups that run at the same time. This takes some
- * milliseconds. The context desc's resident_groups replaces the count. If the count is below the number of compute
- * units, the device may have been busy. The next three plans then count again. If counting fails, plans do not use such
- * kernels as long as the context lives.
  *
  * >>cache
- * ipt compiles each program once. All plans of a context share its programs in memory. ipt_context_trim releases the
- * unused ones. On disk, context_desc.cache_dir holds one file per program. It defaults to the environment's
- * IPT_CACHE_DIR, else to a folder `ipt` in the user's cache folder. "" disables the disk cache.
- *   A file's name is the start of a key's hash; the file contains the full key. The key names the specialised source's
- * hash, the options, and the device with its vendor, driver and platform. ipt checks the whole file (SHA-256) before
- * the driver sees a byte. It writes a temporary file beside the target, flushes and renames it. Any number of processes
- * may therefore share a folder and be killed at any time. ipt does not trust files and folders that others than you and
- * root can write to. (On Windows ipt cannot check this: name a folder of your own.) A full disk, a read-only or missing
- * folder or a damaged file is no error. ipt then compiles the program from source and reports to the logger only.
- *   The files also record measured facts about the device (residency, sub-groups, local memory that builds). Above
- * cache_limit ipt removes the oldest files. It counts and removes only files whose names it makes: 32 hexadecimal
- * digits and .ipt. It removes them only if they begin as ipt's files do.
- *   `ipt precompile ... -o DIR` writes a folder that you can ship read-only. Only you can read it: chmod it first.
- * `--embed FILE.h` writes the same as a C header for context_desc.binaries, for targets without a file system. With
- * IPT_CACHE_ONLY ipt compiles nothing from source. A missing program is then IPT_ERROR_CACHE_MISS; the error text
- * contains the key. The same holds for devices without a compiler.
- *   You can compile for a device that is not at hand. `ipt devices --profile` on the target writes all facts that plans
- * depend on (ipt_context_profile). A context with context_desc.profile creates plans without any device.
- * `ipt precompile --profile FILE --target T` compiles their sources by clang: to PTX, LLVM bitcode, SPIR-V or code for
- * AMD GPUs. ipt finds such code by source and target, not by driver. It therefore outlives driver updates.
- *
- * >>wisdom
- * A context keeps the choices that IPT_MEASURE makes. All later plans of a shape use them, with IPT_MEASURE or without.
- * You can keep them as text: ipt_wisdom_export, ipt_wisdom_import, `ipt tune SHAPES -o FILE`. The text is valid for one
- * version of its format and one device name and vendor. An import takes all of it or nothing.
+ * ipt compiles each program once. All plans of a context share its programs. ipt_context_trim releases the unused ones.
+ * On disk, context_desc.cache_dir holds one file per program, and one of measured facts about the device. The default
+ * is the environment's IPT_CACHE_DIR, else a folder `ipt` in the user's cache folder. "" disables the disk cache. Any
+ * number of processes may share a folder and be killed at any time. ipt checks the whole file before the driver sees a
+ * byte. On POSIX systems it trusts no file or folder that others than you and root can write to; on Windows it cannot
+ * check this. An unusable folder or file is no error: ipt then compiles, and reports to the logger.
+ *   `ipt precompile ... -o DIR` fills a folder that you can ship. `--embed FILE.h` writes a C header for
+ * context_desc.binaries, for targets without a file system. A context with context_desc.profile plans for a device that
+ * is elsewhere; `ipt precompile --profile FILE --target T` compiles its programs with clang. See cache.md.
  *
  * >>host
- * ipt_plan_execute_host transposes a matrix in host memory in place. desc.host selects the method. Some devices share
- * the host's memory (CPUs, integrated GPUs). They work in it directly, without a copy, if the matrix is aligned to 16
- * bytes (on CPUs: to the unit of its elements). Otherwise ipt moves the matrix in parts, cut along its longer side. The
- * device transposes a part while the next part is in transfer. The transfer also does the shuffle of the two-pass
- * method: it puts the rows of a part in their places. This takes hardly longer than an upload and a download of the
- * same bytes. ipt cuts batches between matrices, and uploads and downloads at the same time. Memory of ipt_host_alloc
- * is pinned, and transferred directly. Other memory passes through pinned buffers (64 MiB), which eight threads fill
- * and empty. This is two to three times as fast as pageable transfers by NVIDIA's driver.
- *   ipt_plan_execute_host_async does the same in a thread of its own. A callback reports progress and can cancel. ipt
- * writes to the host's matrix only after all of it is on the device and transposed. (Batches: all of a part. Stages:
- * the one that needs the whole matrix is done.) An earlier cancellation or failure leaves the matrix unchanged. A later
- * one returns IPT_ERROR_INCOMPLETE.
- *   ipt_plan_create_split distributes the parts over the devices of several contexts of one cl_context.
- *
- * >>larger
- * A host matrix may exceed max_device_memory or the device's memory. It then passes through the device in pieces, with
- * uploads and downloads at the same time. The pieces are blocks under three conditions. The matrix is in memory of
- * ipt_host_alloc, and a quarter of it or more fits. It has at least about 80 MB. Its elements have at most about 64
- * bytes. The device holds the blocks whose final place is still occupied. ipt downloads those that do not fit, and
- * uploads them again later. If a quarter of the matrix fits, this adds up to a sixth to the traffic. If half fits, it
- * adds nothing.
- *   Other matrices are cut along their longer side into panels. ipt uploads a panel, transposes it and downloads it to
- * its old place. The super-elements are then as long as a panel. Threads of the host put them in their places cycle by
- * cycle, after the panels (wide matrices: before them). Every byte crosses the bus once in each direction. ipt takes
- * several matrices of a batch at a time, if they are small. From the first downloaded byte on, a failure is
- * IPT_ERROR_INCOMPLETE.
- *   Devices also limit the bytes of one buffer (CL_DEVICE_MAX_MEM_ALLOC_SIZE), but some accept more. A plan tries the
- * size that it wants first. If the device refuses it, the plan takes a smaller workspace. Host matrices then go in
- * pieces, in buffers within the device's limit. IPT_HOST_SYNCHRONOUS, IPT_HOST_STAGES and IPT_HOST_SHARED take no
- * pieces: they return IPT_ERROR_OUT_OF_MEMORY. Plans of ipt_plan_create_split send the pieces through the first device.
- *   ipt_plan_execute_storage does the same, by panels, to a matrix that your functions read and write: in a file, say.
- * It takes max_host_memory bytes of host memory. If super-elements would be short, it moves blocks of many of them and
- * sorts these in a third pass. The execution runs in steps. Before a step writes its first byte, ipt calls `ready` with
- * the step's number and the only new piece of ipt_storage.memory. Keep this memory, or each piece at its place, and the
- * number of the last step. You can then resume from that step after any crash. ipt_plan_storage_needs returns which
- * pieces a resumption needs. `ipt transpose` keeps the memory in a mapped file, with a checksum of each piece. It so
- * survives kills and refuses a damaged journal.
+ * ipt_plan_execute_host transposes a matrix in host memory in place. Devices that share the host's memory work in it
+ * without a copy, if the matrix is aligned to 16 bytes (on CPUs: to the unit of its elements). On others, desc.host
+ * selects the method. By default large matrices go in parts: one is transposed while the next is in transfer. A host
+ * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans only transpose.
+ *   ipt_plan_execute_host_async does the same in a thread of its own. ipt_plan_create_split distributes the parts over
+ * several devices. ipt_plan_execute_storage transposes a matrix that your functions read and write, in a file, say,
+ * with max_host_memory bytes of host memory. It is resumable after any crash. See larger.md.
  *
  * >>moves
- * desc.move selects a rotation or reflection instead of a transposition. Small matrices of a batch, which fit into
- * local memory, still take one pass. Reflections and rotations by 180 degrees alone do, too. Other rotations add a pass
- * after the transposition, which reverses each row or the sequence of rows.
- *   desc.expression is a line of OpenCL C. ipt compiles it into a stage that handles every element exactly once. It
- * costs no extra pass, with two exceptions: sequence 1, which follows cycles element by element, and large matrices
- * that are only reflected or rotated by 180 degrees.
- *   desc.from and desc.to select formats, AoS, SoA and ASTA among them. These are arrays of structures, structures of
- * arrays and arrays of structures of tiled arrays. They hold rows structures of cols fields. In ASTA a tile has tile_m
- * structures, and tile_m must divide rows.
+ * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element anew,
+ * exactly once. desc.from and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md
+ * names the passes that they cost.
  *
  * >>papers
- * ipt implements five documents:
+ * ipt implements the methods of five documents, for comparison and reproduction. papers.md shows how to select each.
  *   Sung et al. 2014         Sung, Gomez-Luna, Gonzalez-Linares, Guil, Hwu, "In-Place Transposition of Rectangular
  *                            Matrices on Accelerators", PPoPP 2014, doi 10.1145/2555243.2555266
  *   Gomez-Luna et al. 2016   Gomez-Luna, Sung, Chang, Gonzalez-Linares, Guil, Hwu, "In-Place Matrix Transposition on
@@ -249,57 +151,40 @@
  *   Pomorski                 Pomorski, "Linear Algebra on the GPU", slides, SHARCNET, undated
  *   Ha et al. 2013           Ha, King, Fu, Kirby, "A High-Performance Multi-Element Processing Framework on GPUs",
  *                            UUSCI-2013-005, 2013
- * Their methods have names here, for comparison and reproduction:
- *   sequences 1 to 4.3     desc.sequence, with tile_m and tile_n. 4.3 is 4.1 with its middle stages fused
- *   BS, PTTWAC 010!        desc.variant_010, for stages that move single elements within tiles
- *   PTTWAC 100!            desc.variant_100, for stages that move super-elements, and for sequence 1
- *   P-IPT                  desc.variant_010 or desc.variant_100
- *   spreading of flags     desc.flag_spread: 32 gives each flag a word of its own
- *   padding                IPT_PAD; desc.variant_pad selects the published chain of work-groups, which is far slower
- *   block formats          desc.from and desc.to: any into any other, in at most three stages
- *   batches (Ha et al.)    desc.variant_010 with sequence auto (work-item, sub-group, work-group per matrix) or square
- *   data adapters          desc.from and desc.to with AoS, SoA, ASTA, and desc.expression
- *   heuristics             ipt_heuristic_tiles, ipt_heuristic_sequence ... Plans use them for IPT_PAD only
- * All use a claim protocol that is correct on devices with weakly ordered memory. The published protocols are not.
  *
  * >>settings
- * Define these before the include with IPT_IMPLEMENTATION, or all of them for every include:
- *   IPT_STATIC             makes all functions private to the including file
+ * Define these for every include of ipt.h alike. options.md has their sizes.
+ *   IPT_STATIC             makes all functions private to the including file, which has only those that it uses
  *   IPT_API                precedes every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time
+ *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
+ *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
+ *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
+ *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
+ *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
  *   IPT_NO_DISK_CACHE      leaves out all code that reads and writes cache folders
- *   IPT_NO_PAPERS    leaves out the heuristics and the kernels that only reproduce the papers
+ *   IPT_NO_KERNEL_SOURCE   leaves out the kernel text: every plan has IPT_CACHE_ONLY, ipt_plan_source returns NULL
+ *   IPT_NO_THREADS         starts no threads: no ipt_plan_execute_host_async; the driver transfers pageable matrices
  *   IPT_LOCK_TYPE, IPT_LOCK_STATIC, IPT_LOCK_INIT, IPT_LOCK_DESTROY, IPT_LOCK_ACQUIRE, IPT_LOCK_RELEASE
  *                          your own lock instead of pthread's or SRWLOCK: all six or none
- *   IPT_NO_THREADS         starts no threads: no ipt_plan_execute_host_async; the driver transfers pageable matrices
  *   CL_TARGET_OPENCL_VERSION keeps your value (120 or above)
+ * What an option leaves out fails with IPT_ERROR_UNSUPPORTED (a missing program with IPT_ERROR_CACHE_MISS) and a
+ * sentence that names the option. The functions of storages, wisdom and heuristics are not declared then.
  *
  * >>limits
- * - NVIDIA's driver returns PTX as a program's binary. Each process compiles it again to machine code, if the driver's
- *   own cache is empty or disabled. This takes 0.05 to 0.3 s for a program, instead of 0.2 to 0.6 s from source.
- * - If the size of files is limited (RLIMIT_FSIZE), writing the cache may raise SIGXFSZ, as any write does.
- * - Without max_device_memory, ipt_plan_execute_host takes as much device memory as the matrix has, if available.
- *   Overlapped plans keep it between calls.
- * - A plan for a cut matrix can only transpose. Beside the matrix, the host's memory needs 3 MB and some blocks for the
- *   shuffle.
- * - ipt refuses elements of 2^32 units or more. Panels move elements of 1, 2 or 3 bytes by their own size, at a quarter
- *   of the copy's speed.
- * - ipt uses sub-groups of 8, 16 or 32 work-items: by PTX on NVIDIA devices, else by cl_intel_subgroups or
- *   cl_khr_subgroups. Each program that uses these extensions transposes three small grids before a plan uses it. If a
- *   byte differs, work-groups of 32 replace the sub-groups. ipt never uses PoCL's sub-groups. PoCL makes them of
- *   work-groups. Its versions 5.0 and 6.0 mix up the results of two reductions without a barrier between them.
- * - An execution must not wait for the event of an unfinished ipt_plan_execute_host_async of the same plan. Each would
- *   wait for the other for ever.
- * - A cooperative execution waits for the last one of its context, even if that one waits for a user event. If that
- *   event is set to an error, both fail.
- * - ipt refuses Mesa's rusticl on llvmpipe: version 22.3.6 computed wrong results.
+ * - ipt refuses elements of 2^32 units or more. Panels move elements of 1, 2 or 3 bytes at a quarter of the copy's
+ *   speed.
+ * - No execution may wait for the event of an unfinished ipt_plan_execute_host_async of the same plan: each would wait
+ *   for the other for ever. A cooperative execution waits for the last one of its context, even for one behind a user
+ *   event.
+ * - ipt refuses Mesa's rusticl on llvmpipe: version 22.3.6 computed wrong results. limits.md has the other limits.
  */
 /* clang-format on */
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>interface/interface                                                                                              */
+/* >>interface/names                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The public interface. */
+/* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -315,9 +200,12 @@
 #error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
 #endif
 
-/* IPT_NO_PAPERS under its first name. */
+/* IPT_NO_PAPERS under its first name. Storages are read and written by the code for host matrices in parts. */
 #if defined(IPT_NO_SEED_KERNELS) && !defined(IPT_NO_PAPERS)
 #define IPT_NO_PAPERS
+#endif
+#if defined(IPT_NO_HOST_STREAMING) && !defined(IPT_NO_STORAGE)
+#define IPT_NO_STORAGE
 #endif
 
 /* The version of this header: 10000 * major + 100 * minor + patch. */
@@ -340,161 +228,6 @@
 #endif
 #endif
 
-/* The results of all calls that can fail. X(enumerator, value, sentence) */
-#define IPT_RESULT_LIST(X)                                                                                             \
-    X(IPT_SUCCESS, 0, "success")                                                                                       \
-    X(IPT_ERROR_INVALID_ARGUMENT, 1, "an argument is invalid")                                                         \
-    X(IPT_ERROR_OUT_OF_MEMORY, 2, "out of host or device memory")                                                      \
-    X(IPT_ERROR_NO_DEVICE, 3, "no OpenCL device, or none that matches")                                                \
-    X(IPT_ERROR_BUILD, 4, "the device's compiler refused a program")                                                   \
-    X(IPT_ERROR_UNSUPPORTED, 5, "this device or this workspace limit cannot do what the desc requests")                \
-    X(IPT_ERROR_CACHE_MISS, 6, "a program is not in the cache and compiling is not allowed")                           \
-    X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
-    X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
-    X(IPT_ERROR_CANCELLED, 9, "a callback requested an end before anything was changed")                               \
-    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")
-
-#define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
-typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
-
-/* Returns a sentence for a result. ipt_context_error returns the details. Never NULL. */
-IPT_API const char *ipt_result_string(ipt_result result);
-
-/* Returns the version of the linked implementation: IPT_VERSION of the header that it was compiled from. */
-IPT_API int ipt_version(void);
-
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* Context: one OpenCL device with its compiled programs and its limits. Threads may share it. */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-typedef struct ipt_context ipt_context;
-
-/* The allocator of host memory. Set alloc and free both or neither (then malloc and free). Any thread that calls ipt
- * may call them. alloc returns memory aligned for every type, or NULL. */
-typedef struct ipt_allocator {
-    void *(*alloc)(size_t bytes, void *user);
-    void (*free)(void *pointer, void *user);
-    void *user; /* passed to both */
-} ipt_allocator;
-
-/* The receiver of messages that fit no error: complete build logs, names of built programs. Any thread that calls ipt
- * may call it. It must not call ipt. ipt itself never prints. */
-typedef struct ipt_logger {
-    void (*log)(const char *message, void *user);
-    void *user; /* passed to log */
-} ipt_logger;
-
-/* A compiled program in the format of a cache file, for devices without a file system: see ipt_context_entry. */
-typedef struct ipt_binary {
-    const void *data; /* any alignment; the caller keeps it in place until the context is freed */
-    size_t bytes;
-} ipt_binary;
-
-typedef struct ipt_context_desc {
-    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it */
-    cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
-    const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
-    const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
-                              folder. "" in either place: none. See >>cache */
-    ipt_allocator allocator; /* zero: malloc and free */
-    ipt_logger logger;       /* zero: silent */
-    size_t max_local_memory; /* bytes of local memory that one work-group may use. 0: the size that the device reports,
-                                or more if ipt finds more. At least 1024 */
-    size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time. 0: measured. For tests,
-                                and for devices of which ipt may use only a part */
-    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to the last one; 0: default */
-    size_t cache_limit;      /* bytes of the files in cache_dir; ipt removes the oldest files above it. 0: 256 MiB */
-    const ipt_binary *binaries; /* compiled programs, searched before cache_dir. Not copied */
-    size_t binary_count;
-    const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
-                            and described, and their sources read, but not executed. NULL: a real context */
-} ipt_context_desc;      /* zero-initialised means defaults */
-
-/* Creates a context. A desc of NULL means defaults. On failure *context is NULL. Errors: INVALID_ARGUMENT (for a
- * profile with the line number), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (OpenCL before 1.2, or known to compute wrong
- * results), OPENCL. */
-IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
-
-/* Returns the text of the calling thread's last failure. It is valid until the thread's next failure. context may be
- * NULL: each thread has one text, whatever the context. Never NULL; "" before the first failure. */
-IPT_API const char *ipt_context_error(const ipt_context *context);
-
-/* Return the OpenCL context and device of a context, for creating queues and buffers. They are not retained for the
- * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. */
-IPT_API cl_context ipt_context_cl_context(const ipt_context *context);
-IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
-
-/* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
-IPT_API void ipt_context_destroy(ipt_context *context);
-
-/* Allocates and frees pinned host memory, which devices transfer fastest. *memory is NULL on failure. ipt_host_free
- * (NULL is fine) or the end of the context frees it. It must not be in use then. Errors: INVALID_ARGUMENT,
- * OUT_OF_MEMORY, UNSUPPORTED. */
-IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory);
-IPT_API void ipt_host_free(ipt_context *context, void *memory);
-
-/* Releases the programs that no plan of the context uses now. Otherwise the context keeps them for later plans. NULL is
- * fine. */
-IPT_API void ipt_context_trim(ipt_context *context);
-
-/* Writes the facts on which plans for this device depend, as lines of text for ipt_context_desc.profile. capacity is
- * the size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
- * included. Builds and runs some kernels to measure these facts. Errors: INVALID_ARGUMENT (also if capacity is too
- * small), BUILD, OPENCL and others. */
-IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes);
-
-/* Returns the number of entries of a context: its programs, and last the measured facts about its device. With all of
- * them a later context compiles nothing. Indices stay valid until ipt_context_trim. 0 for NULL. */
-IPT_API size_t ipt_context_entry_count(const ipt_context *context);
-
-/* Returns the OpenCL C text of entry `index`, and its build options (options may be NULL). NULL beyond the last entry,
- * and for entries that are not programs. Lives as long as the entry. */
-IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options);
-
-/* Writes entry `index` in the format of a cache file and of an ipt_binary. capacity is the size of entry in bytes,
- * *bytes the size needed. An entry of NULL only returns that size. If target and code are NULL, the entry holds the
- * code of the device's own compiler. Other devices and drivers refuse such code. Otherwise code is another compiler's
- * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
- * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
- * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
- * of its own), OPENCL. */
-IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
-                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
-
-/* Stores an entry in a folder, for contexts with that cache_dir. Creates the folder (0700) and missing folders above
- * it. Replaces an entry of the same program. Applies no size limit. Errors: INVALID_ARGUMENT (not an entry, or
- * damaged), OUT_OF_MEMORY, UNSUPPORTED (cannot be written, with the reason; IPT_NO_DISK_CACHE). */
-IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
-
-#ifndef IPT_NO_WISDOM
-/* Writes the wisdom of a context as lines of text: the choices of IPT_MEASURE and of ipt_wisdom_import. capacity is the
- * size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
- * included. Errors: INVALID_ARGUMENT (also if capacity is too small). */
-IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
-
-/* Adds such a text to the context's wisdom. Plans of its shapes then follow the text, with IPT_MEASURE or without, and
- * measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the line's number and the fault;
- * also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
-IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
-
-/* The same to and from a file. Further error: INVALID_ARGUMENT if the file cannot be written or read. */
-IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
-IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
-#endif
-
-/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them. Writes at most
- * capacity devices (devices may be NULL if capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT,
- * NO_DEVICE (*count is 0), OPENCL. */
-IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
-
-/* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
- * including the terminating zero. A longer description is cut. Errors: INVALID_ARGUMENT, OPENCL. */
-IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
-
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* Plan: the stages, kernels and memory that transpose one shape in place on one context. */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
 /* X(enumerator, name). AUTO lets the planner choose. The others force one, or fail with the reason. The names 1 to 4.3
  * are those of Gomez-Luna et al. 2016, section 5.1 (see >>papers). */
 #define IPT_SEQUENCE_LIST(X)                                                                                           \
@@ -511,6 +244,46 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
     X(IPT_SEQUENCE_4_3, "4.3")                                                                                         \
     X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* super-element length: tile_m (rows >= cols) or tile_n (rows < cols) */     \
     X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */
+
+#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
+typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+
+/* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
+
+/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, the result's rows in reverse sequence, each row of
+ * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
+ * matrices. */
+#define IPT_MOVE_LIST(X)                                                                                               \
+    X(IPT_MOVE_TRANSPOSE, "transpose", 1, 0, 0)                                                                        \
+    X(IPT_MOVE_ROTATE_90, "rotate-90", 1, 0, 1)                                                                        \
+    X(IPT_MOVE_ROTATE_180, "rotate-180", 0, 1, 1)                                                                      \
+    X(IPT_MOVE_ROTATE_270, "rotate-270", 1, 1, 0)                                                                      \
+    X(IPT_MOVE_FLIP_HORIZONTAL, "flip-horizontal", 0, 0, 1)                                                            \
+    X(IPT_MOVE_FLIP_VERTICAL, "flip-vertical", 0, 1, 0)                                                                \
+    X(IPT_MOVE_ANTITRANSPOSE, "antitranspose", 1, 1, 1)
+
+#define IPT__MOVE_ENUMERATOR(name, text, transposed, rows, cols) name,
+typedef enum ipt_move { IPT_MOVE_LIST(IPT__MOVE_ENUMERATOR) IPT__MOVE_COUNT } ipt_move;
+
+/* The name in IPT_MOVE_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_move_string(ipt_move move);
+
+/* The ways of a matrix in host memory to the device and back, for ipt_plan_desc.host. X(enumerator, name) */
+#define IPT_HOST_LIST(X)                                                                                               \
+    X(IPT_HOST_AUTO, "auto")               /* shared if the device can, else overlapped for all but small ones */      \
+    X(IPT_HOST_SYNCHRONOUS, "synchronous") /* upload, transposition and download in sequence */                        \
+    X(IPT_HOST_OVERLAPPED, "overlapped")   /* transposes some parts while others are in transfer. The transfer does */ \
+    /* the shuffle of the two-pass method. Transpositions with sequence auto only */                                   \
+    X(IPT_HOST_STAGES, "stages") /* Sung et al. 2014, section 6: stages before the one that needs the whole matrix */  \
+    /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
+    X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
+
+#define IPT__HOST_ENUMERATOR(name, text) name,
+typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+
+/* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_host_string(ipt_host host);
 
 /* The papers' kernels, for ipt_plan_desc.variant_010 (BS, SWAP, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT)
  * and variant_pad. X(enumerator, name, family, lanes, padding, registers, layout, interleaved).
@@ -577,46 +350,106 @@ typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_CO
 
 /* The name in IPT_FORMAT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_format_string(ipt_format format);
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/core                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, the result's rows in reverse sequence, each row of
- * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
- * matrices. */
-#define IPT_MOVE_LIST(X)                                                                                               \
-    X(IPT_MOVE_TRANSPOSE, "transpose", 1, 0, 0)                                                                        \
-    X(IPT_MOVE_ROTATE_90, "rotate-90", 1, 0, 1)                                                                        \
-    X(IPT_MOVE_ROTATE_180, "rotate-180", 0, 1, 1)                                                                      \
-    X(IPT_MOVE_ROTATE_270, "rotate-270", 1, 1, 0)                                                                      \
-    X(IPT_MOVE_FLIP_HORIZONTAL, "flip-horizontal", 0, 0, 1)                                                            \
-    X(IPT_MOVE_FLIP_VERTICAL, "flip-vertical", 0, 1, 0)                                                                \
-    X(IPT_MOVE_ANTITRANSPOSE, "antitranspose", 1, 1, 1)
+/* The core: contexts, plans, executions, errors. A newcomer can stop at its end. */
 
-#define IPT__MOVE_ENUMERATOR(name, text, transposed, rows, cols) name,
-typedef enum ipt_move { IPT_MOVE_LIST(IPT__MOVE_ENUMERATOR) IPT__MOVE_COUNT } ipt_move;
+/* The results of all calls that can fail. X(enumerator, value, sentence) */
+#define IPT_RESULT_LIST(X)                                                                                             \
+    X(IPT_SUCCESS, 0, "success")                                                                                       \
+    X(IPT_ERROR_INVALID_ARGUMENT, 1, "an argument is invalid")                                                         \
+    X(IPT_ERROR_OUT_OF_MEMORY, 2, "out of host or device memory")                                                      \
+    X(IPT_ERROR_NO_DEVICE, 3, "no OpenCL device, or none that matches")                                                \
+    X(IPT_ERROR_BUILD, 4, "the device's compiler refused a program")                                                   \
+    X(IPT_ERROR_UNSUPPORTED, 5, "this device or this workspace limit cannot do what the desc requests")                \
+    X(IPT_ERROR_CACHE_MISS, 6, "a program is not in the cache and compiling is not allowed")                           \
+    X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
+    X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
+    X(IPT_ERROR_CANCELLED, 9, "a callback requested an end before anything was changed")                               \
+    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")
 
-/* The name in IPT_MOVE_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_move_string(ipt_move move);
+#define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
+typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
 
-/* The ways of a matrix in host memory to the device and back, for ipt_plan_desc.host. X(enumerator, name) */
-#define IPT_HOST_LIST(X)                                                                                               \
-    X(IPT_HOST_AUTO, "auto")               /* shared if the device can, else overlapped for all but small ones */      \
-    X(IPT_HOST_SYNCHRONOUS, "synchronous") /* upload, transposition and download in sequence */                        \
-    X(IPT_HOST_OVERLAPPED, "overlapped")   /* transposes some parts while others are in transfer. The transfer does */ \
-    /* the shuffle of the two-pass method. Transpositions with sequence auto only */                                   \
-    X(IPT_HOST_STAGES, "stages") /* Sung et al. 2014, section 6: stages before the one that needs the whole matrix */  \
-    /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
-    X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
+/* Returns a sentence for a result. ipt_context_error returns the details. Never NULL. */
+IPT_API const char *ipt_result_string(ipt_result result);
 
-#define IPT__HOST_ENUMERATOR(name, text) name,
-typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+/* Returns the version of the linked implementation: IPT_VERSION of the header that it was compiled from. */
+IPT_API int ipt_version(void);
 
-/* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_host_string(ipt_host host);
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Context: one OpenCL device with its compiled programs and its limits. Threads may share it. */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
-typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+typedef struct ipt_context ipt_context;
 
-/* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
+/* The allocator of host memory. Set alloc and free both or neither (then malloc and free). Any thread that calls ipt
+ * may call them. alloc returns memory aligned for every type, or NULL. */
+typedef struct ipt_allocator {
+    void *(*alloc)(size_t bytes, void *user);
+    void (*free)(void *pointer, void *user);
+    void *user; /* passed to both */
+} ipt_allocator;
+
+/* The receiver of messages that fit no error: complete build logs, names of built programs. Any thread that calls ipt
+ * may call it. It must not call ipt. ipt itself never prints. */
+typedef struct ipt_logger {
+    void (*log)(const char *message, void *user);
+    void *user; /* passed to log */
+} ipt_logger;
+
+typedef struct ipt_binary ipt_binary; /* see >>interface/programs */
+typedef struct ipt_context_desc {
+    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it */
+    cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
+    const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
+    const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
+                              folder. "" in either place: none. See >>cache */
+    ipt_allocator allocator; /* zero: malloc and free */
+    ipt_logger logger;       /* zero: silent */
+    size_t max_local_memory; /* bytes of local memory that one work-group may use. 0: the size that the device reports,
+                                or more if ipt finds more. At least 1024 */
+    size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time. 0: measured. For tests,
+                                and for devices of which ipt may use only a part */
+    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to the last one; 0: default */
+    size_t cache_limit;      /* bytes of the files in cache_dir; ipt removes the oldest files above it. 0: 256 MiB */
+    const ipt_binary *binaries; /* compiled programs, searched before cache_dir. Not copied */
+    size_t binary_count;
+    const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
+                            and described, and their sources read, but not executed. NULL: a real context */
+} ipt_context_desc;      /* zero-initialised means defaults */
+
+/* Creates a context. A desc of NULL means defaults. On failure *context is NULL. Errors: INVALID_ARGUMENT (for a
+ * profile with the line number), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (OpenCL before 1.2, or known to compute wrong
+ * results), OPENCL. */
+IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
+
+/* Returns the text of the calling thread's last failure. It is valid until the thread's next failure. context may be
+ * NULL: each thread has one text, whatever the context. Never NULL; "" before the first failure. */
+IPT_API const char *ipt_context_error(const ipt_context *context);
+
+/* Return the OpenCL context and device of a context, for creating queues and buffers. They are not retained for the
+ * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. */
+IPT_API cl_context ipt_context_cl_context(const ipt_context *context);
+IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
+
+/* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
+IPT_API void ipt_context_destroy(ipt_context *context);
+
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them. Writes at most
+ * capacity devices (devices may be NULL if capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT,
+ * NO_DEVICE (*count is 0), OPENCL. */
+IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
+
+/* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
+ * including the terminating zero. A longer description is cut. Errors: INVALID_ARGUMENT, OPENCL. */
+IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Plan: the stages, kernels and memory that transpose one shape in place on one context. */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Flags of a plan, combined by |. */
 #define IPT_ESTIMATE 0u       /* choose by the planner's model (the default) */
@@ -689,6 +522,37 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
+/* Transposes host memory in place, and returns when data holds the result. data needs no alignment. Devices that do not
+ * share the host's memory get memory for the matrix. Calls on one plan take turns. A failure leaves data unchanged,
+ * except for INCOMPLETE: see >>interface/host. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED,
+ * INCOMPLETE, and those of ipt_plan_create. */
+IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
+
+/* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds
+ * those of the plans for parts. 0 for NULL. */
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan);
+
+/* Describes stages, sizes and kernels in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
+IPT_API const char *ipt_plan_describe(const ipt_plan *plan);
+
+/* Destroys a plan; NULL is fine. Never waits for the device: executions in flight complete. */
+IPT_API void ipt_plan_destroy(ipt_plan *plan);
+
+/* Transposes a host matrix of rows x cols elements in place on the default device. Creates and destroys its context on
+ * every call. ipt_context_error(NULL) returns the details of a failure. Errors: as the calls that it makes. */
+IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/host                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Host matrices: pinned memory, progress, threads, several devices; matrices in a storage. */
+
+/* Allocates and frees pinned host memory, which devices transfer fastest. *memory is NULL on failure. ipt_host_free
+ * (NULL is fine) or the end of the context frees it. It must not be in use then. Errors: INVALID_ARGUMENT,
+ * OUT_OF_MEMORY, UNSUPPORTED. */
+IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory);
+IPT_API void ipt_host_free(ipt_context *context, void *memory);
+
 /* Callbacks of the functions for host matrices. Zero-initialised: none. */
 typedef struct ipt_host_options {
     /* Called between the parts, by the thread that moves them: done of total bytes have crossed the bus. Return nonzero
@@ -699,16 +563,13 @@ typedef struct ipt_host_options {
     void *user; /* passed to both */
 } ipt_host_options;
 
-/* Transposes host memory in place by the method of desc.host, and returns when data holds the result. data needs no
- * alignment; memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the padding, which is
- * overwritten. Bytes between the matrices of a batch are neither read nor written. The first call allocates device
- * memory for the matrix. Overlapped plans keep it for later calls. Calls on one plan take turns.
- *   ipt writes to data only after everything is uploaded and transposed. (Batches: all of a part. Stages: the one that
- * needs the whole matrix is done.) An earlier failure leaves data unchanged; a later one returns IPT_ERROR_INCOMPLETE.
- * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and those of ipt_plan_create. */
-IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
-
-/* The same with options (may be NULL). If progress cancels: CANCELLED with data unchanged, or INCOMPLETE. */
+/* ipt_plan_execute_host with options (may be NULL), by the method of desc.host. If progress cancels: CANCELLED with
+ * data unchanged, or INCOMPLETE. Memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the
+ * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Overlapped plans
+ * keep the device memory of the first call for later calls. ipt writes to data only after everything is uploaded and
+ * transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.) An earlier failure leaves
+ * data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see desc.max_device_memory) changes
+ * from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
 /* The same in a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
@@ -719,6 +580,12 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
  * options->finished and the event report all others. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
+
+/* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
+ * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Errors: as
+ * ipt_plan_create; UNSUPPORTED (IPT_NO_HOST_STREAMING). */
+IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                         ipt_plan **plan);
 
 #ifndef IPT_NO_STORAGE
 /* A matrix outside memory: in a file, say. */
@@ -756,34 +623,80 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan);
  * returns 0. With a checksum of each piece, a caller can verify all needed pieces before it resumes. */
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume);
 #endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/programs                                                                                               */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
- * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Errors: as
- * ipt_plan_create. */
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan);
+/* Programs: the cache, profiles, wisdom. */
 
-/* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds
- * those of the plans for parts. 0 for NULL. */
-IPT_API size_t ipt_plan_workspace(const ipt_plan *plan);
+/* A compiled program in the format of a cache file, for devices without a file system: see ipt_context_entry. */
+struct ipt_binary {
+    const void *data; /* any alignment; the caller keeps it in place until the context is freed */
+    size_t bytes;
+};
+
+/* Releases the programs that no plan of the context uses now. Otherwise the context keeps them for later plans. NULL is
+ * fine. */
+IPT_API void ipt_context_trim(ipt_context *context);
+
+/* Writes the facts on which plans for this device depend, as lines of text for ipt_context_desc.profile. capacity is
+ * the size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
+ * included. Builds and runs some kernels to measure these facts. Errors: INVALID_ARGUMENT (also if capacity is too
+ * small), BUILD, OPENCL, UNSUPPORTED (IPT_NO_OFFLINE) and others. */
+IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes);
+
+/* Returns the number of entries of a context: its programs, and last the measured facts about its device. With all of
+ * them a later context compiles nothing. Indices stay valid until ipt_context_trim. 0 for NULL, and with
+ * IPT_NO_OFFLINE. */
+IPT_API size_t ipt_context_entry_count(const ipt_context *context);
+
+/* Returns the OpenCL C text of entry `index`, and its build options (options may be NULL). NULL beyond the last entry,
+ * for entries that are not programs, and with IPT_NO_KERNEL_SOURCE. Lives as long as the entry. */
+IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options);
+
+/* Writes entry `index` in the format of a cache file and of an ipt_binary. capacity is the size of entry in bytes,
+ * *bytes the size needed. An entry of NULL only returns that size. If target and code are NULL, the entry holds the
+ * code of the device's own compiler. Other devices and drivers refuse such code. Otherwise code is another compiler's
+ * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
+ * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
+ * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
+ * of its own; IPT_NO_OFFLINE), OPENCL. */
+IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
+
+/* Stores an entry in a folder, for contexts with that cache_dir. Creates the folder (0700) and missing folders above
+ * it. Replaces an entry of the same program. Applies no size limit. Errors: INVALID_ARGUMENT (not an entry, or
+ * damaged), OUT_OF_MEMORY, UNSUPPORTED (cannot be written, with the reason; IPT_NO_DISK_CACHE). */
+IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
+
+#ifndef IPT_NO_WISDOM
+/* Writes the wisdom of a context as lines of text: the choices of IPT_MEASURE and of ipt_wisdom_import. capacity is the
+ * size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
+ * included. Errors: INVALID_ARGUMENT (also if capacity is too small). */
+IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
+
+/* Adds such a text to the context's wisdom. Plans of its shapes then follow the text, with IPT_MEASURE or without, and
+ * measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the line's number and the fault;
+ * also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
+IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
+
+/* The same to and from a file. Further error: INVALID_ARGUMENT if the file cannot be written or read. */
+IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
+IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
+#endif
+
+/* Returns the specialised OpenCL C text of the plan's program `index`, counted from 0. NULL beyond the last (a plan
+ * with nothing to do has none), and with IPT_NO_KERNEL_SOURCE. Lives as long as the plan. */
+IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index);
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/papers                                                                                                 */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The papers: padding, and how they choose tiles, sequences and work-groups. */
 
 /* Returns the rows and columns that IPT_PAD adds. Each matrix in the buffer has room for (rows + *rows) * (cols +
  * *cols) elements. Its content lies without gaps at the beginning, before and after. Both are 0 without IPT_PAD. */
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
-
-/* Describes stages, sizes and kernels in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
-IPT_API const char *ipt_plan_describe(const ipt_plan *plan);
-
-/* Returns the specialised OpenCL C text of the plan's program `index`, counted from 0. NULL beyond the last (a plan
- * with nothing to do has none). Lives as long as the plan. */
-IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index);
-
-/* Destroys a plan; NULL is fine. Never waits for the device: executions in flight complete. */
-IPT_API void ipt_plan_destroy(ipt_plan *plan);
-
-/* Transposes a host matrix of rows x cols elements in place on the default device. Creates and destroys its context on
- * every call. ipt_context_error(NULL) returns the details of a failure. Errors: as the calls that it makes. */
-IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
 
 #ifndef IPT_NO_PAPERS
 
@@ -978,10 +891,13 @@ typedef pthread_t ipt__thread;
 
 #if defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+/* For functions of failures, and those that run once for a context, a program or a plan: compilers keep them small. */
+#define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
 #define IPT__PRINTF(text, first)
+#define IPT__RARE
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>base/error                                                                                                       */
@@ -989,7 +905,7 @@ typedef pthread_t ipt__thread;
 
 /* Results and error text. */
 
-IPT_API const char *ipt_result_string(ipt_result result)
+IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)
 {
 #define IPT__RESULT_CASE(name, value, sentence)                                                                        \
     case name:                                                                                                         \
@@ -1006,7 +922,7 @@ IPT_API int ipt_version(void)
     return IPT_VERSION;
 }
 
-IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
+IPT_API IPT__RARE const char *ipt_sequence_string(ipt_sequence sequence)
 {
 #define IPT__SEQUENCE_CASE(name, text)                                                                                 \
     case name:                                                                                                         \
@@ -1018,7 +934,7 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
     }
 }
 
-IPT_API const char *ipt_variant_string(ipt_variant variant)
+IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 {
 #define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout, interleaved)                          \
     case name:                                                                                                         \
@@ -1052,7 +968,7 @@ IPT_API const char *ipt_move_string(ipt_move move)
     return (int)move < 0 || move >= IPT__MOVE_COUNT ? "unknown" : ipt__moves[move].name;
 }
 
-IPT_API const char *ipt_format_string(ipt_format format)
+IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
 {
 #define IPT__FORMAT_CASE(name, text, factors)                                                                          \
     case name:                                                                                                         \
@@ -1072,7 +988,7 @@ IPT_API const char *ipt_context_error(const ipt_context *context)
     return ipt__error_text;
 }
 
-IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -1166,7 +1082,7 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     X(CL_INVALID_SEMAPHORE_KHR, -1142)
 
 /* Returns the name of an OpenCL error for messages. */
-static const char *ipt__cl_error(cl_int error)
+static IPT__RARE const char *ipt__cl_error(cl_int error)
 {
 #define IPT__CL_ERROR_CASE(name, number)                                                                               \
     case number:                                                                                                       \
@@ -1185,7 +1101,7 @@ static int ipt__is_out_of_memory(cl_int error)
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
-static ipt_result ipt__fail_opencl(const char *call, cl_int error)
+static IPT__RARE ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
                      "%s failed with %s (%d)", call, ipt__cl_error(error), (int)error);
@@ -1194,26 +1110,26 @@ static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 enum { IPT__CAUSE_BYTES = 1024 };
 
 /* Copies the text of the last failure, for a failure that adds to it. */
-static void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
+static IPT__RARE void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
 {
     memcpy(cause, ipt__error_text, IPT__CAUSE_BYTES - 1);
     cause[IPT__CAUSE_BYTES - 1] = 0;
 }
 
 /* Adds the meaning for the caller before the text of the last failure. */
-static ipt_result ipt__fail_further(ipt_result result, const char *meaning)
+static IPT__RARE ipt_result ipt__fail_further(ipt_result result, const char *meaning)
 {
     char cause[IPT__CAUSE_BYTES];
     ipt__keep_cause(cause);
     return ipt__fail(result, "%s: %s", meaning, cause);
 }
 
-static ipt_result ipt__fail_incomplete(const char *meaning)
+static IPT__RARE ipt_result ipt__fail_incomplete(const char *meaning)
 {
     return ipt__fail_further(IPT_ERROR_INCOMPLETE, meaning);
 }
 
-static ipt_result ipt__fail_null(const char *name)
+static IPT__RARE ipt_result ipt__fail_null(const char *name)
 {
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
 }
@@ -1447,6 +1363,7 @@ static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
     *magic = (cl_uint)wide;
 }
 
+#ifndef IPT_NO_PAPERS
 /* Returns the divisor of n in [2, n / 2] that is nearest to `wanted` by ratio. 0 if n is prime or less than 4. Factors
  * above 2^20 would take seconds to find: 0 if n has no smaller one. */
 static size_t ipt__divisor_near(size_t n, size_t wanted)
@@ -1463,6 +1380,7 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
         }
     return best;
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>papers/heuristics                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1861,13 +1779,21 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 /* A file of a program's text. */
 typedef struct ipt__part {
     const char *file, *hash; /* its name, for build logs, and the hash of its text */
+#ifndef IPT_NO_KERNEL_SOURCE
     const char *const *text;
+#endif
 } ipt__part;
 
-#define IPT__PART(part) {"parts/" #part ".cl", IPT__HASH_##part, ipt__text_##part},
+#ifdef IPT_NO_KERNEL_SOURCE
+#define IPT__PART_TEXT(part)
+#else
+#define IPT__PART_TEXT(part) , ipt__text_##part
+#endif
+
+#define IPT__PART(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__PART_TEXT(part)},
 #define IPT__PARTS(kernel, memories, local, uses)                                                                      \
     static const ipt__part ipt__##kernel##_parts[] = {                                                                 \
-        IPT_##kernel##_PARTS(IPT__PART){#kernel ".cl", IPT__HASH_##kernel, ipt__text_##kernel}};
+        IPT_##kernel##_PARTS(IPT__PART){#kernel ".cl", IPT__HASH_##kernel IPT__PART_TEXT(kernel)}};
 IPT_KERNEL_LIST(IPT__PARTS)
 
 typedef struct ipt__kernel_info {
@@ -1897,17 +1823,34 @@ static const ipt__kernel_info ipt__kernels[] = {
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
+/* A row of IPT_PARAM_LIST. */
+typedef struct ipt__param {
+    char name[16], macro[20];
+    cl_uint minimum, maximum;
+    size_t offset; /* in ipt__params */
+} ipt__param;
+static const ipt__param ipt__param_rows[] = {
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
+    {#field, #macro, minimum, maximum, offsetof(ipt__params, field)},
+    IPT_PARAM_LIST(IPT__PARAM_ROW)};
+
+static cl_uint *ipt__param_at(const ipt__params *params, int index)
+{
+    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+}
+
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
  * is out of range. */
-static int ipt__params_reduce(ipt__params *params, unsigned uses)
+static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
 {
-    int good = 1;
-#define IPT__PARAM_REDUCE(field, macro, minimum, maximum, meaning)                                                     \
-    if (!(uses & IPT__USES_##field))                                                                                   \
-        params->field = 0;                                                                                             \
-    else if (params->field + 1 < (minimum) + 1u || params->field > (maximum))                                          \
-        good = 0;
-    IPT_PARAM_LIST(IPT__PARAM_REDUCE)
+    int good = 1, i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i) {
+        cl_uint *const value = ipt__param_at(params, i);
+        if (!(uses >> i & 1))
+            *value = 0;
+        else if (*value < ipt__param_rows[i].minimum || *value > ipt__param_rows[i].maximum)
+            good = 0;
+    }
     return good;
 }
 
@@ -1924,7 +1867,7 @@ typedef struct ipt__text {
     size_t capacity, length; /* length may exceed capacity: the size of the whole text */
 } ipt__text;
 
-IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char *format, ...)
 {
     int added;
     const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
@@ -1936,45 +1879,57 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
 }
 
 /* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
-static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
+static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
-#define IPT__PARAM_PRINT(field, macro, minimum, maximum, meaning)                                                      \
-    if (uses & IPT__USES_##field) {                                                                                    \
-        ipt__text_add(out, "%s%s=%u", space, #field, (unsigned)params->field);                                         \
-        space = " ";                                                                                                   \
-    }
-    IPT_PARAM_LIST(IPT__PARAM_PRINT)
+    int i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (uses >> i & 1) {
+            ipt__text_add(out, "%s%s=%u", space, ipt__param_rows[i].name, (unsigned)*ipt__param_at(params, i));
+            space = " ";
+        }
     if ((uses & IPT__USES_apply) && params->apply)
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* Adds the specialised text of one program: the kernel's file and the parts that it includes. So an edit of another
- * part leaves the program's key as it is. */
-static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+/* Adds the head of a program's text. It determines the text: it has the hash of the kernel's file and of the parts that
+ * it includes. So an edit of another part leaves the program's key as it is. */
+static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
-    const ipt__part *part, *const end = kernel->parts + kernel->part_count;
-    const char *const *line;
+    size_t part;
+    int i;
     ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
-    for (part = kernel->parts; part < end; ++part)
-        ipt__text_add(out, ", %s %s", part->file, part->hash);
+    for (part = 0; part < kernel->part_count; ++part)
+        ipt__text_add(out, ", %s %s", kernel->parts[part].file, kernel->parts[part].hash);
     ipt__text_add(out, ": ");
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
-#define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
-    if (kernel->uses & IPT__USES_##field)                                                                              \
-        ipt__text_add(out, "#define %s %u\n", #macro, (unsigned)params->field);
-    IPT_PARAM_LIST(IPT__PARAM_DEFINE)
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (kernel->uses >> i & 1)
+            ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
-    for (part = kernel->parts; part < end; ++part) {
-        ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
-        for (line = part->text; *line; ++line)
+}
+
+/* Adds the specialised text of one program. */
+static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+{
+#ifndef IPT_NO_KERNEL_SOURCE
+    const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const char *const *line;
+    size_t part;
+#endif
+    ipt__source_print_head(out, id, params);
+#ifndef IPT_NO_KERNEL_SOURCE
+    for (part = 0; part < kernel->part_count; ++part) {
+        ipt__text_add(out, "#line 1 \"%s\"\n", kernel->parts[part].file);
+        for (line = kernel->parts[part].text; *line; ++line)
             ipt__text_add(out, "%s", *line);
     }
+#endif
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>program/entry                                                                                                    */
@@ -2314,7 +2269,7 @@ static cl_device_type ipt__device_type(ipt__questions *asked)
     return type;
 }
 
-IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
     cl_platform_id platforms[64];
     cl_uint platform_count = 0, i;
@@ -2350,7 +2305,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
     return *count ? IPT_SUCCESS : ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL platform of this machine has a device");
 }
 
-IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
+IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
     char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
     cl_platform_id platform;
@@ -2515,7 +2470,7 @@ static void ipt__release(const ipt_allocator *allocator, void *memory)
         allocator->free(memory, allocator->user);
 }
 
-IPT__PRINTF(2, 3) static void ipt__log(const ipt_context *context, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, const char *format, ...)
 {
     char message[512];
     va_list arguments;
@@ -2542,7 +2497,7 @@ static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, siz
     return error ? ipt__fail_opencl("clGetContextInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
+static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
 {
     cl_device_id devices[256];
     size_t count = 0, i;
@@ -3158,7 +3113,7 @@ static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt_
 
 #ifndef IPT_NO_DISK_CACHE
 
-static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
 {
     char path[IPT__PATH_BYTES], name[IPT__ENTRY_NAME];
     ipt__file file;
@@ -3188,7 +3143,8 @@ static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__
     return entry->payload != 0;
 }
 
-static void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry, size_t bytes)
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
 {
     char name[IPT__ENTRY_NAME];
     const char *why;
@@ -3200,7 +3156,7 @@ static void ipt__entry_store(const ipt_context *context, const char *key, const 
         ipt__folder_clean(context);
 }
 
-IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
+IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
     const unsigned char *const data = (const unsigned char *)entry;
     char name[IPT__ENTRY_NAME];
@@ -3221,18 +3177,19 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
 
 #else
 
-static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
 {
     (void)context, (void)key, (void)entry;
     return 0;
 }
 
-static void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry, size_t bytes)
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
 {
     (void)context, (void)key, (void)entry, (void)bytes;
 }
 
-IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
+IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
     (void)bytes;
     if (!folder || !entry)
@@ -3271,7 +3228,7 @@ static size_t ipt__findings_entry(const ipt_context *context, const char *key, u
     return (size_t)(at - entry);
 }
 
-static void ipt__findings_load(ipt_context *context)
+static IPT__RARE void ipt__findings_load(ipt_context *context)
 {
     char key[IPT__KEY_BYTES];
     ipt__entry entry;
@@ -3363,6 +3320,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 
 /* Device profiles: reading. */
 
+#if !defined(IPT_NO_OFFLINE) || !defined(IPT_NO_WISDOM)
+
 /* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
  * it does not fit. */
 static int ipt__line_next(const char **text, char *line, size_t capacity)
@@ -3396,8 +3355,6 @@ static int ipt__number_next(const char **text, char stop, size_t *value)
     return 1;
 }
 
-#define IPT__PROFILE_TITLE "ipt profile 1"
-
 /* Returns whether line is `name` and a number. */
 static int ipt__line_number(const char *line, const char *name, size_t *value)
 {
@@ -3406,27 +3363,61 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
     return !strncmp(line, name, length) && line[length] == ' ' && ipt__number_next(&at, 0, value);
 }
 
-static ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
+static IPT__RARE ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
 {
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
                      expected);
 }
 
+#endif
+
+#ifdef IPT_NO_OFFLINE
+
+static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
+{
+    (void)context, (void)profile;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "profile: ipt was compiled with IPT_NO_OFFLINE, and plans need a device");
+}
+
+#else
+
+#define IPT__PROFILE_TITLE "ipt profile 1"
+
+/* The numbers of a profile: limits, then findings. */
+typedef struct ipt__fact {
+    char name[20];
+    cl_uint minimum, maximum;
+} ipt__fact;
+static const ipt__fact ipt__facts[] = {
+#define IPT__FACT(type, field, minimum, maximum) {#field, minimum, maximum},
+    IPT__LIMIT_LIST(IPT__FACT) IPT__FINDING_LIST(IPT__FACT)};
+enum { IPT__FACT_COUNT = sizeof ipt__facts / sizeof *ipt__facts };
+
+/* Reads the next line of a profile, which begins with `name`. */
+static ipt_result ipt__profile_line(const char **profile, int *number, const char *name, char line[512])
+{
+    *line = 0;
+    ++*number;
+    return ipt__line_next(profile, line, 512) && !strncmp(line, name, strlen(name))
+               ? IPT_SUCCESS
+               : ipt__fail_line("profile", *number, line, name);
+}
+
 /* Fills in a context from a profile. */
-static ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
+static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "";
+    char line[512] = "", expected[40];
     int number = 1, i;
-    size_t value;
+    size_t value, values[IPT__FACT_COUNT];
+    ipt_result result = IPT_SUCCESS;
     if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, IPT__PROFILE_TITLE))
         return ipt__fail_line("profile", number, line, "'" IPT__PROFILE_TITLE "'");
     for (i = 0; i < 5; ++i) {
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&profile, line, sizeof line) || strncmp(line, titles[i], strlen(titles[i])))
-            return ipt__fail_line("profile", number, line, titles[i]);
+        result = ipt__profile_line(&profile, &number, titles[i], line);
+        if (result)
+            return result;
         ipt__text_add(&out, "%s\n", line);
         if (out.length >= out.capacity)
             return ipt__fail_line("profile", number, line, "a shorter line");
@@ -3434,19 +3425,20 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
     context->has_half = context->has_double = 1; /* the profile does not record them */
-#define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
-    *line = 0;                                                                                                         \
-    ++number;                                                                                                          \
-    if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, #field, &value) ||                     \
-        value + 1 < (minimum) + 1u || value > (maximum))                                                               \
-        return ipt__fail_line("profile", number, line, #field " and a number");                                        \
-    target.field = (type)value;
-#define IPT__PROFILE_READ_LIMIT(type, field, minimum, maximum)                                                         \
-    IPT__PROFILE_READ(type, field, minimum, maximum, context->limits)
-#define IPT__PROFILE_READ_FINDING(type, field, minimum, maximum)                                                       \
-    IPT__PROFILE_READ(type, field, minimum, maximum, context->found)
-    IPT__LIMIT_LIST(IPT__PROFILE_READ_LIMIT)
-    IPT__FINDING_LIST(IPT__PROFILE_READ_FINDING)
+    for (i = 0; i < IPT__FACT_COUNT; ++i) {
+        const ipt__fact *const fact = &ipt__facts[i];
+        snprintf(expected, sizeof expected, "%.19s and a number", fact->name);
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
+            values[i] < fact->minimum || values[i] > fact->maximum)
+            return ipt__fail_line("profile", number, line, expected);
+    }
+    i = 0;
+#define IPT__TAKE_LIMIT(type, field, minimum, maximum) context->limits.field = (type)values[i++];
+#define IPT__TAKE_FINDING(type, field, minimum, maximum) context->found.field = (type)values[i++];
+    IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
+    IPT__FINDING_LIST(IPT__TAKE_FINDING)
     *line = 0;
     ++number;
     if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
@@ -3455,6 +3447,8 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
         return ipt__fail_line("profile", number + 1, line, "the text's end");
     return IPT_SUCCESS;
 }
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>device/create                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -3487,7 +3481,7 @@ static void ipt__wisdom_free(const ipt_context *context, ipt__wisdom *wisdom)
     }
 }
 
-static void ipt__context_free(ipt_context *context)
+static IPT__RARE void ipt__context_free(ipt_context *context)
 {
     const ipt_allocator allocator = context->allocator;
     while (context->pinned) {
@@ -3574,7 +3568,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     return IPT_SUCCESS;
 }
 
-IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
 {
     ipt_context_desc wanted;
     ipt__limits limits;
@@ -3672,8 +3666,10 @@ IPT_API void ipt_context_destroy(ipt_context *context)
 
 /* Programs: building, loading, sharing. */
 
+#ifndef IPT_NO_KERNEL_SOURCE
 /* Fails with the build log, cut to fit the error text. The logger receives all of it. */
-static ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id, cl_int error)
+static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id,
+                                            cl_int error)
 {
     size_t bytes = 0;
     char *log = NULL;
@@ -3693,6 +3689,7 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
     ipt__release(&context->allocator, log);
     return result;
 }
+#endif
 
 /* Completes the divisors among a kernel's arguments. */
 static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
@@ -3746,6 +3743,10 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
 static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
 {
     ipt__text text = {NULL, 0, 0};
+    size_t head;
+    ipt__source_print_head(&text, program->id, &program->params);
+    head = text.length;
+    text.length = 0;
     ipt__source_print(&text, program->id, &program->params);
     text.capacity = text.length + 1;
     text.length = 0;
@@ -3753,7 +3754,7 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
     if (!program->source)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__source_print(&text, program->id, &program->params);
-    ipt__hash_text(program->source, text.length, program->hash, 64);
+    ipt__hash_text(program->source, head, program->hash, 64);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -3974,29 +3975,34 @@ static int ipt__program_load(const ipt_context *context, ipt__program *program)
     return loaded;
 }
 
-/* Loads a program, or else compiles it. */
-static ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+/* Fails with the key of the missing program. */
+static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt__program *program, const char *why)
 {
-    const char *source;
+    char key[IPT__KEY_BYTES], *at;
+    ipt__program_key(context, program, NULL, key);
+    for (at = key; *at; ++at)
+        *at = *at == '\n' ? ',' : *at;
+    return ipt__fail(IPT_ERROR_CACHE_MISS,
+                     "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code that "
+                     "it takes: %s",
+                     why, (unsigned long)context->binary_count,
+                     context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
+}
+
+#ifdef IPT_NO_KERNEL_SOURCE
+
+static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+{
+    return ipt__fail_miss(context, program, "ipt was compiled with IPT_NO_KERNEL_SOURCE: it has no text to compile");
+}
+
+#else
+
+/* Compiles a program and stores it. */
+static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+{
+    const char *source = program->source;
     cl_int error;
-    const ipt_result result = ipt__program_write(context, program);
-    if (result || !context->context)
-        return result;
-    if (ipt__program_load(context, program))
-        return IPT_SUCCESS;
-    if (cache_only || !context->compiler) {
-        char key[IPT__KEY_BYTES], *at;
-        ipt__program_key(context, program, NULL, key);
-        for (at = key; *at; ++at)
-            *at = *at == '\n' ? ',' : *at;
-        return ipt__fail(IPT_ERROR_CACHE_MISS,
-                         "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code "
-                         "that it takes: %s",
-                         cache_only ? "IPT_CACHE_ONLY: nothing is compiled" : "the device has no compiler",
-                         (unsigned long)context->binary_count,
-                         context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
-    }
-    source = program->source;
     program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
     if (error)
         return ipt__fail_opencl("clCreateProgramWithSource", error);
@@ -4006,6 +4012,23 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     ipt__log(context, "built %s", ipt__kernels[program->id].name);
     ipt__program_store(context, program);
     return IPT_SUCCESS;
+}
+
+#endif
+
+/* Loads a program, or else compiles it. */
+static IPT__RARE ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+{
+    const ipt_result result = ipt__program_write(context, program);
+    if (result || !context->context)
+        return result;
+    if (ipt__program_load(context, program))
+        return IPT_SUCCESS;
+    if (cache_only)
+        return ipt__fail_miss(context, program, "IPT_CACHE_ONLY: nothing is compiled");
+    if (!context->compiler)
+        return ipt__fail_miss(context, program, "the device has no compiler");
+    return ipt__program_compile(context, program);
 }
 
 /* Copies an expression and its type into one allocation. Returns NULL if out of memory. */
@@ -4038,8 +4061,8 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
 }
 
 /* Makes a program that the context does not have, with a hold of it, and adds it to the context's. */
-static ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
-                                   ipt__program **added)
+static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
+                                             int cache_only, ipt__program **added)
 {
     ipt_result result;
     ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
@@ -4068,8 +4091,8 @@ static ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, cons
 
 /* The program of a kernel for params, made unless the context has it. The caller holds it until ipt__program_drop.
  * While one thread builds, others find, drop and trim programs: a driver's compiler may take seconds. */
-static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
-                                   ipt__program **found)
+static IPT__RARE ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
+                                             int cache_only, ipt__program **found)
 {
     ipt_result result = IPT_SUCCESS;
     *found = ipt__program_find(context, id, params);
@@ -4093,7 +4116,7 @@ static void ipt__program_drop(ipt_context *context, ipt__program *program)
     IPT_LOCK_RELEASE(&context->lock);
 }
 
-IPT_API void ipt_context_trim(ipt_context *context)
+IPT_API IPT__RARE void ipt_context_trim(ipt_context *context)
 {
     ipt__program **at;
     if (!context)
@@ -4110,6 +4133,38 @@ IPT_API void ipt_context_trim(ipt_context *context)
     }
     IPT_LOCK_RELEASE(&context->lock);
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>program/offline                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Programs for offline compilation: their texts, and entries made of compiled code. */
+
+#ifdef IPT_NO_OFFLINE
+
+IPT_API IPT__RARE size_t ipt_context_entry_count(const ipt_context *context)
+{
+    (void)context;
+    return 0;
+}
+
+IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
+{
+    (void)context, (void)index;
+    if (options)
+        *options = NULL;
+    return NULL;
+}
+
+IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                               size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
+{
+    (void)context, (void)index, (void)target, (void)code, (void)code_bytes, (void)entry, (void)capacity;
+    if (bytes)
+        *bytes = 0;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_OFFLINE: it returns no programs");
+}
+
+#else
 
 /* Returns program `index` with a new reference, or NULL. *count: the number of programs. */
 static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
@@ -4126,7 +4181,7 @@ static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t 
     return found;
 }
 
-IPT_API size_t ipt_context_entry_count(const ipt_context *context)
+IPT_API IPT__RARE size_t ipt_context_entry_count(const ipt_context *context)
 {
     size_t count = 0;
     if (!context)
@@ -4135,13 +4190,17 @@ IPT_API size_t ipt_context_entry_count(const ipt_context *context)
     return count + 1;
 }
 
-IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
+IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
 {
     size_t count;
     ipt__program *const program = context ? ipt__program_at((ipt_context *)context, index, &count) : NULL;
+#ifdef IPT_NO_KERNEL_SOURCE
+    const char *const source = NULL;
+#else
     const char *const source = program ? program->source : NULL;
+#endif
     if (options)
-        *options = program ? program->options : NULL;
+        *options = source ? program->options : NULL;
     if (context)
         ipt__program_drop((ipt_context *)context, program);
     return source;
@@ -4157,8 +4216,8 @@ static int ipt__target_is_known(const char *text)
            strspn(name, text[0] == 'p' ? "0123456789" : "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
 }
 
-IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
-                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                               size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
 {
     ipt__program *program;
     size_t count, needed = 0;
@@ -4209,6 +4268,8 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
                          (unsigned long)needed);
     return IPT_SUCCESS;
 }
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>program/probe                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -4277,8 +4338,8 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
 
 /* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
  * none works. */
-static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
-                                 size_t *resident)
+static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only,
+                                           ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
@@ -4377,7 +4438,7 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
 /* Tests a chains program: its sub-groups, then transpositions with short and with the longest pieces. A work-group has
  * more flags than its work-items read in one step. *lanes: the size of the sub-groups; 1 if they compute wrong results;
  * 0 if the program does not run. */
-static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
+static IPT__RARE ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
 {
     const ipt__params *const params = &program->params;
     const size_t local = params->group_size, global = 4 * local;
@@ -4404,7 +4465,7 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
 /* Sets the sub-group parameters of a chains program. Only the program itself shows the size of the device's sub-groups.
  * If the size is not the expected one, the program is built again for it. Work-groups replace sub-groups that fail to
  * build or compute wrong results. */
-static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
+static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
     size_t lanes = context->limits.lanes, found = 0;
@@ -4483,6 +4544,16 @@ static void ipt__refuse_local(ipt_context *context, size_t bytes)
 
 /* Device profiles: writing. */
 
+#ifdef IPT_NO_OFFLINE
+
+IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+{
+    (void)context, (void)text, (void)capacity, (void)bytes;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_OFFLINE: it writes no profile");
+}
+
+#else
+
 /* Measures what later plans may need: the panels' local memory and residency, the largest packs, sub-groups. Refuses
  * sub-groups that chains cannot use. */
 static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
@@ -4528,12 +4599,13 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     return result;
 }
 
-IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
     ipt__text out = {NULL, 0, 0};
     ipt__limits limits;
     ipt__findings found;
-    int refused = 0;
+    unsigned long values[IPT__FACT_COUNT];
+    int refused = 0, i;
     ipt_result result = IPT_SUCCESS;
     if (!context || (!text && capacity))
         return ipt__fail_null(context ? "text" : "context");
@@ -4548,15 +4620,16 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
         found.chunk_bytes = 0;
     IPT_LOCK_RELEASE(&context->probe_lock);
     found.sub_groups_refused |= refused;
+    i = 0;
+#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (unsigned long)limits.field;
+#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (unsigned long)found.field;
+    IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
+    IPT__FINDING_LIST(IPT__GIVE_FINDING)
     out.text = text;
     out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
-#define IPT__PROFILE_PRINT_LIMIT(type, field, minimum, maximum)                                                        \
-    ipt__text_add(&out, #field " %lu\n", (unsigned long)limits.field);
-#define IPT__PROFILE_PRINT_FINDING(type, field, minimum, maximum)                                                      \
-    ipt__text_add(&out, #field " %lu\n", (unsigned long)found.field);
-    IPT__LIMIT_LIST(IPT__PROFILE_PRINT_LIMIT)
-    IPT__FINDING_LIST(IPT__PROFILE_PRINT_FINDING)
+    for (i = 0; i < IPT__FACT_COUNT; ++i)
+        ipt__text_add(&out, "%s %lu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
     if (bytes)
         *bytes = out.length + 1;
@@ -4567,6 +4640,8 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
                      (unsigned long)out.length + 1);
 }
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/problem                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -4734,10 +4809,12 @@ typedef struct ipt__variant {
     ipt__family family;
     cl_uint lanes, bank_padding, registers, flag_layout, interleaved;
 } ipt__variant;
+#ifndef IPT_NO_PAPERS
 static const ipt__variant ipt__variants[] = {
 #define IPT__VARIANT_ROW(enumerator, name, family, lanes, padding, registers, layout, interleaved)                     \
     {name, IPT__FAMILY_##family, lanes, padding, registers, layout, interleaved},
     IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
+#endif
 
 /* The rows of a tile in local memory: see ipt_fetch_rows in parts/rows.cl. */
 typedef struct ipt__tile_layout {
@@ -5746,6 +5823,25 @@ static int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
 
 /* Layouts: forced sequences and formats. */
 
+/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
+static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
+{
+    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
+    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
+        return a->minimum_workspace < b->minimum_workspace;
+    return a_fits != b_fits ? a_fits : a->cost < b->cost;
+}
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
+{
+    (void)problem, (void)stage;
+    return IPT_SUCCESS;
+}
+
+#else
+
 /* The sequences of Gomez-Luna et al., TPDS 2016, section 5.1. Each stage exchanges two neighbouring factors: M, m, N, n
  * stand for M', m, N', n. A sequence turns (M', m, N', n) into (N', n, M', m). A stage with a "*" also transposes its
  * super-elements, the factors after the exchanged ones. */
@@ -5942,15 +6038,6 @@ static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout 
     return result;
 }
 
-/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
-static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
-{
-    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
-    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
-        return a->minimum_workspace < b->minimum_workspace;
-    return a_fits != b_fits ? a_fits : a->cost < b->cost;
-}
-
 /* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
 static void ipt__layout_search(const ipt__problem *problem, ipt__layout *best, int *found, const ipt__layout *so_far,
                                size_t budget, const size_t factors[4], const char *order, const char *to, int most)
@@ -5996,6 +6083,8 @@ static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *
     return found ? IPT_SUCCESS
                  : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/choose                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6080,12 +6169,14 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
             ipt__layout_finish(problem, layout, budget);
             return IPT_SUCCESS;
         }
+#ifndef IPT_NO_PAPERS
         if (desc->variant_010) {
             const ipt_result result =
                 ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
             ipt__layout_finish(problem, layout, budget);
             return result;
         }
+#endif
         ipt__stage_add_dense(problem, layout, budget, 1, desc->rows, desc->cols, 1);
         ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
@@ -6106,7 +6197,11 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
+#ifndef IPT_NO_PAPERS
         return ipt__layout_sequence(problem, layout, budget);
+#else
+        break;
+#endif
     }
     if (length)
         ipt__layout_of_length(problem, layout, length, budget);
@@ -6114,6 +6209,15 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
     return IPT_SUCCESS;
 }
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    return ipt__layout_choose_moves(problem, layout, budget);
+}
+
+#else
 
 /* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
@@ -6147,6 +6251,8 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
     ipt__layout_finish(problem, layout, budget);
     return IPT_SUCCESS;
 }
+
+#endif
 
 /* Pairs of elements that a FLIP stage exchanges per matrix. */
 static size_t ipt__flip_pairs(const ipt__stage *stage)
@@ -7018,34 +7124,34 @@ static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__
     return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
 }
 
-static ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_transpose, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
 }
 
-static ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     if (stage->tile.pack_bytes)
         return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
@@ -7057,7 +7163,7 @@ static ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__para
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.tile = (cl_uint)stage->swap.side;
     params.local_bytes = (cl_uint)stage->swap.local_bytes;
@@ -7067,7 +7173,7 @@ static ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__para
     return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.index_bits = 32;
     params.tall = (cl_uint)stage->panel.tall;
@@ -7078,7 +7184,7 @@ static ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__par
 }
 
 /* Kernel chains, of sub-groups if the device's can be trusted. */
-static ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
     ipt_result result;
@@ -7094,7 +7200,7 @@ static ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__pa
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->word_kernel);
 }
 
-static ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt__limits *const limits = &plan->problem.limits;
     if (stage->shuffle.inner_rows) /* long super-elements, much computation per unit */
@@ -7116,7 +7222,7 @@ static ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__p
 }
 
 #ifndef IPT_NO_PAPERS
-static ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.group_size = (cl_uint)stage->lanes;
     params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
@@ -7124,7 +7230,7 @@ static ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pttwac_010, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.group_size = (cl_uint)(stage->lanes * stage->workers);
     params.lanes = (cl_uint)stage->lanes;
@@ -7132,7 +7238,7 @@ static ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__par
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.group_size = (cl_uint)plan->problem.limits.group_size;
     params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
@@ -7237,14 +7343,15 @@ static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *st
 }
 
 /* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
-static void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage, const char *name)
+static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
+                                         const char *name)
 {
     ipt__text_add(out, "%s: %lu x (%lu x %lu of %lu bytes)", name, (unsigned long)stage->instances,
                   (unsigned long)stage->rows, (unsigned long)stage->cols, ipt__super_bytes(plan, stage));
 }
 
 /* Ends the line of a stage with what every kind may have. */
-static void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
     if (stage->variant)
         ipt__text_add(out, ", by %s", stage->variant->name);
@@ -7256,21 +7363,21 @@ static void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     ipt__text_add(out, "\n");
 }
 
-static void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n",
                   (unsigned long)stage->rows, (unsigned long)stage->cols);
 }
 
-static void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", (unsigned long)stage->rows,
                   (unsigned long)stage->length);
 }
 
-static void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
@@ -7281,14 +7388,14 @@ static void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "swap");
     ipt__text_add(out, ", pairs of tiles through local memory");
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "panels in waves");
     ipt__text_add(out, ", %lu panels of %lu matrices at once", (unsigned long)stage->instances_at_once,
@@ -7296,7 +7403,7 @@ static void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__chunks *const chunks = &stage->panel;
     ipt__describe_grid(out, plan, stage, "panels together");
@@ -7312,7 +7419,7 @@ static void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt_
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)",
                   (unsigned long)stage->instances, (unsigned long)stage->rows, (unsigned long)stage->cols,
@@ -7332,7 +7439,7 @@ static void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ip
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", (unsigned long)stage->rows, (unsigned long)stage->cols,
@@ -7342,7 +7449,7 @@ static void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "map: every element where it lies");
@@ -7350,14 +7457,14 @@ static void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__s
 }
 
 #ifndef IPT_NO_PAPERS
-static void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "cycles");
     ipt__text_add(out, ", where they lie");
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", (unsigned long)stage->rows,
@@ -7377,7 +7484,7 @@ static int ipt__nothing_moves(const ipt_plan *plan)
 }
 
 /* The description's first lines: the matrices and the stages. */
-static void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
+static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     int i;
@@ -7394,7 +7501,7 @@ static void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 }
 
 /* The last lines: the kernels and `workspace` bytes. */
-static void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
+static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
 {
     int i;
     for (i = 0; i < plan->kernel_count; ++i) {
@@ -7442,6 +7549,30 @@ static ipt_result ipt__plan_write_description(ipt_plan *plan)
 
 /* Checking descs. */
 
+#ifdef IPT_NO_PAPERS
+
+/* Refuses what only the papers' kernels and sequences can do. */
+static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
+{
+    const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
+                                     desc->sequence != IPT_SEQUENCE_SQUARE
+                                 ? "sequence"
+                             : desc->variant_010             ? "variant_010"
+                             : desc->variant_100             ? "variant_100"
+                             : desc->variant_pad             ? "variant_pad"
+                             : desc->from                    ? "from"
+                             : desc->to                      ? "to"
+                             : desc->flags & IPT_PAD         ? "flags with IPT_PAD"
+                             : desc->host == IPT_HOST_STAGES ? "host"
+                                                             : NULL;
+    if (name)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: ipt was compiled with IPT_NO_PAPERS, without what the papers do",
+                         name);
+    return IPT_SUCCESS;
+}
+
+#else
+
 /* Checks a forced kernel: it must exist, be compiled in, and belong to one of `families`. */
 static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsigned families)
 {
@@ -7450,11 +7581,6 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     if (variant != IPT_VARIANT_AUTO && !(families >> ipt__variants[variant].family & 1))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %s, which serves other stages", name,
                          ipt_variant_string(variant));
-#ifdef IPT_NO_PAPERS
-    if (variant != IPT_VARIANT_AUTO)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_PAPERS has left the seeds' kernels out", name,
-                         ipt_variant_string(variant));
-#endif
     return IPT_SUCCESS;
 }
 
@@ -7548,14 +7674,9 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
                          ipt_sequence_string(desc->sequence));
-#ifdef IPT_NO_PAPERS
-    if (desc->flags & IPT_PAD)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_PAPERS has left its kernels out");
-#endif
     return IPT_SUCCESS;
 }
 
-#ifndef IPT_NO_PAPERS
 /* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
 static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 {
@@ -7636,8 +7757,25 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
+#ifdef IPT_NO_HOST_STREAMING
+/* Refuses what needs a matrix in parts. */
+static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
+{
+    if (desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s: ipt was compiled with IPT_NO_HOST_STREAMING; auto, synchronous and shared remain",
+                         ipt_host_string(desc->host));
+    if (desc->max_device_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_device_memory is %lu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
+                         (unsigned long)desc->max_device_memory);
+    return IPT_SUCCESS;
+}
+#endif
+
 /* Checks a desc and completes it to a problem: padding, batch, stride, sizes, unit. */
-static ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given, ipt__problem *problem)
+static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given,
+                                              ipt__problem *problem)
 {
     ipt_plan_desc *const desc = &problem->desc;
     const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
@@ -7666,11 +7804,15 @@ static ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_de
     result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
+#ifndef IPT_NO_PAPERS
     if (!result && (desc->from || desc->to))
         ipt__plan_simplify_formats(desc);
-#ifndef IPT_NO_PAPERS
     if (!result && (desc->flags & IPT_PAD))
         result = ipt__problem_choose_padding(problem);
+#endif
+#ifdef IPT_NO_HOST_STREAMING
+    if (!result)
+        result = ipt__check_streaming(desc);
 #endif
     if (result)
         return result;
@@ -7718,7 +7860,7 @@ static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 /* Opening plans: kernels and workspace of a layout. */
 
 /* Builds the kernels and allocates the workspace of the plan's layout. */
-static ipt_result ipt__plan_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
@@ -8352,7 +8494,7 @@ static size_t ipt__wisdom_device(const ipt_context *context)
     return at ? (size_t)(at + 1 - context->device_text) : strlen(context->device_text);
 }
 
-IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
     ipt__text out = {NULL, 0, 0};
     const ipt__wisdom *next;
@@ -8402,7 +8544,7 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
            wisdom->expression <= 1;
 }
 
-IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
+IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
 {
     ipt__wisdom *list = NULL, **end = &list;
     const char *device, *next;
@@ -8461,7 +8603,7 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
     return result;
 }
 
-IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
+IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
 {
     size_t bytes = 0;
     char *text;
@@ -8497,7 +8639,7 @@ static int ipt__is_plain_file(const char *path)
 #endif
 }
 
-IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
+IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
     size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;
@@ -8666,7 +8808,7 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
 }
 
 /* Copies the desc's expression and compiles it alone. So a later build failure has another cause. */
-static ipt_result ipt__plan_take_expression(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES];
     ipt__params params;
@@ -8845,8 +8987,12 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
     if (!plan)
         return NULL;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
+#ifndef IPT_NO_KERNEL_SOURCE
     if (index < (size_t)plan->kernel_count)
         source = plan->kernels[index].program->source;
+#else
+    (void)index;
+#endif
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     return source;
 }
@@ -8866,6 +9012,7 @@ static ipt_result ipt__host_plan_begin(ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     ipt_result result = ipt__plan_new(context, desc, owner, plan);
@@ -8959,6 +9106,8 @@ static void ipt__host_close(ipt_plan *plan)
     memset(host, 0, sizeof *host);
 }
 
+#endif
+
 IPT_API void ipt_plan_destroy(ipt_plan *plan)
 {
     ipt__host_plan *host;
@@ -8966,17 +9115,20 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         return;
     host = plan->host;
     if (host) {
+#ifndef IPT_NO_HOST_STREAMING
         ipt_plan_destroy(host->pieces);
         ipt__host_close(plan);
         while (host->split_count)
             ipt_context_destroy(host->split[--host->split_count]);
         ipt__release(&plan->context->allocator, host->split);
+#endif
         IPT_LOCK_DESTROY(&host->lock);
         ipt__release(&plan->context->allocator, host);
     }
     ipt__plan_free(plan);
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* Completes a plan: writes its description, or destroys the plan after a failure. */
 static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
 {
@@ -8988,20 +9140,25 @@ static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
     }
     return result;
 }
+#endif
 
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
     size_t bytes;
+#ifndef IPT_NO_HOST_STREAMING
     int i;
+#endif
     if (!plan)
         return 0;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
+#ifndef IPT_NO_HOST_STREAMING
     for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
         const ipt_plan *const piece = plan->host->staging.shares[0].plans[i];
         bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
     }
+#endif
     return bytes;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9033,6 +9190,7 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
         run->cancelled = 1;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* ---- threads ---- */
 
 /* One job of a thread. */
@@ -9332,6 +9490,8 @@ static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int d
 #endif
     return ipt__host_transfer(part, run->data, download, wait_count, wait, event);
 }
+#endif
+#ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/parts                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9450,6 +9610,8 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 
 /* ---- stages by parts: Sung et al., PPoPP 2014, section 6 ---- */
 
+#ifndef IPT_NO_PAPERS
+
 /* The smallest instance count of stages [first, end), which divides the other counts. 0 if the stages cannot be cut. */
 static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 {
@@ -9567,13 +9729,15 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     return result;
 }
 
-/* ---- executing ---- */
+#endif
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/open                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Host matrices: parts, their plans and buffers. */
 
+#ifndef IPT_NO_HOST_STREAMING
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
@@ -9775,6 +9939,7 @@ static void ipt__host_take_slots(ipt__host *host)
     (void)host;
 #endif
 }
+#endif
 
 /* ---- pinned memory ---- */
 
@@ -9834,6 +9999,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
         ipt__pinned_free(context, found);
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* True if the whole matrix lies in memory from ipt_host_alloc. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
@@ -9846,6 +10012,8 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
     IPT_LOCK_RELEASE(&context->lock);
     return found;
 }
+#endif
+#ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/cut                                                                                                         */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10645,7 +10813,7 @@ static int ipt__cut_obeys(const ipt_plan *plan)
 
 /* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
  * plans are made again with the least workspace. */
-static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     ipt_plan **const plans = plan->host->staging.shares[0].plans;
     ipt_result result = ipt__cut_make_plans(plan, workspace, host);
@@ -10707,7 +10875,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 }
 
 /* Makes the plans, buffer and queues of a plan that streams matrices through `limit` bytes of device memory. */
-static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
+static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *share;
@@ -10998,7 +11166,7 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
-static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
+static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
@@ -11065,6 +11233,7 @@ static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc 
 {
     return ipt__host_plan_make_as(context, desc, owner, 0, plan);
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/execute                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -11157,8 +11326,12 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =
         plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+#ifdef IPT_NO_HOST_STREAMING
+    const int cuts = 0;
+#else
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+#endif
     *scheme = desc->host;
     if (plan->host->split_count || plan->host->cut.chunk_bytes)
         *scheme = IPT_HOST_OVERLAPPED;
@@ -11179,6 +11352,7 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     return IPT_SUCCESS;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
@@ -11195,8 +11369,10 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
         ipt__host_take_slots(&plan->host->staging);
     if (!result)
-        result = plan->host->cut.chunk_bytes    ? ipt__cut_run(run)
-                 : scheme == IPT_HOST_STAGES    ? ipt__host_run_stages(run, &plan->host->staging)
+        result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
+#ifndef IPT_NO_PAPERS
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host->staging)
+#endif
                  : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
                                                 : ipt__host_run_blocks(run, &plan->host->staging);
     ipt__host_finish(&plan->host->staging);
@@ -11256,6 +11432,13 @@ static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
     return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
+#else
+/* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
+static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+{
+    return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
+}
+#endif
 
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
@@ -11279,9 +11462,12 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.data = (char *)data;
     run.options = options ? options : &none;
     run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
-    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
+#ifdef IPT_NO_HOST_STREAMING
+    result = ipt__host_run_scheme(&run, scheme);
+#else
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
@@ -11293,6 +11479,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
         result = ipt__host_make_pieces(plan);
     if (!result && plan->host->pieces)
         result = ipt__host_run_pieces(&run);
+#endif
     IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(
@@ -12078,7 +12265,7 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     return result;
 }
 
-static ipt_result ipt__storage_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
 {
     plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
     return ipt__cut_open_storage(plan);
@@ -12105,11 +12292,36 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
                          (unsigned long)desc->max_host_memory);
 #endif
+#ifdef IPT_NO_HOST_STREAMING
+    {
+        ipt_result result = ipt__plan_make(context, desc, NULL, plan);
+        if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
+            ipt_plan_destroy(*plan);
+            *plan = NULL;
+        }
+        return result;
+    }
+#else
     return ipt__host_plan_make(context, desc, NULL, plan);
+#endif
 }
 
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan)
+#ifdef IPT_NO_HOST_STREAMING
+
+IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
+                                                   const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    (void)contexts, (void)count, (void)desc;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
+}
+
+#else
+
+IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
+                                                   const ipt_plan_desc *desc, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -12165,6 +12377,8 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     *plan = made;
     return result;
 }
+
+#endif
 
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
 {

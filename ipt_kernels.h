@@ -339,6 +339,7 @@
 
 /* The text of each kernel file without comments and indentation, and its FNV-1a hash. */
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_unit[] = {
     "\n#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)\n"
     "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined\"\n"
@@ -395,8 +396,10 @@ static const char *const ipt__text_unit[] = {
     "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_unit "dd8f2f4660f563d4"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_divide[] = {
     "\n\n\n\nuint ipt_divide32(uint n, uint magic, uint shift)\n"
     "{\n"
@@ -421,8 +424,10 @@ static const char *const ipt__text_divide[] = {
     "#endif\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_divide "d87bf3140a908a8f"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_slots[] = {
     "\n\n\n\nulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n"
     "ulong slot_units)\n"
@@ -437,8 +442,10 @@ static const char *const ipt__text_slots[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_slots "e115992ac27ccb88"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_sync[] = {
     "\n#ifndef IPT_MEMORY_MODEL\n"
     "#error \"IPT_MEMORY_MODEL must be defined\"\n"
@@ -500,8 +507,10 @@ static const char *const ipt__text_sync[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_sync "4ea001618d73e8ed"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_vectors[] = {
     "\n#ifndef IPT_MEMORY_MODEL\n"
     "#error \"IPT_MEMORY_MODEL must be defined\"\n"
@@ -574,8 +583,10 @@ static const char *const ipt__text_vectors[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_vectors "e555fdf5a079c514"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_rows[] = {
     "\n\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
     "{\n"
@@ -685,8 +696,10 @@ static const char *const ipt__text_rows[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_rows "7023249622a681db"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {
     "\n\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n"
     "#define IPT_IN_REGISTERS 1\n"
@@ -759,8 +772,10 @@ static const char *const ipt__text_registers[] = {
     "#endif\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_registers "b5fd021b65eae4e5"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_small_tiles[] = {
     "\n\n\n\n#if IPT_ELEMENT_UNITS == 1\n"
     "#define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0\n"
@@ -790,8 +805,10 @@ static const char *const ipt__text_small_tiles[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_small_tiles "afc269934f3897be"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tickets[] = {
     "\n\n#define IPT_CLOSED 0x80000000u\n"
     "enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };\n"
@@ -849,8 +866,10 @@ static const char *const ipt__text_tickets[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_tickets "5ef30a6440c2865f"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_columns[] = {
     "\n\n#if IPT_TALL && IPT_NARROW\n"
     "\n\nvoid ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n"
@@ -961,8 +980,10 @@ static const char *const ipt__text_columns[] = {
     "#endif\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_columns "e257b03fab780eea"
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_VECTORS) || !defined(IPT_CHAINS) ||          \\\n"
     "!defined(IPT_SUB_GROUP)\n"
@@ -1275,9 +1296,11 @@ static const char *const ipt__text_chains[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_chains "3441b0fbfc145ff2"
 #define IPT_chains_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_copy[] = {
     "\n\n\n\n\n\n#if !defined(IPT_LANES)\n"
     "#error \"IPT_LANES must be defined\"\n"
@@ -1303,9 +1326,11 @@ static const char *const ipt__text_copy[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_copy "38e6c05f1d1812bc"
 #define IPT_copy_PARTS(X) X(unit) X(divide) X(slots)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_flip[] = {
     "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n"
@@ -1336,9 +1361,11 @@ static const char *const ipt__text_flip[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_flip "b83209b4e910e95e"
 #define IPT_flip_PARTS(X) X(unit) X(divide)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_map[] = {
     "\n\n\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
@@ -1351,9 +1378,11 @@ static const char *const ipt__text_map[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_map "d32f89fd44953464"
 #define IPT_map_PARTS(X) X(unit)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_out_of_place[] = {
     "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
@@ -1385,9 +1414,11 @@ static const char *const ipt__text_out_of_place[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_out_of_place "6b05840976704918"
 #define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pack[] = {
     "\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
@@ -1465,9 +1496,11 @@ static const char *const ipt__text_pack[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_pack "11a509ef67b30bb1"
 #define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_panel[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
     "!defined(IPT_INDEX_BITS)\n"
@@ -1938,9 +1971,11 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_panel "233db3801abf4487"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_shuffle[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
     "!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n"
@@ -2069,9 +2104,11 @@ static const char *const ipt__text_shuffle[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_shuffle "af094ac44ec588c9"
 #define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_swap[] = {
     "\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n"
@@ -2198,9 +2235,11 @@ static const char *const ipt__text_swap[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_swap "c6a03df493b19fd7"
 #define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(registers) X(small_tiles)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tile[] = {
     "\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n"
@@ -2258,9 +2297,11 @@ static const char *const ipt__text_tile[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_tile "380c5985d54e8398"
 #define IPT_tile_PARTS(X) X(unit) X(divide)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_transpose[] = {
     "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n"
@@ -2310,10 +2351,12 @@ static const char *const ipt__text_transpose[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_transpose "e654f06c07a2013a"
 #define IPT_transpose_PARTS(X) X(unit) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pttwac_010[] = {
     "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
     "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n"
@@ -2374,11 +2417,13 @@ static const char *const ipt__text_pttwac_010[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_pttwac_010 "057b6f5806575750"
 #define IPT_pttwac_010_PARTS(X) X(unit) X(divide)
 #endif
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_p_ipt[] = {
     "\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n"
     "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n"
@@ -2413,11 +2458,13 @@ static const char *const ipt__text_p_ipt[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_p_ipt "7da1a91ea89196d5"
 #define IPT_p_ipt_PARTS(X) X(unit) X(divide) X(slots)
 #endif
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pad[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
     "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n"
@@ -2483,6 +2530,7 @@ static const char *const ipt__text_pad[] = {
     "}\n"
     "",
     NULL};
+#endif
 #define IPT__HASH_pad "e8dd624707009b58"
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif

@@ -327,7 +327,7 @@ static void embed_text(const char *path)
     /* A folder of that name holds what embedders may leave out. */
     if (strstr(path, "/seeds/"))
         fputs("\n#ifndef IPT_NO_PAPERS", stdout);
-    printf("\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
+    printf("\n#ifndef IPT_NO_KERNEL_SOURCE\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
     while (read_line(file, path, line)) {
         const char *c;
         take_include(path, line, includes, sizeof includes);
@@ -344,7 +344,7 @@ static void embed_text(const char *path)
             fputs("\"\n    \"", stdout); /* adjacent literals are one */
     }
     fclose(file);
-    printf("\",\n    NULL};\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
+    printf("\",\n    NULL};\n#endif\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
     if (check.count || check.depth)
         refuse_line(&check, "an #if or a brace is open at the end");
     if (!strstr(path, "/parts/"))

@@ -9,11 +9,36 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
                          (unsigned long)desc->max_host_memory);
 #endif
+#ifdef IPT_NO_HOST_STREAMING
+    {
+        ipt_result result = ipt__plan_make(context, desc, NULL, plan);
+        if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
+            ipt_plan_destroy(*plan);
+            *plan = NULL;
+        }
+        return result;
+    }
+#else
     return ipt__host_plan_make(context, desc, NULL, plan);
+#endif
 }
 
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan)
+#ifdef IPT_NO_HOST_STREAMING
+
+IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
+                                                   const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    (void)contexts, (void)count, (void)desc;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
+}
+
+#else
+
+IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
+                                                   const ipt_plan_desc *desc, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -69,6 +94,8 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     *plan = made;
     return result;
 }
+
+#endif
 
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
 {

@@ -4,7 +4,11 @@
 #define IPT_H_INCLUDED
 
 #include "interface/manual.h"
-#include "interface/interface.h"
+#include "interface/names.h"
+#include "interface/core.h"
+#include "interface/host.h"
+#include "interface/programs.h"
+#include "interface/papers.h"
 
 #endif /* IPT_H_INCLUDED */
 
@@ -26,6 +30,7 @@
 #include "program/profile.h"
 #include "device/create.h"
 #include "program/program.h"
+#include "program/offline.h"
 #include "program/probe.h"
 #include "program/profile_write.h"
 #include "plan/problem.h"
@@ -52,13 +57,17 @@
 #include "plan/build.h"
 #include "host/lifetime.h"
 #include "host/transfer.h"
+#ifndef IPT_NO_HOST_STREAMING
 #include "host/parts.h"
+#endif
 #include "host/open.h"
+#ifndef IPT_NO_HOST_STREAMING
 #include "host/cut.h"
 #include "host/shuffle.h"
 #include "host/blocks.h"
 #include "host/device.h"
 #include "host/make.h"
+#endif
 #include "host/execute.h"
 #ifndef IPT_NO_STORAGE
 #include "host/steps.h"

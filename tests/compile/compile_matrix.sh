@@ -106,9 +106,31 @@ END
         job "$compiler" "$option" <<END
 $build $option $a $b -o program $libraries
 ./program
-if nm program | grep -i -e heuristic -e text_p_ipt -e text_pad; then exit 1; fi
+if nm program | grep -i -e heuristic -e text_p_ipt -e text_pad -e layout_sequence -e layout_convert -e ipt__variants; then exit 1; fi
 END
     done
+
+    # Without host matrices in parts, without profiles and entries, without kernel text; and with as little as possible.
+    job "$compiler" no host streaming <<END
+$build -DIPT_NO_HOST_STREAMING $a $b -o program $libraries
+./program
+if nm program | grep -e ipt__cut -e ipt__blocks -e ipt__host_lane -e ipt__host_close -e storage; then exit 1; fi
+END
+    job "$compiler" no offline <<END
+$build -DIPT_NO_OFFLINE $a $b -o program $libraries
+./program
+if nm program | grep -e profile_measure -e ipt__facts -e target_is_known -e program_at; then exit 1; fi
+END
+    job "$compiler" no kernel source <<END
+$build -DIPT_NO_KERNEL_SOURCE $a $b -o program $libraries
+./program
+if grep -q get_local_id program || nm program | grep fail_build; then exit 1; fi
+END
+    job "$compiler" nothing optional <<END
+$build -DIPT_NO_PAPERS -DIPT_NO_HOST_STREAMING -DIPT_NO_OFFLINE -DIPT_NO_WISDOM -DIPT_NO_DISK_CACHE -DIPT_NO_THREADS \\
+    -DIPT_NO_KERNEL_SOURCE $a $b -o program $libraries
+./program
+END
 
     # Without storages, without wisdom.
     job "$compiler" no storage <<END

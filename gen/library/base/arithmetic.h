@@ -75,6 +75,7 @@ static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
     *magic = (cl_uint)wide;
 }
 
+#ifndef IPT_NO_PAPERS
 /* Returns the divisor of n in [2, n / 2] that is nearest to `wanted` by ratio. 0 if n is prime or less than 4. Factors
  * above 2^20 would take seconds to find: 0 if n has no smaller one. */
 static size_t ipt__divisor_near(size_t n, size_t wanted)
@@ -91,3 +92,4 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
         }
     return best;
 }
+#endif

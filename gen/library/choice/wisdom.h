@@ -103,7 +103,7 @@ static size_t ipt__wisdom_device(const ipt_context *context)
     return at ? (size_t)(at + 1 - context->device_text) : strlen(context->device_text);
 }
 
-IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
     ipt__text out = {NULL, 0, 0};
     const ipt__wisdom *next;
@@ -153,7 +153,7 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
            wisdom->expression <= 1;
 }
 
-IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
+IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
 {
     ipt__wisdom *list = NULL, **end = &list;
     const char *device, *next;
@@ -212,7 +212,7 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
     return result;
 }
 
-IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
+IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
 {
     size_t bytes = 0;
     char *text;
@@ -248,7 +248,7 @@ static int ipt__is_plain_file(const char *path)
 #endif
 }
 
-IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
+IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
     size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;

@@ -156,7 +156,7 @@ static cl_device_type ipt__device_type(ipt__questions *asked)
     return type;
 }
 
-IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
     cl_platform_id platforms[64];
     cl_uint platform_count = 0, i;
@@ -192,7 +192,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
     return *count ? IPT_SUCCESS : ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL platform of this machine has a device");
 }
 
-IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
+IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
     char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
     cl_platform_id platform;

@@ -79,7 +79,7 @@ static int ipt__cut_obeys(const ipt_plan *plan)
 
 /* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
  * plans are made again with the least workspace. */
-static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
     ipt_plan **const plans = plan->host->staging.shares[0].plans;
     ipt_result result = ipt__cut_make_plans(plan, workspace, host);
@@ -141,7 +141,7 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 }
 
 /* Makes the plans, buffer and queues of a plan that streams matrices through `limit` bytes of device memory. */
-static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
+static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *share;

@@ -86,8 +86,12 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =
         plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+#ifdef IPT_NO_HOST_STREAMING
+    const int cuts = 0;
+#else
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+#endif
     *scheme = desc->host;
     if (plan->host->split_count || plan->host->cut.chunk_bytes)
         *scheme = IPT_HOST_OVERLAPPED;
@@ -108,6 +112,7 @@ static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_h
     return IPT_SUCCESS;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
@@ -124,8 +129,10 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
         ipt__host_take_slots(&plan->host->staging);
     if (!result)
-        result = plan->host->cut.chunk_bytes    ? ipt__cut_run(run)
-                 : scheme == IPT_HOST_STAGES    ? ipt__host_run_stages(run, &plan->host->staging)
+        result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
+#ifndef IPT_NO_PAPERS
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host->staging)
+#endif
                  : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
                                                 : ipt__host_run_blocks(run, &plan->host->staging);
     ipt__host_finish(&plan->host->staging);
@@ -185,6 +192,13 @@ static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
     return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
+#else
+/* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
+static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+{
+    return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
+}
+#endif
 
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
@@ -208,9 +222,12 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.data = (char *)data;
     run.options = options ? options : &none;
     run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
-    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
+#ifdef IPT_NO_HOST_STREAMING
+    result = ipt__host_run_scheme(&run, scheme);
+#else
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
@@ -222,6 +239,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
         result = ipt__host_make_pieces(plan);
     if (!result && plan->host->pieces)
         result = ipt__host_run_pieces(&run);
+#endif
     IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(

@@ -10,6 +10,7 @@ static ipt_result ipt__host_plan_begin(ipt_plan *plan)
     return IPT_SUCCESS;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     ipt_result result = ipt__plan_new(context, desc, owner, plan);
@@ -103,6 +104,8 @@ static void ipt__host_close(ipt_plan *plan)
     memset(host, 0, sizeof *host);
 }
 
+#endif
+
 IPT_API void ipt_plan_destroy(ipt_plan *plan)
 {
     ipt__host_plan *host;
@@ -110,17 +113,20 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         return;
     host = plan->host;
     if (host) {
+#ifndef IPT_NO_HOST_STREAMING
         ipt_plan_destroy(host->pieces);
         ipt__host_close(plan);
         while (host->split_count)
             ipt_context_destroy(host->split[--host->split_count]);
         ipt__release(&plan->context->allocator, host->split);
+#endif
         IPT_LOCK_DESTROY(&host->lock);
         ipt__release(&plan->context->allocator, host);
     }
     ipt__plan_free(plan);
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* Completes a plan: writes its description, or destroys the plan after a failure. */
 static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
 {
@@ -132,19 +138,24 @@ static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
     }
     return result;
 }
+#endif
 
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
     size_t bytes;
+#ifndef IPT_NO_HOST_STREAMING
     int i;
+#endif
     if (!plan)
         return 0;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
+#ifndef IPT_NO_HOST_STREAMING
     for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
         const ipt_plan *const piece = plan->host->staging.shares[0].plans[i];
         bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
     }
+#endif
     return bytes;
 }

@@ -83,7 +83,7 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
-static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
+static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;

@@ -1,5 +1,6 @@
 /* Host matrices: parts, their plans and buffers. */
 
+#ifndef IPT_NO_HOST_STREAMING
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
@@ -201,6 +202,7 @@ static void ipt__host_take_slots(ipt__host *host)
     (void)host;
 #endif
 }
+#endif
 
 /* ---- pinned memory ---- */
 
@@ -260,6 +262,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
         ipt__pinned_free(context, found);
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* True if the whole matrix lies in memory from ipt_host_alloc. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
@@ -272,3 +275,4 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
     IPT_LOCK_RELEASE(&context->lock);
     return found;
 }
+#endif

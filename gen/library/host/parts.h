@@ -112,6 +112,8 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 
 /* ---- stages by parts: Sung et al., PPoPP 2014, section 6 ---- */
 
+#ifndef IPT_NO_PAPERS
+
 /* The smallest instance count of stages [first, end), which divides the other counts. 0 if the stages cannot be cut. */
 static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 {
@@ -229,4 +231,4 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     return result;
 }
 
-/* ---- executing ---- */
+#endif

@@ -264,7 +264,7 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     return result;
 }
 
-static ipt_result ipt__storage_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
 {
     plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
     return ipt__cut_open_storage(plan);

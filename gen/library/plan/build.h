@@ -25,7 +25,7 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
 }
 
 /* Copies the desc's expression and compiles it alone. So a later build failure has another cause. */
-static ipt_result ipt__plan_take_expression(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES];
     ipt__params params;
@@ -204,8 +204,12 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
     if (!plan)
         return NULL;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
+#ifndef IPT_NO_KERNEL_SOURCE
     if (index < (size_t)plan->kernel_count)
         source = plan->kernels[index].program->source;
+#else
+    (void)index;
+#endif
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     return source;
 }

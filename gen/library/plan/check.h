@@ -1,5 +1,29 @@
 /* Checking descs. */
 
+#ifdef IPT_NO_PAPERS
+
+/* Refuses what only the papers' kernels and sequences can do. */
+static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
+{
+    const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
+                                     desc->sequence != IPT_SEQUENCE_SQUARE
+                                 ? "sequence"
+                             : desc->variant_010             ? "variant_010"
+                             : desc->variant_100             ? "variant_100"
+                             : desc->variant_pad             ? "variant_pad"
+                             : desc->from                    ? "from"
+                             : desc->to                      ? "to"
+                             : desc->flags & IPT_PAD         ? "flags with IPT_PAD"
+                             : desc->host == IPT_HOST_STAGES ? "host"
+                                                             : NULL;
+    if (name)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: ipt was compiled with IPT_NO_PAPERS, without what the papers do",
+                         name);
+    return IPT_SUCCESS;
+}
+
+#else
+
 /* Checks a forced kernel: it must exist, be compiled in, and belong to one of `families`. */
 static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsigned families)
 {
@@ -8,11 +32,6 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     if (variant != IPT_VARIANT_AUTO && !(families >> ipt__variants[variant].family & 1))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %s, which serves other stages", name,
                          ipt_variant_string(variant));
-#ifdef IPT_NO_PAPERS
-    if (variant != IPT_VARIANT_AUTO)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_PAPERS has left the seeds' kernels out", name,
-                         ipt_variant_string(variant));
-#endif
     return IPT_SUCCESS;
 }
 
@@ -106,14 +125,9 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
                          ipt_sequence_string(desc->sequence));
-#ifdef IPT_NO_PAPERS
-    if (desc->flags & IPT_PAD)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_PAPERS has left its kernels out");
-#endif
     return IPT_SUCCESS;
 }
 
-#ifndef IPT_NO_PAPERS
 /* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
 static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 {
@@ -194,8 +208,25 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
+#ifdef IPT_NO_HOST_STREAMING
+/* Refuses what needs a matrix in parts. */
+static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
+{
+    if (desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s: ipt was compiled with IPT_NO_HOST_STREAMING; auto, synchronous and shared remain",
+                         ipt_host_string(desc->host));
+    if (desc->max_device_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_device_memory is %lu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
+                         (unsigned long)desc->max_device_memory);
+    return IPT_SUCCESS;
+}
+#endif
+
 /* Checks a desc and completes it to a problem: padding, batch, stride, sizes, unit. */
-static ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given, ipt__problem *problem)
+static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given,
+                                              ipt__problem *problem)
 {
     ipt_plan_desc *const desc = &problem->desc;
     const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
@@ -224,11 +255,15 @@ static ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_de
     result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
+#ifndef IPT_NO_PAPERS
     if (!result && (desc->from || desc->to))
         ipt__plan_simplify_formats(desc);
-#ifndef IPT_NO_PAPERS
     if (!result && (desc->flags & IPT_PAD))
         result = ipt__problem_choose_padding(problem);
+#endif
+#ifdef IPT_NO_HOST_STREAMING
+    if (!result)
+        result = ipt__check_streaming(desc);
 #endif
     if (result)
         return result;

@@ -78,12 +78,14 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
             ipt__layout_finish(problem, layout, budget);
             return IPT_SUCCESS;
         }
+#ifndef IPT_NO_PAPERS
         if (desc->variant_010) {
             const ipt_result result =
                 ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
             ipt__layout_finish(problem, layout, budget);
             return result;
         }
+#endif
         ipt__stage_add_dense(problem, layout, budget, 1, desc->rows, desc->cols, 1);
         ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
@@ -104,7 +106,11 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
+#ifndef IPT_NO_PAPERS
         return ipt__layout_sequence(problem, layout, budget);
+#else
+        break;
+#endif
     }
     if (length)
         ipt__layout_of_length(problem, layout, length, budget);
@@ -112,6 +118,15 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
     return IPT_SUCCESS;
 }
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    return ipt__layout_choose_moves(problem, layout, budget);
+}
+
+#else
 
 /* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
@@ -145,6 +160,8 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
     ipt__layout_finish(problem, layout, budget);
     return IPT_SUCCESS;
 }
+
+#endif
 
 /* Pairs of elements that a FLIP stage exchanges per matrix. */
 static size_t ipt__flip_pairs(const ipt__stage *stage)

@@ -8,14 +8,15 @@ static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *st
 }
 
 /* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
-static void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage, const char *name)
+static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
+                                         const char *name)
 {
     ipt__text_add(out, "%s: %lu x (%lu x %lu of %lu bytes)", name, (unsigned long)stage->instances,
                   (unsigned long)stage->rows, (unsigned long)stage->cols, ipt__super_bytes(plan, stage));
 }
 
 /* Ends the line of a stage with what every kind may have. */
-static void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
     if (stage->variant)
         ipt__text_add(out, ", by %s", stage->variant->name);
@@ -27,21 +28,21 @@ static void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     ipt__text_add(out, "\n");
 }
 
-static void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n",
                   (unsigned long)stage->rows, (unsigned long)stage->cols);
 }
 
-static void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", (unsigned long)stage->rows,
                   (unsigned long)stage->length);
 }
 
-static void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
@@ -52,14 +53,14 @@ static void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "swap");
     ipt__text_add(out, ", pairs of tiles through local memory");
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "panels in waves");
     ipt__text_add(out, ", %lu panels of %lu matrices at once", (unsigned long)stage->instances_at_once,
@@ -67,7 +68,7 @@ static void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__chunks *const chunks = &stage->panel;
     ipt__describe_grid(out, plan, stage, "panels together");
@@ -83,7 +84,7 @@ static void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt_
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)",
                   (unsigned long)stage->instances, (unsigned long)stage->rows, (unsigned long)stage->cols,
@@ -103,7 +104,7 @@ static void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ip
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", (unsigned long)stage->rows, (unsigned long)stage->cols,
@@ -113,7 +114,7 @@ static void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "map: every element where it lies");
@@ -121,14 +122,14 @@ static void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__s
 }
 
 #ifndef IPT_NO_PAPERS
-static void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "cycles");
     ipt__text_add(out, ", where they lie");
     ipt__describe_end(out, stage);
 }
 
-static void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
     ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", (unsigned long)stage->rows,
@@ -148,7 +149,7 @@ static int ipt__nothing_moves(const ipt_plan *plan)
 }
 
 /* The description's first lines: the matrices and the stages. */
-static void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
+static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     int i;
@@ -165,7 +166,7 @@ static void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 }
 
 /* The last lines: the kernels and `workspace` bytes. */
-static void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
+static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
 {
     int i;
     for (i = 0; i < plan->kernel_count; ++i) {

@@ -70,34 +70,34 @@ static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__
     return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
 }
 
-static ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_transpose, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
 }
 
-static ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     if (stage->tile.pack_bytes)
         return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
@@ -109,7 +109,7 @@ static ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__para
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.tile = (cl_uint)stage->swap.side;
     params.local_bytes = (cl_uint)stage->swap.local_bytes;
@@ -119,7 +119,7 @@ static ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__para
     return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.index_bits = 32;
     params.tall = (cl_uint)stage->panel.tall;
@@ -130,7 +130,7 @@ static ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__par
 }
 
 /* Kernel chains, of sub-groups if the device's can be trusted. */
-static ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
     ipt_result result;
@@ -146,7 +146,7 @@ static ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__pa
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->word_kernel);
 }
 
-static ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt__limits *const limits = &plan->problem.limits;
     if (stage->shuffle.inner_rows) /* long super-elements, much computation per unit */
@@ -168,7 +168,7 @@ static ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__p
 }
 
 #ifndef IPT_NO_PAPERS
-static ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.group_size = (cl_uint)stage->lanes;
     params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
@@ -176,7 +176,7 @@ static ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pttwac_010, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.group_size = (cl_uint)(stage->lanes * stage->workers);
     params.lanes = (cl_uint)stage->lanes;
@@ -184,7 +184,7 @@ static ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__par
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
 }
 
-static ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.group_size = (cl_uint)plan->problem.limits.group_size;
     params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;

@@ -1,7 +1,7 @@
 /* Opening plans: kernels and workspace of a layout. */
 
 /* Builds the kernels and allocates the workspace of the plan's layout. */
-static ipt_result ipt__plan_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;

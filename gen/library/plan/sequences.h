@@ -1,5 +1,24 @@
 /* Layouts: forced sequences and formats. */
 
+/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
+static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
+{
+    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
+    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
+        return a->minimum_workspace < b->minimum_workspace;
+    return a_fits != b_fits ? a_fits : a->cost < b->cost;
+}
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
+{
+    (void)problem, (void)stage;
+    return IPT_SUCCESS;
+}
+
+#else
+
 /* The sequences of Gomez-Luna et al., TPDS 2016, section 5.1. Each stage exchanges two neighbouring factors: M, m, N, n
  * stand for M', m, N', n. A sequence turns (M', m, N', n) into (N', n, M', m). A stage with a "*" also transposes its
  * super-elements, the factors after the exchanged ones. */
@@ -196,15 +215,6 @@ static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout 
     return result;
 }
 
-/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
-static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
-{
-    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
-    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
-        return a->minimum_workspace < b->minimum_workspace;
-    return a_fits != b_fits ? a_fits : a->cost < b->cost;
-}
-
 /* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
 static void ipt__layout_search(const ipt__problem *problem, ipt__layout *best, int *found, const ipt__layout *so_far,
                                size_t budget, const size_t factors[4], const char *order, const char *to, int most)
@@ -250,3 +260,5 @@ static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *
     return found ? IPT_SUCCESS
                  : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
+
+#endif

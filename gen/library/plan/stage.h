@@ -61,10 +61,12 @@ typedef struct ipt__variant {
     ipt__family family;
     cl_uint lanes, bank_padding, registers, flag_layout, interleaved;
 } ipt__variant;
+#ifndef IPT_NO_PAPERS
 static const ipt__variant ipt__variants[] = {
 #define IPT__VARIANT_ROW(enumerator, name, family, lanes, padding, registers, layout, interleaved)                     \
     {name, IPT__FAMILY_##family, lanes, padding, registers, layout, interleaved},
     IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
+#endif
 
 /* The rows of a tile in local memory: see ipt_fetch_rows in parts/rows.cl. */
 typedef struct ipt__tile_layout {

@@ -54,13 +54,21 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 /* A file of a program's text. */
 typedef struct ipt__part {
     const char *file, *hash; /* its name, for build logs, and the hash of its text */
+#ifndef IPT_NO_KERNEL_SOURCE
     const char *const *text;
+#endif
 } ipt__part;
 
-#define IPT__PART(part) {"parts/" #part ".cl", IPT__HASH_##part, ipt__text_##part},
+#ifdef IPT_NO_KERNEL_SOURCE
+#define IPT__PART_TEXT(part)
+#else
+#define IPT__PART_TEXT(part) , ipt__text_##part
+#endif
+
+#define IPT__PART(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__PART_TEXT(part)},
 #define IPT__PARTS(kernel, memories, local, uses)                                                                      \
     static const ipt__part ipt__##kernel##_parts[] = {                                                                 \
-        IPT_##kernel##_PARTS(IPT__PART){#kernel ".cl", IPT__HASH_##kernel, ipt__text_##kernel}};
+        IPT_##kernel##_PARTS(IPT__PART){#kernel ".cl", IPT__HASH_##kernel IPT__PART_TEXT(kernel)}};
 IPT_KERNEL_LIST(IPT__PARTS)
 
 typedef struct ipt__kernel_info {
@@ -90,17 +98,34 @@ static const ipt__kernel_info ipt__kernels[] = {
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
+/* A row of IPT_PARAM_LIST. */
+typedef struct ipt__param {
+    char name[16], macro[20];
+    cl_uint minimum, maximum;
+    size_t offset; /* in ipt__params */
+} ipt__param;
+static const ipt__param ipt__param_rows[] = {
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
+    {#field, #macro, minimum, maximum, offsetof(ipt__params, field)},
+    IPT_PARAM_LIST(IPT__PARAM_ROW)};
+
+static cl_uint *ipt__param_at(const ipt__params *params, int index)
+{
+    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+}
+
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
  * is out of range. */
-static int ipt__params_reduce(ipt__params *params, unsigned uses)
+static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
 {
-    int good = 1;
-#define IPT__PARAM_REDUCE(field, macro, minimum, maximum, meaning)                                                     \
-    if (!(uses & IPT__USES_##field))                                                                                   \
-        params->field = 0;                                                                                             \
-    else if (params->field + 1 < (minimum) + 1u || params->field > (maximum))                                          \
-        good = 0;
-    IPT_PARAM_LIST(IPT__PARAM_REDUCE)
+    int good = 1, i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i) {
+        cl_uint *const value = ipt__param_at(params, i);
+        if (!(uses >> i & 1))
+            *value = 0;
+        else if (*value < ipt__param_rows[i].minimum || *value > ipt__param_rows[i].maximum)
+            good = 0;
+    }
     return good;
 }
 
@@ -117,7 +142,7 @@ typedef struct ipt__text {
     size_t capacity, length; /* length may exceed capacity: the size of the whole text */
 } ipt__text;
 
-IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char *format, ...)
 {
     int added;
     const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
@@ -129,43 +154,55 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
 }
 
 /* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
-static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
+static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
-#define IPT__PARAM_PRINT(field, macro, minimum, maximum, meaning)                                                      \
-    if (uses & IPT__USES_##field) {                                                                                    \
-        ipt__text_add(out, "%s%s=%u", space, #field, (unsigned)params->field);                                         \
-        space = " ";                                                                                                   \
-    }
-    IPT_PARAM_LIST(IPT__PARAM_PRINT)
+    int i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (uses >> i & 1) {
+            ipt__text_add(out, "%s%s=%u", space, ipt__param_rows[i].name, (unsigned)*ipt__param_at(params, i));
+            space = " ";
+        }
     if ((uses & IPT__USES_apply) && params->apply)
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* Adds the specialised text of one program: the kernel's file and the parts that it includes. So an edit of another
- * part leaves the program's key as it is. */
-static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+/* Adds the head of a program's text. It determines the text: it has the hash of the kernel's file and of the parts that
+ * it includes. So an edit of another part leaves the program's key as it is. */
+static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
-    const ipt__part *part, *const end = kernel->parts + kernel->part_count;
-    const char *const *line;
+    size_t part;
+    int i;
     ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
-    for (part = kernel->parts; part < end; ++part)
-        ipt__text_add(out, ", %s %s", part->file, part->hash);
+    for (part = 0; part < kernel->part_count; ++part)
+        ipt__text_add(out, ", %s %s", kernel->parts[part].file, kernel->parts[part].hash);
     ipt__text_add(out, ": ");
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
-#define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
-    if (kernel->uses & IPT__USES_##field)                                                                              \
-        ipt__text_add(out, "#define %s %u\n", #macro, (unsigned)params->field);
-    IPT_PARAM_LIST(IPT__PARAM_DEFINE)
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (kernel->uses >> i & 1)
+            ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
-    for (part = kernel->parts; part < end; ++part) {
-        ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
-        for (line = part->text; *line; ++line)
+}
+
+/* Adds the specialised text of one program. */
+static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+{
+#ifndef IPT_NO_KERNEL_SOURCE
+    const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const char *const *line;
+    size_t part;
+#endif
+    ipt__source_print_head(out, id, params);
+#ifndef IPT_NO_KERNEL_SOURCE
+    for (part = 0; part < kernel->part_count; ++part) {
+        ipt__text_add(out, "#line 1 \"%s\"\n", kernel->parts[part].file);
+        for (line = kernel->parts[part].text; *line; ++line)
             ipt__text_add(out, "%s", *line);
     }
+#endif
 }

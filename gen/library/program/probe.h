@@ -62,8 +62,8 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
 
 /* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
  * none works. */
-static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
-                                 size_t *resident)
+static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only,
+                                           ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
@@ -162,7 +162,7 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
 /* Tests a chains program: its sub-groups, then transpositions with short and with the longest pieces. A work-group has
  * more flags than its work-items read in one step. *lanes: the size of the sub-groups; 1 if they compute wrong results;
  * 0 if the program does not run. */
-static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
+static IPT__RARE ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
 {
     const ipt__params *const params = &program->params;
     const size_t local = params->group_size, global = 4 * local;
@@ -189,7 +189,7 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
 /* Sets the sub-group parameters of a chains program. Only the program itself shows the size of the device's sub-groups.
  * If the size is not the expected one, the program is built again for it. Work-groups replace sub-groups that fail to
  * build or compute wrong results. */
-static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
+static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
     size_t lanes = context->limits.lanes, found = 0;
