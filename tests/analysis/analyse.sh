@@ -51,7 +51,7 @@ tidy() { # log, file, options
 }
 tidy tidy.log ipt.h -- -x c $implementation
 for file in $(ls gen/tool/*.c | grep -v library.c) gen/embed.c tests/random/stress.c tests/oclgrind/walk.c; do
-    tidy tidy.log $file -- -std=c99 -I. -Itests/support
+    tidy tidy.log $file -- -std=c99 -I. "-I$PWD/tests/support"
 done
 
 # First POSIX, then Windows. Without given macros cppcheck would analyse a dozen combinations.

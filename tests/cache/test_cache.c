@@ -143,6 +143,7 @@ static DIR *counted_opendir(const char *folder)
 #include "ipt.h"
 #undef opendir
 #include "folders.h"
+#include "process.h"
 #include "test.h"
 
 static call_counts calls_since(call_counts before)
@@ -1704,7 +1705,7 @@ static void cache_stale_temporaries(void **state)
 
 static pid_t start_tool(void)
 {
-    const char *tool = getenv("IPT_TOOL") ? getenv("IPT_TOOL") : "build/ipt";
+    const char *tool = process_tool();
     const pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {

@@ -3,6 +3,7 @@
  * other process may work on the file meanwhile. Resident memory stays below --memory. */
 #define _GNU_SOURCE /* forkpty */
 #include "folders.h"
+#include "process.h"
 #include "test.h"
 
 #include <errno.h>
@@ -61,7 +62,7 @@ typedef struct run {
 /* Starts the tool with `transpose` and the words; its output goes to the log. */
 static run start(const char *const *words)
 {
-    const char *tool = getenv("IPT_TOOL"), *all[32] = {tool ? tool : "build/ipt", "transpose"};
+    const char *all[32] = {process_tool(), "transpose"};
     run its = {0};
     for (int i = 0; words[i]; ++i)
         all[2 + i] = words[i];
@@ -905,13 +906,13 @@ static void tool_files_progress(void **state)
     char text[TEXT_SIZE];
     size_t length = 0;
     int terminal;
-    const char *const tool = getenv("IPT_TOOL"), *const memory = memory_option(4 << 20);
+    const char *const tool = process_tool(), *const memory = memory_option(4 << 20);
     write_file(file_path, its.before, its.bytes);
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
     assert_true(child >= 0);
     if (child == 0) {
         alarm(RUN_SECONDS);
-        execl(tool ? tool : "build/ipt", "ipt", "transpose", its.raw, memory, file_path, NULL);
+        execl(tool, "ipt", "transpose", its.raw, memory, file_path, NULL);
         _exit(127);
     }
     for (;;) {

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "folders.h"
+#include "process.h"
 #include "skip.h"
 
 enum {
@@ -94,12 +95,6 @@ static void run_words(const char *output_path, const char *const *words)
     read_stream(errors, last.errors);
 }
 
-static const char *tool_path(void)
-{
-    const char *path = getenv("IPT_TOOL");
-    return path != NULL ? path : "build/ipt";
-}
-
 /* Runs a program and fails unless it exits with code. */
 #define run_program(code, ...)                                                                                         \
     do {                                                                                                               \
@@ -109,7 +104,7 @@ static const char *tool_path(void)
     } while (0)
 
 /* The same with the tool. */
-#define run_tool(code, ...) run_program(code, tool_path(), __VA_ARGS__)
+#define run_tool(code, ...) run_program(code, process_tool(), __VA_ARGS__)
 
 static void expect_code(int code, int line)
 {
@@ -350,7 +345,7 @@ static void test_numpy_moves(void **state)
     if (python == NULL)
         test_skip("no Python with NumPy");
     const char *path = write_script("moves.py", moves_script, sizeof moves_script / sizeof moves_script[0]);
-    const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
+    const char *const words[] = {python, "-B", path, process_tool(), directory, NULL};
     run_words(NULL, words);
     expect_code(0, __LINE__);
 }
@@ -416,7 +411,7 @@ static void tool_expression_types(void **state)
         test_skip("no Python with NumPy");
     }
     const char *path = write_script("expression_types.py", types_script, sizeof types_script / sizeof types_script[0]);
-    const char *const words[] = {python, "-B", path, tool_path(), directory, NULL};
+    const char *const words[] = {python, "-B", path, process_tool(), directory, NULL};
     run_words(NULL, words);
     expect_code(0, __LINE__);
 }
@@ -486,7 +481,7 @@ static void test_raw(void **state)
  */
 static void expect_refusal(const char *path, const char *raw, const char *expected, int line)
 {
-    const char *const words[] = {tool_path(), "transpose", path, raw == NULL ? NULL : "--raw", raw, NULL};
+    const char *const words[] = {process_tool(), "transpose", path, raw == NULL ? NULL : "--raw", raw, NULL};
     run_words(NULL, words);
     expect_code(1, line);
     assert_string_equal(last.output, "");
@@ -668,7 +663,7 @@ static void test_failing_writes(void **state)
     write_npy(path, 1, text, strlen(text), 16);
     const content before = read_content(path);
     next_file_limit = 4096;
-    const char *const words[] = {tool_path(), "transpose", path, NULL};
+    const char *const words[] = {process_tool(), "transpose", path, NULL};
     run_words(NULL, words);
     next_file_limit = 0;
     expect_code(1, __LINE__);
@@ -679,7 +674,7 @@ static void test_failing_writes(void **state)
     free(now.bytes);
     free(before.bytes);
     if (access("/dev/full", W_OK) == 0) {
-        const char *const version[] = {tool_path(), "--version", NULL};
+        const char *const version[] = {process_tool(), "--version", NULL};
         run_words("/dev/full", version);
         expect_code(1, __LINE__);
         expect_word(last.errors, "standard output");
@@ -764,7 +759,7 @@ static void test_usage_errors(void **state)
         {"plan", "3x4:4", "--csv", "a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *words[10] = {tool_path()};
+        const char *words[10] = {process_tool()};
         for (size_t j = 0; j < 8; j++) {
             words[j + 1] = cases[i][j];
         }
@@ -1101,8 +1096,8 @@ static void test_bench_blas(void **state)
     write_shapes("30 20\n7 109\n64 64\n");
     static const char *const sizes[] = {"4", "8"};
     for (size_t i = 0; i < 2; i++) {
-        const char *const words[] = {tool_path(), "bench",  "--shapes", in_directory("shapes"),      "--elem-size",
-                                     sizes[i],    "--blas", "--csv",    in_directory("results.csv"), NULL};
+        const char *const words[] = {process_tool(), "bench",  "--shapes", in_directory("shapes"),      "--elem-size",
+                                     sizes[i],       "--blas", "--csv",    in_directory("results.csv"), NULL};
         run_words(NULL, words);
         if (last.code == 1 && strstr(last.errors, "libopenblas0") != NULL) {
             assert_string_equal(last.output, "");
@@ -1366,7 +1361,7 @@ static void tool_profile_makes_the_same_plans(void **state)
             run_tool(0, options[j][0], shapes[i], options[j][1]);
             memcpy(edited, last.output, sizeof edited);
             expect_word(edited, "ipt_k_");
-            run_program(0, NO_DEVICES, tool_path(), options[j][0], shapes[i], options[j][1], "--profile", profile);
+            run_program(0, NO_DEVICES, process_tool(), options[j][0], shapes[i], options[j][1], "--profile", profile);
             assert_string_equal(last.output, edited);
             assert_string_equal(last.errors, "");
         }
@@ -1388,7 +1383,7 @@ static void expect_refused_line(const char *path, const char *what, size_t numbe
 static void expect_bad_profile(const char *text, size_t number)
 {
     const char *path = write_text("profile", text);
-    const char *const words[] = {tool_path(), "plan", "24x20:4", "--profile", path, NULL};
+    const char *const words[] = {process_tool(), "plan", "24x20:4", "--profile", path, NULL};
     expect_refused_line(path, "profile", number, words);
 }
 
@@ -1457,21 +1452,21 @@ static void tool_cache(void **state)
     assert_int_equal(mkdir(in_directory("base"), 0700), 0);
     assert_int_equal(mkdir(in_directory("driver"), 0700), 0);
 #define RUN_TOOL_IN(...) run_program(0, "env", "-u", "IPT_CACHE_DIR", home, base, pocl, __VA_ARGS__)
-    RUN_TOOL_IN(tool_path(), "plan", "24x20:4", "--cache", "");
-    RUN_TOOL_IN(variable, tool_path(), "plan", "24x20:4", "--cache", "");
-    RUN_TOOL_IN("IPT_CACHE_DIR=", tool_path(), "plan", "24x20:4");
-    RUN_TOOL_IN(tool_path(), "precompile", "24x20:4", "--embed", in_directory("header.h"));
-    RUN_TOOL_IN(variable, tool_path(), "precompile", "24x20:4", "--embed", in_directory("header.h"));
+    RUN_TOOL_IN(process_tool(), "plan", "24x20:4", "--cache", "");
+    RUN_TOOL_IN(variable, process_tool(), "plan", "24x20:4", "--cache", "");
+    RUN_TOOL_IN("IPT_CACHE_DIR=", process_tool(), "plan", "24x20:4");
+    RUN_TOOL_IN(process_tool(), "precompile", "24x20:4", "--embed", in_directory("header.h"));
+    RUN_TOOL_IN(variable, process_tool(), "precompile", "24x20:4", "--embed", in_directory("header.h"));
     assert_false(exists(in_directory("variable")) || exists(in_directory("base/ipt")) ||
                  exists(in_directory("home/.cache/ipt")));
-    RUN_TOOL_IN(variable, tool_path(), "plan", "24x20:4", "--cache", folder);
+    RUN_TOOL_IN(variable, process_tool(), "plan", "24x20:4", "--cache", folder);
     assert_true(count_programs(folder, &others) >= 1);
     assert_false(exists(in_directory("variable")) || exists(in_directory("base/ipt")) ||
                  exists(in_directory("home/.cache/ipt")));
-    RUN_TOOL_IN(variable, tool_path(), "plan", "24x20:4");
+    RUN_TOOL_IN(variable, process_tool(), "plan", "24x20:4");
     assert_true(count_programs(in_directory("variable"), &others) >= 1);
     assert_false(exists(in_directory("base/ipt")) || exists(in_directory("home/.cache/ipt")));
-    RUN_TOOL_IN(tool_path(), "plan", "24x20:4");
+    RUN_TOOL_IN(process_tool(), "plan", "24x20:4");
     assert_true(count_programs(in_directory("base/ipt"), &others) >= 1);
     assert_false(exists(in_directory("home/.cache/ipt")));
 #undef RUN_TOOL_IN
@@ -1485,7 +1480,7 @@ static void tool_cache(void **state)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char name[16];
         snprintf(name, sizeof name, "folder%zu", i);
-        const char *words[9] = {tool_path(), commands[i][0], "--cache", in_directory(name)};
+        const char *words[9] = {process_tool(), commands[i][0], "--cache", in_directory(name)};
         for (size_t j = 1; j < 4 && commands[i][j] != NULL; j++) {
             words[j + 3] = strcmp(commands[i][j], "raw") == 0 ? in_directory("raw") : commands[i][j];
         }
@@ -1502,7 +1497,7 @@ static void expect_complete(const char *folder, const char *wisdom)
     describe_folder(folder, before);
     for (size_t i = 0; i < SHAPE_COUNT; i++) {
         const char *const words[] = {
-            tool_path(), "plan", all_shapes[i], "--cache", folder, wisdom == NULL ? NULL : "--wisdom", wisdom, NULL};
+            process_tool(), "plan", all_shapes[i], "--cache", folder, wisdom == NULL ? NULL : "--wisdom", wisdom, NULL};
         run_words(NULL, words);
         expect_code(0, (int)i);
         describe_folder(folder, after);
@@ -1570,7 +1565,7 @@ static void tool_precompile_cache(void **state)
     const char *cache = in_directory("cache"), *folder = in_directory("folder");
     size_t others;
     snprintf(variable, sizeof variable, "IPT_CACHE_DIR=%s", cache);
-    run_program(0, "env", variable, tool_path(), "precompile", SHAPES, "-o", folder);
+    run_program(0, "env", variable, process_tool(), "precompile", SHAPES, "-o", folder);
     assert_false(exists(cache));
     run_tool(0, "precompile", SHAPES, "-o", folder, "--cache", cache);
     listing list = list_folder(cache);
@@ -1808,7 +1803,7 @@ static void tool_precompile_full_disk(void **state)
         }
         header = in_directory("kernels.h");
         next_file_limit = (rlim_t)status.st_size - 1; /* nothing that is written before is half as large */
-        run_program(1, FULL_DISK, tool_path(), "precompile", SHAPES, "--cache", in_directory("cache"), "--embed",
+        run_program(1, FULL_DISK, process_tool(), "precompile", SHAPES, "--cache", in_directory("cache"), "--embed",
                     header);
         next_file_limit = 0;
         expect_one_line(without_signal(last.errors));
@@ -1822,7 +1817,7 @@ static void tool_precompile_full_disk(void **state)
         }
     }
     next_file_limit = largest - 1; /* the driver writes less when it takes the programs from the cache */
-    run_program(1, FULL_DISK, tool_path(), "precompile", SHAPES, "--cache", in_directory("cache"), "-o",
+    run_program(1, FULL_DISK, process_tool(), "precompile", SHAPES, "--cache", in_directory("cache"), "-o",
                 in_directory("folder"), "--embed", in_directory("kernels.h"));
     next_file_limit = 0;
     expect_one_line(without_signal(last.errors));
@@ -1954,8 +1949,9 @@ static void tool_precompile_targets(void **state)
         const char *profile = i == 0 ? h200 : own, *device = i == 0 ? "\ndevice NVIDIA H200\n" : own_device;
         const char *folder = in_directory(targets[i]), *header = in_directory("kernels.h");
         char text[PATH_SIZE * 4];
-        const char *const words[] = {NO_DEVICES, tool_path(), "precompile", "24x20:4", "37x23:4", "--profile", profile,
-                                     "--target", targets[i],  "-o",         folder,    "--embed", header,      NULL};
+        const char *const words[] = {NO_DEVICES,  process_tool(), "precompile", "24x20:4",  "37x23:4",
+                                     "--profile", profile,        "--target",   targets[i], "-o",
+                                     folder,      "--embed",      header,       NULL};
         run_words(NULL, words);
         if (lacks_compiler(targets[i])) {
             assert_false(exists(folder) || exists(header));
@@ -2001,7 +1997,7 @@ static void tool_without_linker(void **state)
     enum { ROWS = 60, COLS = 70 };
     static unsigned char before[ROWS * COLS * 4];
     char path[PATH_SIZE * 2], file[PATH_SIZE], programs[PATH_SIZE + 32], own[PATH_SIZE + 32];
-    assert_non_null(realpath(tool_path(), path));
+    assert_non_null(realpath(process_tool(), path));
     for (size_t i = 0; i < sizeof before; i++)
         before[i] = (unsigned char)(i * 167 >> 4);
     snprintf(file, sizeof file, "%s", in_directory("m.raw"));
@@ -2026,7 +2022,7 @@ static void tool_precompile_without_clang(void **state)
     (void)state;
     const char *header = write_text("kernels.h", "old\n");
     char path[PATH_SIZE * 2];
-    assert_non_null(realpath(tool_path(), path));
+    assert_non_null(realpath(process_tool(), path));
     run_program(1, "env", "PATH=/nonexistent", "IPT_LLVM=17", path, "precompile", "24x20:4", "--target", "bitcode",
                 "-o", in_directory("folder"), "--embed", header);
     expect_one_line(last.errors);
@@ -2156,7 +2152,7 @@ static void tool_tune_failures(void **state)
     assert_int_equal(rename(path, more), 0);
     write_text("wisdom", "old\n");
     next_file_limit = (rlim_t)status.st_size - 10; /* without a program, since the driver could not make one */
-    run_program(1, FULL_DISK, tool_path(), "tune", "5x1:4", "--wisdom", more, "-o", path);
+    run_program(1, FULL_DISK, process_tool(), "tune", "5x1:4", "--wisdom", more, "-o", path);
     next_file_limit = 0;
     /* The limit is the message's, too, which fits if a plan was measured; a line about the signal takes the room. */
     if (lines > 0 && without_signal(last.errors) == last.errors) {
@@ -2185,7 +2181,7 @@ static void tool_tune_failures(void **state)
     expect_content(path, "old\n");
     expect_files("more", "shapes", "wisdom");
     if (access("/dev/full", W_OK) == 0) {
-        const char *const words[] = {tool_path(), "tune", OTHER, NULL};
+        const char *const words[] = {process_tool(), "tune", OTHER, NULL};
         run_words("/dev/full", words);
         expect_code(1, __LINE__);
         expect_word(last.errors, "standard output");
@@ -2227,7 +2223,7 @@ static void tool_wisdom_refused(void **state)
     memcpy(kept, last.output, sizeof kept);
     size_t lines = count_words(kept, "\n");
     const char *path = in_directory("wisdom");
-    const char *const words[] = {tool_path(), "plan", "24x20:4", "--wisdom", path, NULL};
+    const char *const words[] = {process_tool(), "plan", "24x20:4", "--wisdom", path, NULL};
     for (size_t i = 0; i < lines; i++) {
         replace_line(kept, i, "nonsense", edited);
         write_content(path, edited, strlen(edited));
@@ -2255,11 +2251,11 @@ static void tool_wisdom_refused(void **state)
     /* Every command that takes it. */
     write_content(in_directory("raw"), zeros, sizeof zeros);
     const char *const others[][9] = {
-        {tool_path(), "source", "24x20:4", "--wisdom", path},
-        {tool_path(), "bench", "24x20:4", "--wisdom", path},
-        {tool_path(), "transpose", "--raw=24x20:4", in_directory("raw"), "--wisdom", path},
-        {tool_path(), "precompile", "24x20:4", "--wisdom", path, "-o", in_directory("folder")},
-        {tool_path(), "tune", "24x20:4", "--wisdom", path},
+        {process_tool(), "source", "24x20:4", "--wisdom", path},
+        {process_tool(), "bench", "24x20:4", "--wisdom", path},
+        {process_tool(), "transpose", "--raw=24x20:4", in_directory("raw"), "--wisdom", path},
+        {process_tool(), "precompile", "24x20:4", "--wisdom", path, "-o", in_directory("folder")},
+        {process_tool(), "tune", "24x20:4", "--wisdom", path},
     };
     write_text("wisdom", "nonsense\n");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -2280,7 +2276,7 @@ static void tool_startup(void **state)
     char folder[PATH_SIZE * 2 + 20];
     assert_int_equal(mkdir(in_directory("temporary"), 0700), 0);
     snprintf(folder, sizeof folder, "TMPDIR=%s", in_directory("temporary"));
-    run_program(0, "env", folder, tool_path(), "bench", "24x20:4", "--startup", "--rounds", "1", "--csv",
+    run_program(0, "env", folder, process_tool(), "bench", "24x20:4", "--startup", "--rounds", "1", "--csv",
                 in_directory("results.csv"));
     assert_string_equal(last.errors, "");
     assert_int_equal(list_folder(in_directory("temporary")).count, 0);
@@ -2314,19 +2310,19 @@ static void tool_startup_failures(void **state)
     (void)state;
     char folder[PATH_SIZE * 2 + 20];
     snprintf(folder, sizeof folder, "TMPDIR=%s", directory);
-    run_program(1, "env", folder, tool_path(), "bench", "24x20:4", "--startup", "--device", "nosuchdevice");
+    run_program(1, "env", folder, process_tool(), "bench", "24x20:4", "--startup", "--device", "nosuchdevice");
     expect_one_line(last.errors); /* what a step has said */
     expect_word(last.errors, "nosuchdevice");
-    run_program(1, "env", "TMPDIR=/nonexistent", tool_path(), "bench", "24x20:4", "--startup");
+    run_program(1, "env", "TMPDIR=/nonexistent", process_tool(), "bench", "24x20:4", "--startup");
     expect_one_line(last.errors);
     expect_word(last.errors, "/nonexistent/");
-    run_program(1, "env", folder, tool_path(), "bench", "24x20:4", "--startup", "--csv", in_directory("none/x.csv"));
+    run_program(1, "env", folder, process_tool(), "bench", "24x20:4", "--startup", "--csv", in_directory("none/x.csv"));
     expect_word(last.errors, "none/x.csv: No such file");
     /* Stopped on the way. */
     static const char *const signals[] = {"INT", "TERM"};
     for (size_t i = 0; i < 2; i++) {
-        const char *const words[] = {"env", folder,      "timeout", "--foreground", "-s",        signals[i],
-                                     "0.4", tool_path(), "bench",   "24x20:4",      "--startup", NULL};
+        const char *const words[] = {"env", folder,         "timeout", "--foreground", "-s",        signals[i],
+                                     "0.4", process_tool(), "bench",   "24x20:4",      "--startup", NULL};
         run_words(NULL, words);
         expect_code(124, __LINE__);
         assert_int_equal(list_folder(directory).count, 0);
@@ -2360,7 +2356,7 @@ static void tool_messages(void **state)
         {1, {"transpose", name}, "File name too long", "nosuch"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *words[8] = {tool_path()};
+        const char *words[8] = {process_tool()};
         memcpy(words + 1, cases[i].words, sizeof cases[i].words);
         run_words(NULL, words);
         expect_code(cases[i].code, (int)i);
@@ -2463,7 +2459,7 @@ static void expect_file_safe(unsigned closed)
         const char *path = in_directory("matrix.npy");
         const size_t offset = write_npy(path, 1, text, strlen(text), SIZE);
         const content before = read_content(path);
-        const char *const words[] = {tool_path(), "transpose", path, printing[i][0], printing[i][1], NULL};
+        const char *const words[] = {process_tool(), "transpose", path, printing[i][0], printing[i][1], NULL};
         run_words(NULL, words);
         const bool prints = i == 0 || i == 2;
         expect_code(prints ? code_of_output : 0, (int)(i * 10 + closed));
@@ -2477,7 +2473,7 @@ static void expect_file_safe(unsigned closed)
         const char *path = in_directory("matrix.npy");
         write_npy(path, 1, text, strlen(text), SIZE);
         const content before = read_content(path);
-        const char *const words[] = {tool_path(), "transpose", path, refused[i][0], refused[i][1], NULL};
+        const char *const words[] = {process_tool(), "transpose", path, refused[i][0], refused[i][1], NULL};
         run_words(NULL, words);
         assert_true(last.code == 1 || last.code == 2);
         const content now = read_content(path);
@@ -2515,7 +2511,7 @@ static void tool_closed_streams(void **state)
         expect_file_safe(closed);
         expect_no_message_in_files(__LINE__);
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            const char *words[10] = {tool_path()};
+            const char *words[10] = {process_tool()};
             for (size_t j = 0; j < 8 && cases[i].words[j] != NULL; j++) {
                 const char *word = cases[i].words[j];
                 words[j + 1] = word[0] == '@' ? in_directory(word + 1) : word;
@@ -2620,7 +2616,7 @@ static void tool_usage_errors(void **state)
         {{"bench", "2x2:4", "--startup", "--csv", "@c"}, "has no 50 other shapes"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *words[WORDS + 2] = {tool_path()};
+        const char *words[WORDS + 2] = {process_tool()};
         for (size_t j = 0; j < WORDS && cases[i].words[j] != NULL; j++) {
             const char *word = cases[i].words[j];
             words[j + 1] = word[0] == '@' ? in_directory(word + 1) : word;
