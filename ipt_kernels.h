@@ -2534,4 +2534,6 @@ static const char *const ipt__text_pad[] = {
 #define IPT__HASH_pad "e8dd624707009b58"
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
+
+#define IPT_PART_LIST(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(tickets) X(columns)
 /* clang-format on */

@@ -372,6 +372,10 @@ int main(int count, char **arguments)
         puts("\n/* The text of each kernel file without comments and indentation, and its FNV-1a hash. */");
         for (i = 3; i < count; ++i)
             embed_text(arguments[i]);
+        fputs("\n#define IPT_PART_LIST(X)", stdout);
+        for (i = 0; i < part_name_count; ++i)
+            printf(" X(%s)", part_names[i]);
+        putchar('\n');
         puts("/* clang-format on */");
     } else if (count == 4 && !strcmp(arguments[1], "single")) {
         copy_file(arguments[2], "#include \"ipt_kernels.h\"\n", arguments[3]);

@@ -51,32 +51,34 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
 #define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
 
-/* A file of a program's text. */
-typedef struct ipt__part {
-    const char *file, *hash; /* its name, for build logs, and the hash of its text */
-#ifndef IPT_NO_KERNEL_SOURCE
-    const char *const *text;
+#ifdef IPT_NO_KERNEL_SOURCE
+#define IPT__TEXT_FIELD
+#define IPT__TEXT(file)
+#else
+#define IPT__TEXT_FIELD const char *const *text;
+#define IPT__TEXT(file) , ipt__text_##file
 #endif
+
+/* A part of programs' texts: its file, for build logs, and the hash of its text. */
+typedef struct ipt__part {
+    const char *file, *hash;
+    IPT__TEXT_FIELD
 } ipt__part;
 
-#ifdef IPT_NO_KERNEL_SOURCE
-#define IPT__PART_TEXT(part)
-#else
-#define IPT__PART_TEXT(part) , ipt__text_##part
-#endif
-
-#define IPT__PART(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__PART_TEXT(part)},
-#define IPT__PARTS(kernel, memories, local, uses)                                                                      \
-    static const ipt__part ipt__##kernel##_parts[] = {                                                                 \
-        IPT_##kernel##_PARTS(IPT__PART){#kernel ".cl", IPT__HASH_##kernel IPT__PART_TEXT(kernel)}};
-IPT_KERNEL_LIST(IPT__PARTS)
+enum {
+#define IPT__PART_INDEX(part) IPT__PART_##part,
+    IPT_PART_LIST(IPT__PART_INDEX) IPT__PART_COUNT
+};
+static const ipt__part ipt__parts[] = {
+#define IPT__PART_ROW(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__TEXT(part)},
+    IPT_PART_LIST(IPT__PART_ROW)};
+#define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
-    const char *name; /* of the OpenCL kernel */
-    const char *file;
-    const char *arguments;  /* their list as OpenCL C */
-    const ipt__part *parts; /* the last one is the kernel's own file */
-    size_t part_count;
+    const char *name;      /* of the OpenCL kernel */
+    ipt__part own;         /* its own file */
+    unsigned parts;        /* bits of those that the file includes */
+    const char *arguments; /* their list as OpenCL C */
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     cl_uint memories; /* number of buffers before the arguments */
@@ -87,10 +89,9 @@ typedef struct ipt__kernel_info {
 static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
-     #kernel ".cl",                                                                                                    \
+     {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(kernel)},                                                            \
+     0 IPT_##kernel##_PARTS(IPT__PART_BIT),                                                                            \
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
-     ipt__##kernel##_parts,                                                                                            \
-     sizeof ipt__##kernel##_parts / sizeof *ipt__##kernel##_parts,                                                     \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      memories,                                                                                                         \
@@ -172,12 +173,12 @@ static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *param
 static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
-    size_t part;
     int i;
     ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
-    for (part = 0; part < kernel->part_count; ++part)
-        ipt__text_add(out, ", %s %s", kernel->parts[part].file, kernel->parts[part].hash);
-    ipt__text_add(out, ": ");
+    for (i = 0; i < IPT__PART_COUNT; ++i)
+        if (kernel->parts >> i & 1)
+            ipt__text_add(out, ", %s %s", ipt__parts[i].file, ipt__parts[i].hash);
+    ipt__text_add(out, ", %s %s: ", kernel->own.file, kernel->own.hash);
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
     for (i = 0; i < IPT__PARAM_COUNT; ++i)
@@ -189,20 +190,27 @@ static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, 
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
 }
 
+#ifndef IPT_NO_KERNEL_SOURCE
+static void ipt__part_print(ipt__text *out, const ipt__part *part)
+{
+    const char *const *line;
+    ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
+    for (line = part->text; *line; ++line)
+        ipt__text_add(out, "%s", *line);
+}
+#endif
+
 /* Adds the specialised text of one program. */
 static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
 #ifndef IPT_NO_KERNEL_SOURCE
-    const ipt__kernel_info *const kernel = &ipt__kernels[id];
-    const char *const *line;
-    size_t part;
+    int i;
 #endif
     ipt__source_print_head(out, id, params);
 #ifndef IPT_NO_KERNEL_SOURCE
-    for (part = 0; part < kernel->part_count; ++part) {
-        ipt__text_add(out, "#line 1 \"%s\"\n", kernel->parts[part].file);
-        for (line = kernel->parts[part].text; *line; ++line)
-            ipt__text_add(out, "%s", *line);
-    }
+    for (i = 0; i < IPT__PART_COUNT; ++i)
+        if (ipt__kernels[id].parts >> i & 1)
+            ipt__part_print(out, &ipt__parts[i]);
+    ipt__part_print(out, &ipt__kernels[id].own);
 #endif
 }

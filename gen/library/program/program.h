@@ -19,7 +19,7 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
                                                                                               : IPT_ERROR_BUILD,
                   "clBuildProgram failed with %s (%d) on %s: %s", ipt__cl_error(error), (int)error,
-                  ipt__kernels[id].file, log ? log : "no log");
+                  ipt__kernels[id].own.file, log ? log : "no log");
     ipt__release(&context->allocator, log);
     return result;
 }
