@@ -414,7 +414,7 @@ static void offline_refuses_undefined_functions(void **state)
     /* Built-ins that libclc does not have, one of them of a later standard. */
     expect_refusal("ptx:sm_80", "__kernel void tells(__global uint *words)\n{\n    printf(\"%u\", words[0]);\n}\n",
                    "-cl-std=CL1.2", "the source calls printf");
-    expect_refusal("ptx:sm_80", kernel_text(IPT__KERNEL_swap, 3), "-cl-std=CL3.0", "the source calls _Z2");
+    expect_refusal("ptx:sm_80", kernel_text(IPT__KERNEL_panel, 3), "-cl-std=CL3.0", "the source calls _Z2");
 }
 
 static void offline_refuses_ptx_without_kernels(void **state)
