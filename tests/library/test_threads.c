@@ -465,7 +465,8 @@ static void *build_another(void *user)
 static void threads_destroy_while_building(void **state)
 {
     build its = {.waits = 0};
-    const ipt_context_desc context_desc = {.cache_dir = "", .logger = {hold_the_build, &its}};
+    const ipt_context_desc context_desc = {
+        .device = fake_device_id(FAKE_CPU), .cache_dir = "", .logger = {hold_the_build, &its}};
     const ipt_plan_desc desc = {.rows = 50, .cols = 30, .elem_size = 4};
     ipt_plan *plan;
     pthread_t thread;

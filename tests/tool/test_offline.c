@@ -197,6 +197,7 @@ static const char *kernel_text(ipt__kernel_id id, cl_uint model)
     memset(&params, 0, sizeof params);
 #define OFFLINE_LEAST(name, macro, minimum, maximum, meaning) params.name = minimum;
     IPT_PARAM_LIST(OFFLINE_LEAST)
+    params.expression = params.expression_type = "";
     params.unit_bytes = 4;
     params.element_units = 1;
     params.group_size = 32;
