@@ -6,14 +6,15 @@ PYTHON = /usr/bin/python3
 LDLIBS = -lOpenCL -lpthread
 B = build
 
-KERNELS = common chains copy flip map out_of_place pack panel shuffle swap tile transpose
+KERNEL_PARTS = unit divide slots sync vectors rows registers small_tiles tickets columns
+KERNELS = chains copy flip map out_of_place pack panel shuffle swap tile transpose
 SEED_KERNELS = pttwac_010 p_ipt pad
-KERNEL_FILES = $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
+KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
-TESTS = test main test_maths test_heuristics test_seeds test_shapes test_moves test_sequences test_execution test_bad_input test_host test_plan \
-        test_faults test_told test_device_classes test_stress test_host_matrices test_blocks fake_cl test_refusals test_out_of_place test_trust \
-        test_misuse test_threads test_limits test_cut test_workspace test_cache test_wisdom test_offline test_files test_tool
+# The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
+TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
+TEST_SUPPORT = main test expect folders process fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
 TOOL = main arguments options messages setup show shape shape_list draft programs matrix_file stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
@@ -23,57 +24,86 @@ TOOL_HEADERS = $(wildcard gen/tool/*.h)
 TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
 BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text.o
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
-SINGLE = test main test_host test_shapes test_seeds test_cut test_cache
+SINGLE_SOURCES = $(wildcard $(SINGLE:%=tests/*/test_%.c)) $(SINGLE_SUPPORT:%=tests/support/%.c)
+SINGLE = host shapes seeds cut cache
+SINGLE_SUPPORT = main test expect folders process
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
-TEST_HEADERS = tests/test.h tests/skip.h tests/fast.h tests/quirks.h tests/checker.h tests/stress.h tests/soak.h tests/cases.h tests/fake_cl.h tests/fake_world.h
+TEST_HEADERS = $(wildcard tests/support/*.h)
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/seeds/*.cl examples/*.c tests/*.c tests/*.h tests/bench/*.c tests/bench/*.h \
-            tests/fuzz/*.c tests/fuzz/*.h
+FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl examples/*.c \
+            tests/*/*.c tests/*/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
-TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 \
-                g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+# One list for each tier of tests.
+TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++
+CHECK_PACKAGES = $(TEST_PACKAGES) $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user \
+                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
+.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
         clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
-help: ## this list
+help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-14s %s\n", $$1, $$2}'
 
-deps: ## install missing packages of the tests through apt (root or sudo), or name them and stop
-	@sh gen/deps.sh $(TEST_PACKAGES)
+deps: ## install the missing packages of make check with apt (root or sudo), or list them and stop
+	@sh gen/deps.sh $(CHECK_PACKAGES)
 
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
 
-demo: ## transpose a picture and a .npy file, verify them, compare with the copy speed
+demo: ## transpose a picture and a .npy file, verify both, compare the speed with a copy
 	@sh gen/deps.sh $(DEMO_PACKAGES)
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) sh examples/demo.sh
 
+# The sample's programs are not optimised: they run shorter than an optimising compiler needs for them. `make check` optimises.
+SAMPLE_FLAGS = $(filter-out -O%,$(CFLAGS)) -O0
+test: ## a sample of every subject: 90 seconds on two cores, after the packages are installed
+	@sh gen/deps.sh $(TEST_PACKAGES)
+	@sh tests/skipped.sh begin
+	@$(MAKE) --no-print-directory check-gen check-words
+	@$(MAKE) --no-print-directory -j2 -Otarget check-sample sample-library sample-tool sample-told check-compile-sample
+	@sh tests/skipped.sh list
+
+check-sample: $(B)/sample/tests/ipt_tests # every subject has a test in the sample
+	@sh tests/sample.sh check $<
+
+sample-library: $(B)/sample/tests/ipt_tests
+	@set -f; $< $$(sh tests/sample.sh patterns library host cache papers) '-told*'
+
+sample-tool: $(B)/sample/tests/ipt_tests $(B)/ipt
+	@set -f; $< $$(sh tests/sample.sh patterns tool)
+
+sample-told: $(B)/sample/tests/ipt_tests $(B)/libtold.so
+	@PATTERNS='told*' sh tests/devices/told.sh $^ gpu-smallest
+
 # The fastest checks run first. The last six run two at a time; each prints its output when it ends.
-test: deps ## all tests: under 10 minutes on two cores
+check: deps ## all tests, as CI runs them: under 10 minutes on two cores
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory check-gen check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
+	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
-	@sh tests/embedded.sh $(B)/ipt $(B)/embedded
-	@sh tests/narrow.sh $(B)/narrow
-	@CC="$(CC)" sh tests/opencls.sh rusticl
+	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
+	@sh tests/compile/narrow.sh $(B)/narrow
+	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
+	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick differential
 	@sh tests/skipped.sh list
 
-# The deep checks run after the tests, two at a time. Each prints its output when it ends.
-CHECK_PACKAGES = spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user
-check: test ## make test and the deep checks: under 40 minutes on two cores
-	@sh gen/deps.sh $(CHECK_PACKAGES)
-	@$(MAKE) --no-print-directory -j2 -Otarget told oclgrind sanitize coverage analyse models fuzz-shortly differential-anew differential-planted check-again check-compile
+# Two at a time, the most useful first. Each prints its output when it ends.
+deep: ## the deep checks beyond make check: half an hour on two cores
+	@sh gen/deps.sh $(DEEP_PACKAGES)
+	@sh tests/skipped.sh begin
+	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models told check-compile differential-planted
+	@sh tests/skipped.sh list
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
-	@sh tests/check.sh
+	@sh tests/random/again.sh
 
 oclgrind-quick: $(B)/walk
 	@sh tests/oclgrind/run.sh quick
@@ -81,11 +111,11 @@ oclgrind-quick: $(B)/walk
 library-tests: $(B)/tests/ipt_tests
 	@$< '-tool_*'
 
-told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on all devices of tests/told.list, which a reporting library simulates
-	@sh tests/told.sh $^ $(DEVICES)
+told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on the simulated devices of tests/devices/told.list
+	@sh tests/devices/told.sh $^ $(DEVICES)
 
 told-quick: $(B)/tests/ipt_tests $(B)/libtold.so
-	@sh tests/told.sh $^ quick
+	@sh tests/devices/told.sh $^ quick
 
 tool-tests: $(B)/tests/ipt_tests $(B)/ipt
 	@$< 'tool_*'
@@ -101,18 +131,18 @@ oclgrind: $(B)/walk ## every kernel under oclgrind: accesses out of bounds, unin
 
 sanitize: ## the library under the address, undefined behaviour and thread sanitizers, and valgrind
 	@sh gen/deps.sh clang libclang-rt-dev valgrind
-	@sh tests/sanitize.sh
+	@sh tests/analysis/sanitize.sh
 
 analyse: ## gcc's analyser, clang-tidy and cppcheck over the library
 	@sh gen/deps.sh clang-tidy cppcheck
-	@sh tests/analyse.sh
+	@sh tests/analysis/analyse.sh
 
 coverage: $(B)/ipt ## lines of ipt.h that the tests execute: at least 95 %
-	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TESTED_OBJECTS)" sh tests/coverage.sh $(TESTS)
+	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TESTED_OBJECTS)" sh tests/analysis/coverage.sh $(basename $(notdir $(TEST_SOURCES)))
 
-opencls: all tests ## the tests on other OpenCL implementations, which are downloaded: Intel's for CPUs, Mesa's
+opencls: all tests ## the tests on other OpenCL implementations (downloads them): Intel's for CPUs, Mesa's
 	@sh gen/deps.sh python3-venv
-	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/opencls.sh
+	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/devices/opencls.sh
 
 models: ## model checks of concurrent work-groups and processes: all sequences of their steps
 	@sh gen/deps.sh spin
@@ -122,7 +152,7 @@ fuzz-shortly: # a minute for each reader
 	@$(MAKE) --no-print-directory fuzz SECONDS=60
 
 SECONDS ?= 600
-fuzz: ## random input for every reader of files and texts, SECONDS=600 each, with clang's libFuzzer
+fuzz: ## random input for every parser, SECONDS=600 each, with clang's libFuzzer
 	@sh gen/deps.sh clang libclang-rt-dev
 	@sh tests/fuzz/run.sh $(SECONDS)
 
@@ -130,12 +160,12 @@ differential-anew: # thousands with a new seed
 	@$(MAKE) --no-print-directory fuzz-differential CASES=3000 SECONDS=600
 
 fuzz-differential: ## random, repeatable cases over the whole interface: CASES=5000 SEED= SECONDS= SANITIZE=address|thread
-	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" SANITIZE=$(SANITIZE) sh tests/differential.sh $(or $(CASES),5000) "$(SEED)" "$(if $(filter command,$(origin SECONDS)),$(SECONDS))"
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" SANITIZE=$(SANITIZE) sh tests/random/differential.sh $(or $(CASES),5000) "$(SEED)" "$(if $(filter command,$(origin SECONDS)),$(SECONDS))"
 
 differential-planted: $(B)/embed # planted defects that the cases must detect
-	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/differential_planted.sh
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/differential_planted.sh
 
-large: $(B)/large ## matrices of more than 2^32 elements, on a GPU with 16 GB (IPT_DEVICE selects it)
+large: $(B)/large ## matrices of more than 2^32 elements, on a GPU with 16 GB (IPT_DEVICE selects the GPU)
 	@$(B)/large
 
 soak: $(B)/soak ## random plans for MINUTES=5; verifies every result and detects leaks; SEED=, MEGABYTES=
@@ -144,20 +174,20 @@ soak: $(B)/soak ## random plans for MINUTES=5; verifies every result and detects
 stress: $(B)/stress ## random shapes on a busy device, repeated; ARGUMENTS="[RUNS] [SECONDS] [MEGABYTES] [SEED]"
 	@$(B)/stress $(ARGUMENTS)
 
-bench-estimate: $(B)/estimate ## the planner's choice against a search; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
+bench-estimate: $(B)/estimate ## the planner's choices against the best that a search finds; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
 	@$(B)/estimate $(ARGUMENTS)
 
 bench-heuristics: $(B)/compare_heuristics ## the papers' heuristics against brute force; ARGUMENTS="[SHAPES] [SEED] [SECONDS] [LOW] [HIGH]"
 	@$(B)/compare_heuristics $(ARGUMENTS)
 
-bench-seeds: $(B)/ipt ## every kernel and sequence of the papers by its name, verified, against the copy; PADDED="6203x6607:4"
+bench-seeds: $(B)/ipt ## every kernel and sequence of the papers, verified, against the copy; PADDED="6203x6607:4"
 	@PADDED="$(PADDED)" sh tests/bench/seeds.sh $(B)/ipt
 
 bench-portable: $(B)/ipt $(B)/portable ## programs compiled by clang against the device's own compiler; TARGET=ptx:sm_80 PROFILE=FILE
 	@sh gen/deps.sh $(OFFLINE_PACKAGES)
 	@TARGET="$(TARGET)" PROFILE="$(PROFILE)" sh tests/bench/portable.sh $(B)/ipt $(B)/portable $(B)/portable_programs
 
-bench-host: $(B)/host ## host matrices by every method, on the CPU and the device; SHAPES="7200x1800:4 ...", MKL=1 installs MKL, too
+bench-host: $(B)/host ## host matrices by every method, on the CPU and the device; SHAPES="7200x1800:4 ...", MKL=1 also installs MKL
 	@sh gen/deps.sh libopenblas0-pthread $(if $(MKL),python3-venv)
 	@[ -z "$(MKL)" ] || [ -d $(B)/mkl ] || { $(PYTHON) -m venv $(B)/mkl && $(B)/mkl/bin/pip install -q mkl; }
 	@HOST_MKL=$$(ls $(B)/mkl/lib/libmkl_rt.so.* 2> /dev/null | head -n 1) $(B)/host $(SHAPES)
@@ -165,7 +195,7 @@ bench-host: $(B)/host ## host matrices by every method, on the CPU and the devic
 bench-file: $(B)/ipt $(B)/file ## an in-place file transposition with little memory against a rewrite of the file; SHAPE=40000x25000:4 MEMORY=256M ROUNDS=3 FOLDER=build
 	@$(B)/file $(B)/ipt $(or $(FOLDER),$(B))/matrix.raw $(or $(SHAPE),40000x25000:4) $(or $(ROUNDS),3) --memory $(or $(MEMORY),256M) $(ARGUMENTS)
 
-bench-startup: $(B)/ipt ## time of contexts and plans in fresh processes, with the caches off, empty and filled; SHAPE=1000x777:4
+bench-startup: $(B)/ipt ## time of contexts and plans in new processes, with the caches off, empty and filled; SHAPE=1000x777:4
 	@$(B)/ipt bench $(or $(SHAPE),1000x777:4) --startup
 
 figures: ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
@@ -177,7 +207,7 @@ $(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)
 	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCHES=$(B)/batches S002=$(B)/s002 HOST=$(B)/host OUT=$(B)/figures \
 	    QUICK=$(QUICK) COUNT=$(COUNT) sh tests/bench/figures/$*.sh
 
-tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with the pair of headers and the single one
+tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with both headers and with the single one
 
 gen: $(B)/embed ## generate ipt.h from gen/library, ipt_kernels.h from gen/kernels.def and gen/kernels
 	$(B)/embed library gen/library > $(B)/ipt.h
@@ -186,32 +216,37 @@ gen: $(B)/embed ## generate ipt.h from gen/library, ipt_kernels.h from gen/kerne
 
 single: $(B)/single/ipt.h ## generate build/single/ipt.h, the library in one file
 
-check-gen: $(B)/embed ## prove that ipt.h and ipt_kernels.h are current, and that the library's parts follow the rules
+check-gen: $(B)/embed ## check that ipt.h and ipt_kernels.h are current, and that the library's parts obey the rules
 	@$(B)/embed library gen/library > $(B)/ipt.h.new
 	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
 	@for header in ipt.h ipt_kernels.h; do cmp $(B)/$$header.new $$header || \
 	    { echo "$$header is not what gen/ makes: run 'make gen'"; exit 1; }; done
 
-check-format: $(B)/clang-format/done ## prove that clang-format 14 would change nothing
+check-format: $(B)/clang-format/done ## check the format with clang-format 14
 	@if [ ! -x $(CLANG_FORMAT) ]; then sh tests/skipped.sh note check-format "$$(cat $<)"; \
 	else $(CLANG_FORMAT) --dry-run --Werror $(FORMATTED); fi
 
 check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every class of parameters
-	@sh tests/lint.sh $(B)/lint_sources $(B)/lint
+	@sh tests/analysis/lint.sh $(B)/lint_sources $(B)/lint
 
-check-words: ## prove that documents, comments and messages have no phrase of tests/words.list
+check-words: ## check that documents, comments and messages contain no phrase of tests/words.list
 	@sh tests/words.sh --self-test
 	@sh tests/words.sh
 
 check-compile-quick: single
-	@sh tests/compile_matrix.sh . quick
-	@sh tests/compile_matrix.sh $(B)/single quick
-	@sh tests/compile_matrix.sh gen/library quick
+	@sh tests/compile/compile_matrix.sh . quick
+	@sh tests/compile/compile_matrix.sh $(B)/single quick
+	@sh tests/compile/compile_matrix.sh gen/library quick
+
+check-compile-sample: single
+	@sh tests/compile/compile_matrix.sh . sample
+	@sh tests/compile/compile_matrix.sh $(B)/single sample
+	@sh tests/compile/compile_matrix.sh gen/library sample
 
 check-compile: single ## the compile matrix: compilers, standards, modes, both forms of the header
-	@sh tests/compile_matrix.sh .
-	@sh tests/compile_matrix.sh $(B)/single
-	@sh tests/compile_matrix.sh gen/library
+	@sh tests/compile/compile_matrix.sh .
+	@sh tests/compile/compile_matrix.sh $(B)/single
+	@sh tests/compile/compile_matrix.sh gen/library
 
 format: $(B)/clang-format/done ## apply clang-format
 	$(CLANG_FORMAT) -i $(FORMATTED)
@@ -224,7 +259,7 @@ $(B)/clang-format/done: | $(B)
 	    > $(B)/clang-format/log 2>&1 && : > $@ || \
 	    echo "clang-format 14.0.6 could not be fetched: $$(tail -n 1 $(B)/clang-format/log)" > $@
 
-plan-time: $(B)/plan_time ## time of a plan for a new shape with built programs
+plan-time: $(B)/plan_time ## time to create a plan for a new shape, with cached programs
 	@$(B)/plan_time
 
 doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed.csv
@@ -235,7 +270,7 @@ doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed
 clean: ## remove build/
 	rm -rf $(B)
 
-$(B) $(B)/examples $(B)/tests $(B)/tests/single $(B)/single $(B)/tool:
+$(B) $(B)/examples $(B)/single $(B)/tool:
 	mkdir -p $@
 
 $(B)/embed: gen/embed.c | $(B)
@@ -254,7 +289,19 @@ $(B)/ipt: $(TOOL:%=$(B)/tool/%.o) $(TESTED_OBJECTS) $(BENCH_TOOL:%=$(B)/tool/%.o
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
-$(B)/lint_sources $(B)/plan_time $(B)/large $(B)/stress $(B)/soak $(B)/differential $(B)/walk: $(B)/%: tests/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
+$(B)/stress $(B)/soak $(B)/differential: $(B)/%: tests/random/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS)
+
+$(B)/large: tests/library/large.c $(TEST_HEADERS) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS)
+
+$(B)/walk: tests/oclgrind/walk.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+
+$(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+
+$(B)/plan_time: tests/bench/plan_time.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
 $(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
@@ -266,19 +313,28 @@ $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: t
 $(B)/file: tests/bench/file.c | $(B)
 	$(CC) $(CFLAGS) -o $@ $<
 
-$(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES) | $(B)/tests
-	$(CC) $(CFLAGS) -I. -c -o $@ $<
+$(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -I. -Itests/support -c -o $@ $<
 
-$(B)/tests/test_offline.o $(B)/tests/test_files.o: $(TOOL_HEADERS)
+$(foreach tier,$(B) $(B)/sample,$(patsubst %.c,$(tier)/%.o,$(wildcard tests/tool/*.c))): $(TOOL_HEADERS)
 
-$(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h | $(B)/tests/single
-	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -c -o $@ $<
+$(B)/sample/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
+	@mkdir -p $(@D)
+	$(CC) $(SAMPLE_FLAGS) -I. -Itests/support -c -o $@ $<
 
-$(B)/tests/ipt_tests: $(TESTS:%=$(B)/tests/%.o) $(TESTED_OBJECTS)
+$(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
+
+$(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TESTED_OBJECTS)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
 
-$(B)/tests/single/ipt_tests: $(SINGLE:%=$(B)/tests/single/%.o)
+$(B)/tests/ipt_tests: $(TEST_SOURCES:tests/%.c=$(B)/tests/%.o) $(TESTED_OBJECTS)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
 
-$(B)/libtold.so: tests/told.c | $(B)
+$(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
+
+$(B)/libtold.so: tests/support/told.c | $(B)
 	$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl -lpthread

@@ -13,41 +13,32 @@
  *
  * CONTENTS                                                search for
  *   What it does                                          >>what
- *   How to include it                                     >>include
- *   A complete program                                    >>program
- *   Contexts, plans, executions                           >>objects
- *   Shapes, element sizes, batches                        >>shapes
+ *   How to include it, a complete program                 >>include
+ *   Contexts, plans, shapes                               >>objects
  *   What is promised                                      >>promises
- *   Errors                                                >>errors
- *   Threads and events                                    >>threads
- *   How it works                                          >>method
- *   Choosing and forcing                                  >>choosing
+ *   Errors, threads, events                               >>errors
+ *   How it works, choosing and forcing                    >>method
  *   Compiled once: cache, embedded and portable programs  >>cache
- *   Wisdom: measured choices                              >>wisdom
- *   Matrices in host memory                               >>host
- *   Larger than the device, or than memory                >>larger
+ *   Matrices in host memory, larger ones, files           >>host
  *   Rotations, reflections, expressions, formats          >>moves
  *   The papers' kernels and heuristics by their names     >>papers
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
- *   Interface                                             >>interface
+ *   Interface: names, core, host, programs, papers        >>interface
  *   Implementation                                        >>implementation
+ * A newcomer reads to >>errors, then >>interface/core. The folder gen/doc of ipt's repository has the details:
+ * method.md, cache.md, larger.md, papers.md, options.md, limits.md.
  *
  * >>what
- * ipt turns a row-major matrix of rows x cols elements into cols x rows, in the same memory. It needs no second matrix.
- * By default a plan's workspace takes at most 1 % of the matrix, or 1 MiB if that is more. Small matrices and squares
- * need no workspace. The stripped executable of the program below has 396 KB (gcc 12, -O2, x86-64). The kernel text
- * takes 108 KB of these.
+ * ipt turns a row-major matrix of rows x cols elements into cols x rows, in the same memory. It needs no second matrix
+ * there. By default a plan's workspace takes at most 1 % of the matrices, or 1 MiB if that is more. If a shape needs
+ * more, the plan fails with the number of bytes that it needs.
  *
  * >>include
  * Copy ipt.h and ipt_kernels.h into your project. `make single` writes one file that replaces both. Include "ipt.h" in
- * any number of files. In exactly one C or C++ file write
- *     #define IPT_IMPLEMENTATION
- *     #include "ipt.h"
- * Link OpenCL (-lOpenCL) and, on POSIX systems, threads (-lpthread). With IPT_OPENCL_DYNAMIC, ipt loads OpenCL at run
- * time (link -ldl on older systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing.
- *
- * >>program
+ * any number of files. In exactly one C or C++ file define IPT_IMPLEMENTATION before. Link OpenCL (-lOpenCL) and, on
+ * POSIX systems, threads (-lpthread). With IPT_OPENCL_DYNAMIC, ipt loads OpenCL at run time (link -ldl on older
+ * systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing.
  *     #define IPT_IMPLEMENTATION
  *     #include "ipt.h"
  *     int main(void)
@@ -76,171 +67,82 @@
  *
  * >>objects
  * An ipt_context holds one OpenCL device and the programs built for it. You may pass your own cl_context and device.
- * Otherwise ipt creates a context; ipt_context_cl_context and ipt_context_cl_device return what it uses. ipt takes the
- * desc's device if there is one. Otherwise it takes a device whose name, or whose platform's name, contains the desc's
- * device_name. Without a device_name it matches the environment's IPT_DEVICE. Without either, any device will do. Among
- * several devices a GPU comes first.
+ * Otherwise ipt takes a device whose name, or whose platform's name, contains the desc's device_name. Without a
+ * device_name it matches the environment's IPT_DEVICE. Without either, any device will do; GPUs come first.
  *   An ipt_plan holds the stages, kernels and workspace that transpose one shape. You can execute it any number of
- * times, on any queue of its context and device. You fill descs to create both; zeros mean defaults. A plan retains its
- * context, and a context retains its OpenCL objects. You may therefore destroy them in any order.
- *
- * >>shapes
- * rows and cols may be any numbers from 1 up, primes included. elem_size may be any number of bytes. ipt moves elements
- * in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are therefore
- * fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart. Every
- * stage processes the whole batch in the same launches, as far as the workspace allows. For column-major matrices swap
- * rows and cols.
+ * times, on any queue of its context and device. Zeros in a desc mean defaults. A plan retains its context, and a
+ * context retains its OpenCL objects. You may therefore destroy them in any order.
+ *   rows and cols may be any numbers from 1 up, primes included. elem_size may be any number of bytes. ipt moves
+ * elements in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are
+ * therefore fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart.
+ * For column-major matrices swap rows and cols.
  *
  * >>promises
  * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, without padding (except with
  *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch.
- * - ipt_plan_execute only enqueues and flushes. It allocates nothing, compiles nothing and never blocks. Creating the
- *   plan allocates all memory and writes to it once. (An OpenCL implementation may finish compiling a kernel at its
- *   first launch. PoCL does, unless the cache has just supplied or stored the program.)
+ * - ipt_plan_execute only enqueues and flushes. It allocates nothing, compiles nothing and never blocks.
+ *   ipt_plan_create allocates the workspace and writes to it once. (An OpenCL implementation may finish compiling a
+ *   kernel at its first launch. PoCL does, unless the cache has just supplied or stored the program.)
+ * - Executions of host matrices may allocate: device memory, pinned memory, threads. See larger.md.
  * - If ipt_plan_execute fails before it enqueues its first command, the buffer is unchanged.
  * - ipt prints nothing. Its only global state is each thread's error text and, with IPT_OPENCL_DYNAMIC, the table of
- *   OpenCL's functions. It writes files in the cache folder, and those that a call's argument names
- *   (ipt_wisdom_export_file, ipt_cache_store). It writes no others.
- * - Nothing hangs. Kernels whose work-groups wait for others that must run at the same time run on GPUs only. Each wait
- *   is bounded. If a wait expires, the launch's last work-group completes the work alone: slowly, but correctly.
+ *   OpenCL's functions. ipt itself writes files in the cache folder, and those that a call's argument names
+ *   (ipt_wisdom_export_file, ipt_cache_store). OpenCL implementations may keep caches of their own.
+ * - No kernel waits for ever. Work-groups wait for others that must run at the same time on GPUs only, and poll a
+ *   bounded number of times. Then the launch's last work-group completes the work alone: slowly, but correctly.
  *   IPT_NO_COOPERATIVE avoids these kernels. (Work-groups of IPT_PAD wait only for work-groups that started earlier.)
  *
  * >>errors
- * Every function that can fail returns an ipt_result. ipt_context_error returns a sentence about the failure. The
- * sentence names the argument or field with its value, or the OpenCL call with its error. Each thread has its own text,
- * which stays until the thread's next failure. The context desc's logger receives complete build logs.
- *   IPT_ERROR_INCOMPLETE means that the content is lost: some commands were enqueued, and a later one could not be. You
- * can still use the plan.
+ * Every function that can fail returns an ipt_result. ipt_context_error returns a sentence with the argument or field
+ * and its value, or the OpenCL call and its error. Each thread has its own text. The context desc's logger receives
+ * complete build logs. IPT_ERROR_INCOMPLETE means that the content is lost: some commands were enqueued, and a later
+ * one could not be. You can still use the plan.
  *   A command may fail after enqueueing, or an event in your wait list may fail. The returned event then carries the
  * error. Dependent commands do not run, including an already enqueued execution of the same plan. Later executions are
- * unaffected. Some OpenCL implementations report such errors differently:
- * - With NVIDIA's driver clWaitForEvents succeeds; only the event's status carries the error.
- * - With Intel's CPU runtime clWaitForEvents fails; the event's status does not carry the error.
- * - PoCL 3.1 may end the process if several commands depend on the failed one.
- * - Intel's CPU runtime may end the process if a wait list has two failed events.
- *   ipt refuses Mesa's rusticl on llvmpipe, because its results are wrong. If a device lacks a feature, ipt falls back
- * to other kernels or returns IPT_ERROR_UNSUPPORTED.
- *
- * >>threads
- * Any thread may call any function, on shared contexts and plans. Only one thing is an error: to destroy an object that
- * another thread uses. ipt holds a lock while it enqueues a plan's commands, not while they run. Each command waits for
- * the previous one by event. In-order and out-of-order queues therefore behave alike. Executions of one plan share its
- * workspace. A new execution waits for the previous one on the device, on whatever queue that is. The event of
+ * unaffected. Some OpenCL implementations report such errors differently: see limits.md.
+ *   Any thread may call any function, on shared contexts and plans. No thread may destroy an object that another one
+ * uses. Each command waits for the previous one by event, so in-order and out-of-order queues behave alike. Executions
+ * of one plan share its workspace: a new one waits for the previous one on the device, on any queue. The event of
  * ipt_plan_execute completes after the last command. Its profiling times are those of that command.
  *
  * >>method
- * A stage has parameters (instances, A, B, b). It turns that many independent A x B grids of super-elements into B x A
- * grids. A super-element has b elements. ipt_plan_describe returns a plan's stages as text. These kernels serve stages:
- *   tile      a work-group holds whole instances in local memory, on a GPU as many as fit
- *   swap      square instances, tile pair by tile pair
- *   wave      instances pass through slabs of the workspace in two launches, one instance per slab at a time
- *   panel     on GPUs: several work-groups hold an instance, a chunk each, and wait until all of it has been read
- *   shuffle   super-elements follow the cycles of the permutation; one bit per slot marks those already moved
- *   chains    the same on GPUs: a sub-group follows several chains, with a load and a claim of each in flight
- *   flip      pairs of elements swap places: reflections, and the part of a rotation beyond its transposition
- *   map       applies the expression if no other stage can
- * One stage transposes squares and matrices that fit into a work-group's local memory. GPUs add another case: matrices
- * that fit into the local memory of all work-groups that run at the same time.
- *   All other matrices take two passes over memory. These extend sequences 2.1 and 2.2 of Gomez-Luna et al. 2016 to all
- * shapes. Let the longer side be R = m * P + r. The first pass transposes panels of m rows (tall matrices) or m columns
- * (wide ones). This yields super-elements of m elements. The second pass shuffles them. A plan saves the remaining r
- * rows or columns first and restores them last. From the start, the shuffle's slots lie where the rows of the result
- * will be: slot t begins at (t div P) * R + (t mod P) * m. A panel's slots therefore reach into the next panel's
- * memory, but no further. The plan writes panels in an order in which that next panel has already been read.
- *
- * >>choosing
- * - max_workspace limits the workspace. If it is too small, the error states a sufficient size.
- * - sequence forces the two-pass method or a sequence of Gomez-Luna et al. 2016, section 5.1. tile_m and tile_n are the
- *   factors: M = M' * m, N = N' * n. Sequences 1 and 2.1 to 4.3 need factors that divide; two-pass does not. With
- *   IPT_SEQUENCE_AUTO, tile_m (rows >= cols) or tile_n (rows < cols) is the length of a super-element, if any.
- * - IPT_MEASURE times the most promising lengths on the device. Meanwhile it needs a temporary matrix or
- *   measure_buffer.
+ * Squares, and matrices that fit into local memory, take one pass over memory. All others take two. The first pass
+ * transposes panels of m rows (tall matrices) or m columns (wide ones). This yields super-elements of m elements. The
+ * second pass shuffles them to their places. Wide matrices take the passes in the reverse sequence. ipt_plan_describe
+ * returns a plan's stages as text; method.md explains them.
+ * - max_workspace limits the workspace. sequence forces the two-pass method or one of Gomez-Luna et al. 2016, section
+ *   5.1. With IPT_SEQUENCE_AUTO or TWO_PASS, tile_m (rows >= cols) or tile_n (rows < cols) is m, if not 0.
+ * - IPT_MEASURE times the most promising lengths m on the device, with a temporary matrix or measure_buffer. The
+ *   context keeps the choice for all later plans of the shape: its wisdom. ipt_wisdom_export writes wisdom as text.
  * - IPT_CACHE_ONLY never compiles. An earlier plan of the context, the embedded programs or the cache supply programs.
- * - IPT_NO_COOPERATIVE forbids kernels whose work-groups wait for one another. Wave stages then replace panel stages.
- *   The first plan that needs such kernels counts the work-groups that run at the same time. This takes some
- * milliseconds. The context desc's resident_groups replaces the count. If the count is below the number of compute
- * units, the device may have been busy. The next three plans then count again. If counting fails, plans do not use such
- * kernels as long as the context lives.
  *
  * >>cache
- * ipt compiles each program once. All plans of a context share its programs in memory. ipt_context_trim releases the
- * unused ones. On disk, context_desc.cache_dir holds one file per program. It defaults to the environment's
- * IPT_CACHE_DIR, else to a folder `ipt` in the user's cache folder. "" disables the disk cache.
- *   A file's name is the start of a key's hash; the file contains the full key. The key names the specialised source's
- * hash, the options, and the device with its vendor, driver and platform. ipt checks the whole file (SHA-256) before
- * the driver sees a byte. It writes a temporary file beside the target, flushes and renames it. Any number of processes
- * may therefore share a folder and be killed at any time. ipt does not trust files and folders that others than you and
- * root can write to. (On Windows ipt cannot check this: name a folder of your own.) A full disk, a read-only or missing
- * folder or a damaged file is no error. ipt then compiles the program from source and reports to the logger only.
- *   The files also record measured facts about the device (residency, sub-groups, local memory that builds). Above
- * cache_limit ipt removes the oldest files. It counts and removes only files whose names it makes: 32 hexadecimal
- * digits and .ipt. It removes them only if they begin as ipt's files do.
- *   `ipt precompile ... -o DIR` writes a folder that you can ship read-only. Only you can read it: chmod it first.
- * `--embed FILE.h` writes the same as a C header for context_desc.binaries, for targets without a file system. With
- * IPT_CACHE_ONLY ipt compiles nothing from source. A missing program is then IPT_ERROR_CACHE_MISS; the error text
- * contains the key. The same holds for devices without a compiler.
- *   You can compile for a device that is not at hand. `ipt devices --profile` on the target writes all facts that plans
- * depend on (ipt_context_profile). A context with context_desc.profile creates plans without any device.
- * `ipt precompile --profile FILE --target T` compiles their sources by clang: to PTX, LLVM bitcode, SPIR-V or code for
- * AMD GPUs. ipt finds such code by source and target, not by driver. It therefore outlives driver updates.
- *
- * >>wisdom
- * A context keeps the choices that IPT_MEASURE makes. All later plans of a shape use them, with IPT_MEASURE or without.
- * You can keep them as text: ipt_wisdom_export, ipt_wisdom_import, `ipt tune SHAPES -o FILE`. The text is valid for one
- * version of its format and one device name and vendor. An import takes all of it or nothing.
+ * ipt compiles each program once. All plans of a context share its programs. ipt_context_trim releases the unused ones.
+ * On disk, context_desc.cache_dir holds one file per program, and one of measured facts about the device. The default
+ * is the environment's IPT_CACHE_DIR, else a folder `ipt` in the user's cache folder. "" disables the disk cache. Any
+ * number of processes may share a folder and be killed at any time. ipt checks the whole file before the driver sees a
+ * byte. On POSIX systems it trusts no file or folder that others than you and root can write to; on Windows it cannot
+ * check this. An unusable folder or file is no error: ipt then compiles, and reports to the logger.
+ *   `ipt precompile ... -o DIR` fills a folder that you can ship. `--embed FILE.h` writes a C header for
+ * context_desc.binaries, for targets without a file system. A context with context_desc.profile plans for a device that
+ * is elsewhere; `ipt precompile --profile FILE --target T` compiles its programs with clang. See cache.md.
  *
  * >>host
- * ipt_plan_execute_host transposes a matrix in host memory in place. desc.host selects the method. Some devices share
- * the host's memory (CPUs, integrated GPUs). They work in it directly, without a copy, if the matrix is aligned to 16
- * bytes (on CPUs: to the unit of its elements). Otherwise ipt moves the matrix in parts, cut along its longer side. The
- * device transposes a part while the next part is in transfer. The transfer also does the shuffle of the two-pass
- * method: it puts the rows of a part in their places. This takes hardly longer than an upload and a download of the
- * same bytes. ipt cuts batches between matrices, and uploads and downloads at the same time. Memory of ipt_host_alloc
- * is pinned, and transferred directly. Other memory passes through pinned buffers (64 MiB), which eight threads fill
- * and empty. This is two to three times as fast as pageable transfers by NVIDIA's driver.
- *   ipt_plan_execute_host_async does the same in a thread of its own. A callback reports progress and can cancel. ipt
- * writes to the host's matrix only after all of it is on the device and transposed. (Batches: all of a part. Stages:
- * the one that needs the whole matrix is done.) An earlier cancellation or failure leaves the matrix unchanged. A later
- * one returns IPT_ERROR_INCOMPLETE.
- *   ipt_plan_create_split distributes the parts over the devices of several contexts of one cl_context.
- *
- * >>larger
- * A host matrix may exceed max_device_memory or the device's memory. It then passes through the device in pieces, with
- * uploads and downloads at the same time. The pieces are blocks under three conditions. The matrix is in memory of
- * ipt_host_alloc, and a quarter of it or more fits. It has at least about 80 MB. Its elements have at most about 64
- * bytes. The device holds the blocks whose final place is still occupied. ipt downloads those that do not fit, and
- * uploads them again later. If a quarter of the matrix fits, this adds up to a sixth to the traffic. If half fits, it
- * adds nothing.
- *   Other matrices are cut along their longer side into panels. ipt uploads a panel, transposes it and downloads it to
- * its old place. The super-elements are then as long as a panel. Threads of the host put them in their places cycle by
- * cycle, after the panels (wide matrices: before them). Every byte crosses the bus once in each direction. ipt takes
- * several matrices of a batch at a time, if they are small. From the first downloaded byte on, a failure is
- * IPT_ERROR_INCOMPLETE.
- *   Devices also limit the bytes of one buffer (CL_DEVICE_MAX_MEM_ALLOC_SIZE), but some accept more. A plan tries the
- * size that it wants first. If the device refuses it, the plan takes a smaller workspace. Host matrices then go in
- * pieces, in buffers within the device's limit. IPT_HOST_SYNCHRONOUS, IPT_HOST_STAGES and IPT_HOST_SHARED take no
- * pieces: they return IPT_ERROR_OUT_OF_MEMORY. Plans of ipt_plan_create_split send the pieces through the first device.
- *   ipt_plan_execute_storage does the same, by panels, to a matrix that your functions read and write: in a file, say.
- * It takes max_host_memory bytes of host memory. If super-elements would be short, it moves blocks of many of them and
- * sorts these in a third pass. The execution runs in steps. Before a step writes its first byte, ipt calls `ready` with
- * the step's number and the only new piece of ipt_storage.memory. Keep this memory, or each piece at its place, and the
- * number of the last step. You can then resume from that step after any crash. ipt_plan_storage_needs returns which
- * pieces a resumption needs. `ipt transpose` keeps the memory in a mapped file, with a checksum of each piece. It so
- * survives kills and refuses a damaged journal.
+ * ipt_plan_execute_host transposes a matrix in host memory in place. Devices that share the host's memory work in it
+ * without a copy, if the matrix is aligned to 16 bytes (on CPUs: to the unit of its elements). On others, desc.host
+ * selects the method. By default large matrices go in parts: one is transposed while the next is in transfer. A host
+ * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans only transpose.
+ *   ipt_plan_execute_host_async does the same in a thread of its own. ipt_plan_create_split distributes the parts over
+ * several devices. ipt_plan_execute_storage transposes a matrix that your functions read and write, in a file, say,
+ * with max_host_memory bytes of host memory. It is resumable after any crash. See larger.md.
  *
  * >>moves
- * desc.move selects a rotation or reflection instead of a transposition. Small matrices of a batch, which fit into
- * local memory, still take one pass. Reflections and rotations by 180 degrees alone do, too. Other rotations add a pass
- * after the transposition, which reverses each row or the sequence of rows.
- *   desc.expression is a line of OpenCL C. ipt compiles it into a stage that handles every element exactly once. It
- * costs no extra pass, with two exceptions: sequence 1, which follows cycles element by element, and large matrices
- * that are only reflected or rotated by 180 degrees.
- *   desc.from and desc.to select formats, AoS, SoA and ASTA among them. These are arrays of structures, structures of
- * arrays and arrays of structures of tiled arrays. They hold rows structures of cols fields. In ASTA a tile has tile_m
- * structures, and tile_m must divide rows.
+ * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element anew,
+ * exactly once. desc.from and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md
+ * names the passes that they cost.
  *
  * >>papers
- * ipt implements five documents:
+ * ipt implements the methods of five documents, for comparison and reproduction. papers.md shows how to select each.
  *   Sung et al. 2014         Sung, Gomez-Luna, Gonzalez-Linares, Guil, Hwu, "In-Place Transposition of Rectangular
  *                            Matrices on Accelerators", PPoPP 2014, doi 10.1145/2555243.2555266
  *   Gomez-Luna et al. 2016   Gomez-Luna, Sung, Chang, Gonzalez-Linares, Guil, Hwu, "In-Place Matrix Transposition on
@@ -249,57 +151,40 @@
  *   Pomorski                 Pomorski, "Linear Algebra on the GPU", slides, SHARCNET, undated
  *   Ha et al. 2013           Ha, King, Fu, Kirby, "A High-Performance Multi-Element Processing Framework on GPUs",
  *                            UUSCI-2013-005, 2013
- * Their methods have names here, for comparison and reproduction:
- *   sequences 1 to 4.3     desc.sequence, with tile_m and tile_n. 4.3 is 4.1 with its middle stages fused
- *   BS, PTTWAC 010!        desc.variant_010, for stages that move single elements within tiles
- *   PTTWAC 100!            desc.variant_100, for stages that move super-elements, and for sequence 1
- *   P-IPT                  desc.variant_010 or desc.variant_100
- *   spreading of flags     desc.flag_spread: 32 gives each flag a word of its own
- *   padding                IPT_PAD; desc.variant_pad selects the published chain of work-groups, which is far slower
- *   block formats          desc.from and desc.to: any into any other, in at most three stages
- *   batches (Ha et al.)    desc.variant_010 with sequence auto (work-item, sub-group, work-group per matrix) or square
- *   data adapters          desc.from and desc.to with AoS, SoA, ASTA, and desc.expression
- *   heuristics             ipt_heuristic_tiles, ipt_heuristic_sequence ... Plans use them for IPT_PAD only
- * All use a claim protocol that is correct on devices with weakly ordered memory. The published protocols are not.
  *
  * >>settings
- * Define these before the include with IPT_IMPLEMENTATION, or all of them for every include:
- *   IPT_STATIC             makes all functions private to the including file
+ * Define these for every include of ipt.h alike. options.md has their sizes.
+ *   IPT_STATIC             makes all functions private to the including file, which has only those that it uses
  *   IPT_API                precedes every public function, for example an export attribute
  *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time
+ *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
+ *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
+ *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
+ *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
+ *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
  *   IPT_NO_DISK_CACHE      leaves out all code that reads and writes cache folders
- *   IPT_NO_PAPERS    leaves out the heuristics and the kernels that only reproduce the papers
+ *   IPT_NO_KERNEL_SOURCE   leaves out the kernel text: every plan has IPT_CACHE_ONLY, ipt_plan_source returns NULL
+ *   IPT_NO_THREADS         starts no threads: no ipt_plan_execute_host_async; the driver transfers pageable matrices
  *   IPT_LOCK_TYPE, IPT_LOCK_STATIC, IPT_LOCK_INIT, IPT_LOCK_DESTROY, IPT_LOCK_ACQUIRE, IPT_LOCK_RELEASE
  *                          your own lock instead of pthread's or SRWLOCK: all six or none
- *   IPT_NO_THREADS         starts no threads: no ipt_plan_execute_host_async; the driver transfers pageable matrices
  *   CL_TARGET_OPENCL_VERSION keeps your value (120 or above)
+ * What an option leaves out fails with IPT_ERROR_UNSUPPORTED (a missing program with IPT_ERROR_CACHE_MISS) and a
+ * sentence that names the option. The functions of storages, wisdom and heuristics are not declared then.
  *
  * >>limits
- * - NVIDIA's driver returns PTX as a program's binary. Each process compiles it again to machine code, if the driver's
- *   own cache is empty or disabled. This takes 0.05 to 0.3 s for a program, instead of 0.2 to 0.6 s from source.
- * - If the size of files is limited (RLIMIT_FSIZE), writing the cache may raise SIGXFSZ, as any write does.
- * - Without max_device_memory, ipt_plan_execute_host takes as much device memory as the matrix has, if available.
- *   Overlapped plans keep it between calls.
- * - A plan for a cut matrix can only transpose. Beside the matrix, the host's memory needs 3 MB and some blocks for the
- *   shuffle.
- * - ipt refuses elements of 2^32 units or more. Panels move elements of 1, 2 or 3 bytes by their own size, at a quarter
- *   of the copy's speed.
- * - ipt uses sub-groups of 8, 16 or 32 work-items: by PTX on NVIDIA devices, else by cl_intel_subgroups or
- *   cl_khr_subgroups. Each program that uses these extensions transposes three small grids before a plan uses it. If a
- *   byte differs, work-groups of 32 replace the sub-groups. ipt never uses PoCL's sub-groups. PoCL makes them of
- *   work-groups. Its versions 5.0 and 6.0 mix up the results of two reductions without a barrier between them.
- * - An execution must not wait for the event of an unfinished ipt_plan_execute_host_async of the same plan. Each would
- *   wait for the other for ever.
- * - A cooperative execution waits for the last one of its context, even if that one waits for a user event. If that
- *   event is set to an error, both fail.
- * - ipt refuses Mesa's rusticl on llvmpipe: version 22.3.6 computed wrong results.
+ * - ipt refuses elements of 2^32 units or more. Panels move elements of 1, 2 or 3 bytes at a quarter of the copy's
+ *   speed.
+ * - No execution may wait for the event of an unfinished ipt_plan_execute_host_async of the same plan: each would wait
+ *   for the other for ever. A cooperative execution waits for the last one of its context, even for one behind a user
+ *   event.
+ * - ipt refuses Mesa's rusticl on llvmpipe: version 22.3.6 computed wrong results. limits.md has the other limits.
  */
 /* clang-format on */
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>interface/interface                                                                                              */
+/* >>interface/names                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The public interface. */
+/* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
 
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -315,9 +200,12 @@
 #error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
 #endif
 
-/* IPT_NO_PAPERS under its first name. */
+/* IPT_NO_PAPERS under its first name. Storages are read and written by the code for host matrices in parts. */
 #if defined(IPT_NO_SEED_KERNELS) && !defined(IPT_NO_PAPERS)
 #define IPT_NO_PAPERS
+#endif
+#if defined(IPT_NO_HOST_STREAMING) && !defined(IPT_NO_STORAGE)
+#define IPT_NO_STORAGE
 #endif
 
 /* The version of this header: 10000 * major + 100 * minor + patch. */
@@ -340,161 +228,6 @@
 #endif
 #endif
 
-/* The results of all calls that can fail. X(enumerator, value, sentence) */
-#define IPT_RESULT_LIST(X)                                                                                             \
-    X(IPT_SUCCESS, 0, "success")                                                                                       \
-    X(IPT_ERROR_INVALID_ARGUMENT, 1, "an argument is invalid")                                                         \
-    X(IPT_ERROR_OUT_OF_MEMORY, 2, "out of host or device memory")                                                      \
-    X(IPT_ERROR_NO_DEVICE, 3, "no OpenCL device, or none that matches")                                                \
-    X(IPT_ERROR_BUILD, 4, "the device's compiler refused a program")                                                   \
-    X(IPT_ERROR_UNSUPPORTED, 5, "this device or this workspace limit cannot do what the desc requests")                \
-    X(IPT_ERROR_CACHE_MISS, 6, "a program is not in the cache and compiling is not allowed")                           \
-    X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
-    X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
-    X(IPT_ERROR_CANCELLED, 9, "a callback requested an end before anything was changed")                               \
-    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")
-
-#define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
-typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
-
-/* Returns a sentence for a result. ipt_context_error returns the details. Never NULL. */
-IPT_API const char *ipt_result_string(ipt_result result);
-
-/* Returns the version of the linked implementation: IPT_VERSION of the header that it was compiled from. */
-IPT_API int ipt_version(void);
-
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* Context: one OpenCL device with its compiled programs and its limits. Threads may share it. */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-typedef struct ipt_context ipt_context;
-
-/* The allocator of host memory. Set alloc and free both or neither (then malloc and free). Any thread that calls ipt
- * may call them. alloc returns memory aligned for every type, or NULL. */
-typedef struct ipt_allocator {
-    void *(*alloc)(size_t bytes, void *user);
-    void (*free)(void *pointer, void *user);
-    void *user; /* passed to both */
-} ipt_allocator;
-
-/* The receiver of messages that fit no error: complete build logs, names of built programs. Any thread that calls ipt
- * may call it. It must not call ipt. ipt itself never prints. */
-typedef struct ipt_logger {
-    void (*log)(const char *message, void *user);
-    void *user; /* passed to log */
-} ipt_logger;
-
-/* A compiled program in the format of a cache file, for devices without a file system: see ipt_context_entry. */
-typedef struct ipt_binary {
-    const void *data; /* any alignment; the caller keeps it in place until the context is freed */
-    size_t bytes;
-} ipt_binary;
-
-typedef struct ipt_context_desc {
-    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it */
-    cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
-    const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
-    const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
-                              folder. "" in either place: none. See >>cache */
-    ipt_allocator allocator; /* zero: malloc and free */
-    ipt_logger logger;       /* zero: silent */
-    size_t max_local_memory; /* bytes of local memory that one work-group may use. 0: the size that the device reports,
-                                or more if ipt finds more. At least 1024 */
-    size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time. 0: measured. For tests,
-                                and for devices of which ipt may use only a part */
-    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to the last one; 0: default */
-    size_t cache_limit;      /* bytes of the files in cache_dir; ipt removes the oldest files above it. 0: 256 MiB */
-    const ipt_binary *binaries; /* compiled programs, searched before cache_dir. Not copied */
-    size_t binary_count;
-    const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
-                            and described, and their sources read, but not executed. NULL: a real context */
-} ipt_context_desc;      /* zero-initialised means defaults */
-
-/* Creates a context. A desc of NULL means defaults. On failure *context is NULL. Errors: INVALID_ARGUMENT (for a
- * profile with the line number), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (OpenCL before 1.2, or known to compute wrong
- * results), OPENCL. */
-IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
-
-/* Returns the text of the calling thread's last failure. It is valid until the thread's next failure. context may be
- * NULL: each thread has one text, whatever the context. Never NULL; "" before the first failure. */
-IPT_API const char *ipt_context_error(const ipt_context *context);
-
-/* Return the OpenCL context and device of a context, for creating queues and buffers. They are not retained for the
- * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. */
-IPT_API cl_context ipt_context_cl_context(const ipt_context *context);
-IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
-
-/* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
-IPT_API void ipt_context_destroy(ipt_context *context);
-
-/* Allocates and frees pinned host memory, which devices transfer fastest. *memory is NULL on failure. ipt_host_free
- * (NULL is fine) or the end of the context frees it. It must not be in use then. Errors: INVALID_ARGUMENT,
- * OUT_OF_MEMORY, UNSUPPORTED. */
-IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory);
-IPT_API void ipt_host_free(ipt_context *context, void *memory);
-
-/* Releases the programs that no plan of the context uses now. Otherwise the context keeps them for later plans. NULL is
- * fine. */
-IPT_API void ipt_context_trim(ipt_context *context);
-
-/* Writes the facts on which plans for this device depend, as lines of text for ipt_context_desc.profile. capacity is
- * the size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
- * included. Builds and runs some kernels to measure these facts. Errors: INVALID_ARGUMENT (also if capacity is too
- * small), BUILD, OPENCL and others. */
-IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes);
-
-/* Returns the number of entries of a context: its programs, and last the measured facts about its device. With all of
- * them a later context compiles nothing. Indices stay valid until ipt_context_trim. 0 for NULL. */
-IPT_API size_t ipt_context_entry_count(const ipt_context *context);
-
-/* Returns the OpenCL C text of entry `index`, and its build options (options may be NULL). NULL beyond the last entry,
- * and for entries that are not programs. Lives as long as the entry. */
-IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options);
-
-/* Writes entry `index` in the format of a cache file and of an ipt_binary. capacity is the size of entry in bytes,
- * *bytes the size needed. An entry of NULL only returns that size. If target and code are NULL, the entry holds the
- * code of the device's own compiler. Other devices and drivers refuse such code. Otherwise code is another compiler's
- * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
- * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
- * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
- * of its own), OPENCL. */
-IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
-                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
-
-/* Stores an entry in a folder, for contexts with that cache_dir. Creates the folder (0700) and missing folders above
- * it. Replaces an entry of the same program. Applies no size limit. Errors: INVALID_ARGUMENT (not an entry, or
- * damaged), OUT_OF_MEMORY, UNSUPPORTED (cannot be written, with the reason; IPT_NO_DISK_CACHE). */
-IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
-
-#ifndef IPT_NO_WISDOM
-/* Writes the wisdom of a context as lines of text: the choices of IPT_MEASURE and of ipt_wisdom_import. capacity is the
- * size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
- * included. Errors: INVALID_ARGUMENT (also if capacity is too small). */
-IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
-
-/* Adds such a text to the context's wisdom. Plans of its shapes then follow the text, with IPT_MEASURE or without, and
- * measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the line's number and the fault;
- * also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
-IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
-
-/* The same to and from a file. Further error: INVALID_ARGUMENT if the file cannot be written or read. */
-IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
-IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
-#endif
-
-/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them. Writes at most
- * capacity devices (devices may be NULL if capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT,
- * NO_DEVICE (*count is 0), OPENCL. */
-IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
-
-/* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
- * including the terminating zero. A longer description is cut. Errors: INVALID_ARGUMENT, OPENCL. */
-IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
-
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* Plan: the stages, kernels and memory that transpose one shape in place on one context. */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
 /* X(enumerator, name). AUTO lets the planner choose. The others force one, or fail with the reason. The names 1 to 4.3
  * are those of Gomez-Luna et al. 2016, section 5.1 (see >>papers). */
 #define IPT_SEQUENCE_LIST(X)                                                                                           \
@@ -511,6 +244,46 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
     X(IPT_SEQUENCE_4_3, "4.3")                                                                                         \
     X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* super-element length: tile_m (rows >= cols) or tile_n (rows < cols) */     \
     X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */
+
+#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
+typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+
+/* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
+
+/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, the result's rows in reverse sequence, each row of
+ * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
+ * matrices. */
+#define IPT_MOVE_LIST(X)                                                                                               \
+    X(IPT_MOVE_TRANSPOSE, "transpose", 1, 0, 0)                                                                        \
+    X(IPT_MOVE_ROTATE_90, "rotate-90", 1, 0, 1)                                                                        \
+    X(IPT_MOVE_ROTATE_180, "rotate-180", 0, 1, 1)                                                                      \
+    X(IPT_MOVE_ROTATE_270, "rotate-270", 1, 1, 0)                                                                      \
+    X(IPT_MOVE_FLIP_HORIZONTAL, "flip-horizontal", 0, 0, 1)                                                            \
+    X(IPT_MOVE_FLIP_VERTICAL, "flip-vertical", 0, 1, 0)                                                                \
+    X(IPT_MOVE_ANTITRANSPOSE, "antitranspose", 1, 1, 1)
+
+#define IPT__MOVE_ENUMERATOR(name, text, transposed, rows, cols) name,
+typedef enum ipt_move { IPT_MOVE_LIST(IPT__MOVE_ENUMERATOR) IPT__MOVE_COUNT } ipt_move;
+
+/* The name in IPT_MOVE_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_move_string(ipt_move move);
+
+/* The ways of a matrix in host memory to the device and back, for ipt_plan_desc.host. X(enumerator, name) */
+#define IPT_HOST_LIST(X)                                                                                               \
+    X(IPT_HOST_AUTO, "auto")               /* shared if the device can, else overlapped for all but small ones */      \
+    X(IPT_HOST_SYNCHRONOUS, "synchronous") /* upload, transposition and download in sequence */                        \
+    X(IPT_HOST_OVERLAPPED, "overlapped")   /* transposes some parts while others are in transfer. The transfer does */ \
+    /* the shuffle of the two-pass method. Transpositions with sequence auto only */                                   \
+    X(IPT_HOST_STAGES, "stages") /* Sung et al. 2014, section 6: stages before the one that needs the whole matrix */  \
+    /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
+    X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
+
+#define IPT__HOST_ENUMERATOR(name, text) name,
+typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+
+/* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_host_string(ipt_host host);
 
 /* The papers' kernels, for ipt_plan_desc.variant_010 (BS, SWAP, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT)
  * and variant_pad. X(enumerator, name, family, lanes, padding, registers, layout, interleaved).
@@ -577,46 +350,106 @@ typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_CO
 
 /* The name in IPT_FORMAT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_format_string(ipt_format format);
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/core                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, the result's rows in reverse sequence, each row of
- * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
- * matrices. */
-#define IPT_MOVE_LIST(X)                                                                                               \
-    X(IPT_MOVE_TRANSPOSE, "transpose", 1, 0, 0)                                                                        \
-    X(IPT_MOVE_ROTATE_90, "rotate-90", 1, 0, 1)                                                                        \
-    X(IPT_MOVE_ROTATE_180, "rotate-180", 0, 1, 1)                                                                      \
-    X(IPT_MOVE_ROTATE_270, "rotate-270", 1, 1, 0)                                                                      \
-    X(IPT_MOVE_FLIP_HORIZONTAL, "flip-horizontal", 0, 0, 1)                                                            \
-    X(IPT_MOVE_FLIP_VERTICAL, "flip-vertical", 0, 1, 0)                                                                \
-    X(IPT_MOVE_ANTITRANSPOSE, "antitranspose", 1, 1, 1)
+/* The core: contexts, plans, executions, errors. A newcomer can stop at its end. */
 
-#define IPT__MOVE_ENUMERATOR(name, text, transposed, rows, cols) name,
-typedef enum ipt_move { IPT_MOVE_LIST(IPT__MOVE_ENUMERATOR) IPT__MOVE_COUNT } ipt_move;
+/* The results of all calls that can fail. X(enumerator, value, sentence) */
+#define IPT_RESULT_LIST(X)                                                                                             \
+    X(IPT_SUCCESS, 0, "success")                                                                                       \
+    X(IPT_ERROR_INVALID_ARGUMENT, 1, "an argument is invalid")                                                         \
+    X(IPT_ERROR_OUT_OF_MEMORY, 2, "out of host or device memory")                                                      \
+    X(IPT_ERROR_NO_DEVICE, 3, "no OpenCL device, or none that matches")                                                \
+    X(IPT_ERROR_BUILD, 4, "the device's compiler refused a program")                                                   \
+    X(IPT_ERROR_UNSUPPORTED, 5, "this device or this workspace limit cannot do what the desc requests")                \
+    X(IPT_ERROR_CACHE_MISS, 6, "a program is not in the cache and compiling is not allowed")                           \
+    X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
+    X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
+    X(IPT_ERROR_CANCELLED, 9, "a callback requested an end before anything was changed")                               \
+    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")
 
-/* The name in IPT_MOVE_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_move_string(ipt_move move);
+#define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
+typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
 
-/* The ways of a matrix in host memory to the device and back, for ipt_plan_desc.host. X(enumerator, name) */
-#define IPT_HOST_LIST(X)                                                                                               \
-    X(IPT_HOST_AUTO, "auto")               /* shared if the device can, else overlapped for all but small ones */      \
-    X(IPT_HOST_SYNCHRONOUS, "synchronous") /* upload, transposition and download in sequence */                        \
-    X(IPT_HOST_OVERLAPPED, "overlapped")   /* transposes some parts while others are in transfer. The transfer does */ \
-    /* the shuffle of the two-pass method. Transpositions with sequence auto only */                                   \
-    X(IPT_HOST_STAGES, "stages") /* Sung et al. 2014, section 6: stages before the one that needs the whole matrix */  \
-    /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
-    X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
+/* Returns a sentence for a result. ipt_context_error returns the details. Never NULL. */
+IPT_API const char *ipt_result_string(ipt_result result);
 
-#define IPT__HOST_ENUMERATOR(name, text) name,
-typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+/* Returns the version of the linked implementation: IPT_VERSION of the header that it was compiled from. */
+IPT_API int ipt_version(void);
 
-/* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_host_string(ipt_host host);
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Context: one OpenCL device with its compiled programs and its limits. Threads may share it. */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
-typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+typedef struct ipt_context ipt_context;
 
-/* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
-IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
+/* The allocator of host memory. Set alloc and free both or neither (then malloc and free). Any thread that calls ipt
+ * may call them. alloc returns memory aligned for every type, or NULL. */
+typedef struct ipt_allocator {
+    void *(*alloc)(size_t bytes, void *user);
+    void (*free)(void *pointer, void *user);
+    void *user; /* passed to both */
+} ipt_allocator;
+
+/* The receiver of messages that fit no error: complete build logs, names of built programs. Any thread that calls ipt
+ * may call it. It must not call ipt. ipt itself never prints. */
+typedef struct ipt_logger {
+    void (*log)(const char *message, void *user);
+    void *user; /* passed to log */
+} ipt_logger;
+
+typedef struct ipt_binary ipt_binary; /* see >>interface/programs */
+typedef struct ipt_context_desc {
+    cl_context context;  /* NULL: ipt creates one. Retained, so the caller may release it */
+    cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
+    const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
+    const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
+                              folder. "" in either place: none. See >>cache */
+    ipt_allocator allocator; /* zero: malloc and free */
+    ipt_logger logger;       /* zero: silent */
+    size_t max_local_memory; /* bytes of local memory that one work-group may use. 0: the size that the device reports,
+                                or more if ipt finds more. At least 1024 */
+    size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time. 0: measured. For tests,
+                                and for devices of which ipt may use only a part */
+    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to the last one; 0: default */
+    size_t cache_limit;      /* bytes of the files in cache_dir; ipt removes the oldest files above it. 0: 256 MiB */
+    const ipt_binary *binaries; /* compiled programs, searched before cache_dir. Not copied */
+    size_t binary_count;
+    const char *profile; /* text of ipt_context_profile: the context plans without any device. Its plans can be created
+                            and described, and their sources read, but not executed. NULL: a real context */
+} ipt_context_desc;      /* zero-initialised means defaults */
+
+/* Creates a context. A desc of NULL means defaults. On failure *context is NULL. Errors: INVALID_ARGUMENT (for a
+ * profile with the line number), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (OpenCL before 1.2, or known to compute wrong
+ * results), OPENCL. */
+IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
+
+/* Returns the text of the calling thread's last failure. It is valid until the thread's next failure. context may be
+ * NULL: each thread has one text, whatever the context. Never NULL; "" before the first failure. */
+IPT_API const char *ipt_context_error(const ipt_context *context);
+
+/* Return the OpenCL context and device of a context, for creating queues and buffers. They are not retained for the
+ * caller: they live as long as the ipt_context, unless the caller retains them. NULL for NULL. */
+IPT_API cl_context ipt_context_cl_context(const ipt_context *context);
+IPT_API cl_device_id ipt_context_cl_device(const ipt_context *context);
+
+/* Releases the caller's reference to a context. Plans hold references of their own. NULL is fine. */
+IPT_API void ipt_context_destroy(ipt_context *context);
+
+/* Lists all OpenCL devices of this machine, in the order in which ipt_context_create examines them. Writes at most
+ * capacity devices (devices may be NULL if capacity is 0) and their total number to *count. Errors: INVALID_ARGUMENT,
+ * NO_DEVICE (*count is 0), OPENCL. */
+IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count);
+
+/* Describes a device in lines of text: name, platform, version, memory. capacity is the size of text in bytes,
+ * including the terminating zero. A longer description is cut. Errors: INVALID_ARGUMENT, OPENCL. */
+IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* Plan: the stages, kernels and memory that transpose one shape in place on one context. */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Flags of a plan, combined by |. */
 #define IPT_ESTIMATE 0u       /* choose by the planner's model (the default) */
@@ -689,6 +522,37 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
+/* Transposes host memory in place, and returns when data holds the result. data needs no alignment. Devices that do not
+ * share the host's memory get memory for the matrix. Calls on one plan take turns. A failure leaves data unchanged,
+ * except for INCOMPLETE: see >>interface/host. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED,
+ * INCOMPLETE, and those of ipt_plan_create. */
+IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
+
+/* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds
+ * those of the plans for parts. 0 for NULL. */
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan);
+
+/* Describes stages, sizes and kernels in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
+IPT_API const char *ipt_plan_describe(const ipt_plan *plan);
+
+/* Destroys a plan; NULL is fine. Never waits for the device: executions in flight complete. */
+IPT_API void ipt_plan_destroy(ipt_plan *plan);
+
+/* Transposes a host matrix of rows x cols elements in place on the default device. Creates and destroys its context on
+ * every call. ipt_context_error(NULL) returns the details of a failure. Errors: as the calls that it makes. */
+IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/host                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Host matrices: pinned memory, progress, threads, several devices; matrices in a storage. */
+
+/* Allocates and frees pinned host memory, which devices transfer fastest. *memory is NULL on failure. ipt_host_free
+ * (NULL is fine) or the end of the context frees it. It must not be in use then. Errors: INVALID_ARGUMENT,
+ * OUT_OF_MEMORY, UNSUPPORTED. */
+IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **memory);
+IPT_API void ipt_host_free(ipt_context *context, void *memory);
+
 /* Callbacks of the functions for host matrices. Zero-initialised: none. */
 typedef struct ipt_host_options {
     /* Called between the parts, by the thread that moves them: done of total bytes have crossed the bus. Return nonzero
@@ -699,16 +563,13 @@ typedef struct ipt_host_options {
     void *user; /* passed to both */
 } ipt_host_options;
 
-/* Transposes host memory in place by the method of desc.host, and returns when data holds the result. data needs no
- * alignment; memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the padding, which is
- * overwritten. Bytes between the matrices of a batch are neither read nor written. The first call allocates device
- * memory for the matrix. Overlapped plans keep it for later calls. Calls on one plan take turns.
- *   ipt writes to data only after everything is uploaded and transposed. (Batches: all of a part. Stages: the one that
- * needs the whole matrix is done.) An earlier failure leaves data unchanged; a later one returns IPT_ERROR_INCOMPLETE.
- * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and those of ipt_plan_create. */
-IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
-
-/* The same with options (may be NULL). If progress cancels: CANCELLED with data unchanged, or INCOMPLETE. */
+/* ipt_plan_execute_host with options (may be NULL), by the method of desc.host. If progress cancels: CANCELLED with
+ * data unchanged, or INCOMPLETE. Memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the
+ * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Overlapped plans
+ * keep the device memory of the first call for later calls. ipt writes to data only after everything is uploaded and
+ * transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.) An earlier failure leaves
+ * data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see desc.max_device_memory) changes
+ * from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
 /* The same in a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
@@ -719,6 +580,12 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
  * options->finished and the event report all others. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
+
+/* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
+ * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Errors: as
+ * ipt_plan_create; UNSUPPORTED (IPT_NO_HOST_STREAMING). */
+IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                         ipt_plan **plan);
 
 #ifndef IPT_NO_STORAGE
 /* A matrix outside memory: in a file, say. */
@@ -756,34 +623,80 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan);
  * returns 0. With a checksum of each piece, a caller can verify all needed pieces before it resumes. */
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume);
 #endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/programs                                                                                               */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
- * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Errors: as
- * ipt_plan_create. */
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan);
+/* Programs: the cache, profiles, wisdom. */
 
-/* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds
- * those of the plans for parts. 0 for NULL. */
-IPT_API size_t ipt_plan_workspace(const ipt_plan *plan);
+/* A compiled program in the format of a cache file, for devices without a file system: see ipt_context_entry. */
+struct ipt_binary {
+    const void *data; /* any alignment; the caller keeps it in place until the context is freed */
+    size_t bytes;
+};
+
+/* Releases the programs that no plan of the context uses now. Otherwise the context keeps them for later plans. NULL is
+ * fine. */
+IPT_API void ipt_context_trim(ipt_context *context);
+
+/* Writes the facts on which plans for this device depend, as lines of text for ipt_context_desc.profile. capacity is
+ * the size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
+ * included. Builds and runs some kernels to measure these facts. Errors: INVALID_ARGUMENT (also if capacity is too
+ * small), BUILD, OPENCL, UNSUPPORTED (IPT_NO_OFFLINE) and others. */
+IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes);
+
+/* Returns the number of entries of a context: its programs, and last the measured facts about its device. With all of
+ * them a later context compiles nothing. Indices stay valid until ipt_context_trim. 0 for NULL, and with
+ * IPT_NO_OFFLINE. */
+IPT_API size_t ipt_context_entry_count(const ipt_context *context);
+
+/* Returns the OpenCL C text of entry `index`, and its build options (options may be NULL). NULL beyond the last entry,
+ * for entries that are not programs, and with IPT_NO_KERNEL_SOURCE. Lives as long as the entry. */
+IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options);
+
+/* Writes entry `index` in the format of a cache file and of an ipt_binary. capacity is the size of entry in bytes,
+ * *bytes the size needed. An entry of NULL only returns that size. If target and code are NULL, the entry holds the
+ * code of the device's own compiler. Other devices and drivers refuse such code. Otherwise code is another compiler's
+ * output for target, from the entry's source. target is "ptx:sm_NN", "bitcode" (LLVM's for spir64), "spirv" or
+ * "amdgcn:NAME". Such code serves all devices and drivers that accept it and need the same source. Errors:
+ * INVALID_ARGUMENT (also if capacity is too small), OUT_OF_MEMORY, UNSUPPORTED (a context without a device has no code
+ * of its own; IPT_NO_OFFLINE), OPENCL. */
+IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes);
+
+/* Stores an entry in a folder, for contexts with that cache_dir. Creates the folder (0700) and missing folders above
+ * it. Replaces an entry of the same program. Applies no size limit. Errors: INVALID_ARGUMENT (not an entry, or
+ * damaged), OUT_OF_MEMORY, UNSUPPORTED (cannot be written, with the reason; IPT_NO_DISK_CACHE). */
+IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes);
+
+#ifndef IPT_NO_WISDOM
+/* Writes the wisdom of a context as lines of text: the choices of IPT_MEASURE and of ipt_wisdom_import. capacity is the
+ * size of text in bytes, including the terminating zero. *bytes (may be NULL) is the size of the whole text, zero
+ * included. Errors: INVALID_ARGUMENT (also if capacity is too small). */
+IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
+
+/* Adds such a text to the context's wisdom. Plans of its shapes then follow the text, with IPT_MEASURE or without, and
+ * measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the line's number and the fault;
+ * also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
+IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
+
+/* The same to and from a file. Further error: INVALID_ARGUMENT if the file cannot be written or read. */
+IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
+IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
+#endif
+
+/* Returns the specialised OpenCL C text of the plan's program `index`, counted from 0. NULL beyond the last (a plan
+ * with nothing to do has none), and with IPT_NO_KERNEL_SOURCE. Lives as long as the plan. */
+IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index);
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/papers                                                                                                 */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The papers: padding, and how they choose tiles, sequences and work-groups. */
 
 /* Returns the rows and columns that IPT_PAD adds. Each matrix in the buffer has room for (rows + *rows) * (cols +
  * *cols) elements. Its content lies without gaps at the beginning, before and after. Both are 0 without IPT_PAD. */
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
-
-/* Describes stages, sizes and kernels in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
-IPT_API const char *ipt_plan_describe(const ipt_plan *plan);
-
-/* Returns the specialised OpenCL C text of the plan's program `index`, counted from 0. NULL beyond the last (a plan
- * with nothing to do has none). Lives as long as the plan. */
-IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index);
-
-/* Destroys a plan; NULL is fine. Never waits for the device: executions in flight complete. */
-IPT_API void ipt_plan_destroy(ipt_plan *plan);
-
-/* Transposes a host matrix of rows x cols elements in place on the default device. Creates and destroys its context on
- * every call. ipt_context_error(NULL) returns the details of a failure. Errors: as the calls that it makes. */
-IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size);
 
 #ifndef IPT_NO_PAPERS
 
@@ -978,10 +891,13 @@ typedef pthread_t ipt__thread;
 
 #if defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+/* For functions of failures, and those that run once for a context, a program or a plan: compilers keep them small. */
+#define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
 #define IPT__PRINTF(text, first)
+#define IPT__RARE
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>base/error                                                                                                       */
@@ -989,7 +905,7 @@ typedef pthread_t ipt__thread;
 
 /* Results and error text. */
 
-IPT_API const char *ipt_result_string(ipt_result result)
+IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)
 {
 #define IPT__RESULT_CASE(name, value, sentence)                                                                        \
     case name:                                                                                                         \
@@ -1006,7 +922,7 @@ IPT_API int ipt_version(void)
     return IPT_VERSION;
 }
 
-IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
+IPT_API IPT__RARE const char *ipt_sequence_string(ipt_sequence sequence)
 {
 #define IPT__SEQUENCE_CASE(name, text)                                                                                 \
     case name:                                                                                                         \
@@ -1018,7 +934,7 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
     }
 }
 
-IPT_API const char *ipt_variant_string(ipt_variant variant)
+IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 {
 #define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout, interleaved)                          \
     case name:                                                                                                         \
@@ -1052,7 +968,7 @@ IPT_API const char *ipt_move_string(ipt_move move)
     return (int)move < 0 || move >= IPT__MOVE_COUNT ? "unknown" : ipt__moves[move].name;
 }
 
-IPT_API const char *ipt_format_string(ipt_format format)
+IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
 {
 #define IPT__FORMAT_CASE(name, text, factors)                                                                          \
     case name:                                                                                                         \
@@ -1072,7 +988,7 @@ IPT_API const char *ipt_context_error(const ipt_context *context)
     return ipt__error_text;
 }
 
-IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -1166,7 +1082,7 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     X(CL_INVALID_SEMAPHORE_KHR, -1142)
 
 /* Returns the name of an OpenCL error for messages. */
-static const char *ipt__cl_error(cl_int error)
+static IPT__RARE const char *ipt__cl_error(cl_int error)
 {
 #define IPT__CL_ERROR_CASE(name, number)                                                                               \
     case number:                                                                                                       \
@@ -1185,7 +1101,7 @@ static int ipt__is_out_of_memory(cl_int error)
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
-static ipt_result ipt__fail_opencl(const char *call, cl_int error)
+static IPT__RARE ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
                      "%s failed with %s (%d)", call, ipt__cl_error(error), (int)error);
@@ -1194,26 +1110,26 @@ static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 enum { IPT__CAUSE_BYTES = 1024 };
 
 /* Copies the text of the last failure, for a failure that adds to it. */
-static void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
+static IPT__RARE void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
 {
     memcpy(cause, ipt__error_text, IPT__CAUSE_BYTES - 1);
     cause[IPT__CAUSE_BYTES - 1] = 0;
 }
 
 /* Adds the meaning for the caller before the text of the last failure. */
-static ipt_result ipt__fail_further(ipt_result result, const char *meaning)
+static IPT__RARE ipt_result ipt__fail_further(ipt_result result, const char *meaning)
 {
     char cause[IPT__CAUSE_BYTES];
     ipt__keep_cause(cause);
     return ipt__fail(result, "%s: %s", meaning, cause);
 }
 
-static ipt_result ipt__fail_incomplete(const char *meaning)
+static IPT__RARE ipt_result ipt__fail_incomplete(const char *meaning)
 {
     return ipt__fail_further(IPT_ERROR_INCOMPLETE, meaning);
 }
 
-static ipt_result ipt__fail_null(const char *name)
+static IPT__RARE ipt_result ipt__fail_null(const char *name)
 {
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
 }
@@ -1337,7 +1253,8 @@ static ipt_result ipt__load(void)
     if (!ipt__loaded) {
         void *library = ipt__library_open();
         if (!library)
-            result = ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed");
+            result =
+                ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed: install an OpenCL loader and a driver");
 #define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
     if (!result && !ipt__library_find(library, #name, &ipt__cl.name, sizeof ipt__cl.name))                             \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);
@@ -1413,14 +1330,15 @@ static size_t ipt__unit_bytes(size_t bytes)
 }
 
 /* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
- * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it. */
+ * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it, and for d = 0, an
+ * unused divisor. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
     unsigned l = 0, i;
     *magic = 0;
     *shift = 0;
-    if (d == 1)
+    if (d <= 1)
         return;
     while (l < 63 && ((cl_ulong)1 << l) < d)
         ++l;
@@ -1445,6 +1363,7 @@ static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
     *magic = (cl_uint)wide;
 }
 
+#ifndef IPT_NO_PAPERS
 /* Returns the divisor of n in [2, n / 2] that is nearest to `wanted` by ratio. 0 if n is prime or less than 4. Factors
  * above 2^20 would take seconds to find: 0 if n has no smaller one. */
 static size_t ipt__divisor_near(size_t n, size_t wanted)
@@ -1461,6 +1380,7 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
         }
     return best;
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>papers/heuristics                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1547,7 +1467,7 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "the smallest tile in range, %lu x %lu, is not below the %lu elements of local memory: algorithms "
-                     "2 and 5 look for smaller ones",
+                     "2 and 5 try smaller ones",
                      (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
 }
 
@@ -1596,7 +1516,7 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
     int i;
     if (local <= least * least)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 do with "
+                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 need "
                          "less",
                          (unsigned long)local, (unsigned long)(least * least));
     for (bit = (size_t)1 << (4 * sizeof bit - 1); bit; bit /= 2)
@@ -1826,24 +1746,64 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. A divisor is
+ * three arguments, and the size of its value is marked. */
+enum {
+    IPT__BYTES = 63,
+    IPT__DIVISOR = 64,
+    IPT__BY_INDEX = 128, /* of dividends with index_bits bits */
+    IPT__DIVISOR_32 = IPT__DIVISOR,
+    IPT__DIVISOR_64 = IPT__DIVISOR,
+    IPT__DIVISOR_index = IPT__DIVISOR | IPT__BY_INDEX
+};
+typedef cl_uint ipt__divisor_32;
+typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
+#define IPT__DIVISOR_FIELD(bits, name)                                                                                 \
+    ipt__divisor_##bits name, name##_magic;                                                                            \
+    cl_uint name##_shift;
+#define IPT__DIVISOR_BYTES(bits, name)                                                                                 \
+    sizeof(ipt__divisor_##bits) | IPT__DIVISOR_##bits, sizeof(ipt__divisor_##bits), sizeof(cl_uint),
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
-        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD)                                                                  \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;                                                                                       \
-    static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
-#define IPT__ARGUMENT_TEXT(type, name) ", const " #type " " #name
+#define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
+#define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
+
+#ifdef IPT_NO_KERNEL_SOURCE
+#define IPT__TEXT_FIELD
+#define IPT__TEXT(file)
+#else
+#define IPT__TEXT_FIELD const char *const *text;
+#define IPT__TEXT(file) , ipt__text_##file
+#endif
+
+/* A part of programs' texts: its file, for build logs, and the hash of its text. */
+typedef struct ipt__part {
+    const char *file, *hash;
+    IPT__TEXT_FIELD
+} ipt__part;
+
+enum {
+#define IPT__PART_INDEX(part) IPT__PART_##part,
+    IPT_PART_LIST(IPT__PART_INDEX) IPT__PART_COUNT
+};
+static const ipt__part ipt__parts[] = {
+#define IPT__PART_ROW(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__TEXT(part)},
+    IPT_PART_LIST(IPT__PART_ROW)};
+#define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
     const char *name;      /* of the OpenCL kernel */
-    const char *file;      /* of its text, for build logs */
-    const char *hash;      /* of its text */
-    const char *signature; /* arguments as OpenCL C */
-    const char *const *text;
+    ipt__part own;         /* its own file */
+    unsigned parts;        /* bits of those that the file includes */
+    const char *arguments; /* their list as OpenCL C */
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     cl_uint memories; /* number of buffers before the arguments */
@@ -1854,10 +1814,9 @@ typedef struct ipt__kernel_info {
 static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
-     #kernel ".cl",                                                                                                    \
-     IPT__HASH_##kernel,                                                                                               \
-     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
-     ipt__text_##kernel,                                                                                               \
+     {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(kernel)},                                                            \
+     0 IPT_##kernel##_PARTS(IPT__PART_BIT),                                                                            \
+     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      memories,                                                                                                         \
@@ -1865,17 +1824,34 @@ static const ipt__kernel_info ipt__kernels[] = {
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
+/* A row of IPT_PARAM_LIST. */
+typedef struct ipt__param {
+    char name[16], macro[20];
+    cl_uint minimum, maximum;
+    size_t offset; /* in ipt__params */
+} ipt__param;
+static const ipt__param ipt__param_rows[] = {
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
+    {#field, #macro, minimum, maximum, offsetof(ipt__params, field)},
+    IPT_PARAM_LIST(IPT__PARAM_ROW)};
+
+static cl_uint *ipt__param_at(const ipt__params *params, int index)
+{
+    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+}
+
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
  * is out of range. */
-static int ipt__params_reduce(ipt__params *params, unsigned uses)
+static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
 {
-    int good = 1;
-#define IPT__PARAM_REDUCE(field, macro, minimum, maximum, meaning)                                                     \
-    if (!(uses & IPT__USES_##field))                                                                                   \
-        params->field = 0;                                                                                             \
-    else if (params->field + 1 < (minimum) + 1u || params->field > (maximum))                                          \
-        good = 0;
-    IPT_PARAM_LIST(IPT__PARAM_REDUCE)
+    int good = 1, i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i) {
+        cl_uint *const value = ipt__param_at(params, i);
+        if (!(uses >> i & 1))
+            *value = 0;
+        else if (*value < ipt__param_rows[i].minimum || *value > ipt__param_rows[i].maximum)
+            good = 0;
+    }
     return good;
 }
 
@@ -1892,7 +1868,7 @@ typedef struct ipt__text {
     size_t capacity, length; /* length may exceed capacity: the size of the whole text */
 } ipt__text;
 
-IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char *format, ...)
 {
     int added;
     const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
@@ -1904,41 +1880,64 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
 }
 
 /* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
-static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
+static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
-#define IPT__PARAM_PRINT(field, macro, minimum, maximum, meaning)                                                      \
-    if (uses & IPT__USES_##field) {                                                                                    \
-        ipt__text_add(out, "%s%s=%u", space, #field, (unsigned)params->field);                                         \
-        space = " ";                                                                                                   \
-    }
-    IPT_PARAM_LIST(IPT__PARAM_PRINT)
+    int i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (uses >> i & 1) {
+            ipt__text_add(out, "%s%s=%u", space, ipt__param_rows[i].name, (unsigned)*ipt__param_at(params, i));
+            space = " ";
+        }
     if ((uses & IPT__USES_apply) && params->apply)
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* Adds the specialised text of one program. */
-static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+/* Adds the head of a program's text. It determines the text: it has the hash of the kernel's file and of the parts that
+ * it includes. So an edit of another part leaves the program's key as it is. */
+static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
-    const char *const *line;
-    ipt__text_add(out, "/* ipt %d.%d.%d, %s %s, common.cl %s: ", IPT_VERSION / 10000, IPT_VERSION / 100 % 100,
-                  IPT_VERSION % 100, kernel->file, kernel->hash, IPT__HASH_common);
+    int i;
+    ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+    for (i = 0; i < IPT__PART_COUNT; ++i)
+        if (kernel->parts >> i & 1)
+            ipt__text_add(out, ", %s %s", ipt__parts[i].file, ipt__parts[i].hash);
+    ipt__text_add(out, ", %s %s: ", kernel->own.file, kernel->own.hash);
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
-#define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
-    if (kernel->uses & IPT__USES_##field)                                                                              \
-        ipt__text_add(out, "#define %s %u\n", #macro, (unsigned)params->field);
-    IPT_PARAM_LIST(IPT__PARAM_DEFINE)
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (kernel->uses >> i & 1)
+            ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
-    for (line = ipt__text_common; *line; ++line)
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
+}
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static void ipt__part_print(ipt__text *out, const ipt__part *part)
+{
+    const char *const *line;
+    ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
+    for (line = part->text; *line; ++line)
         ipt__text_add(out, "%s", *line);
-    ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);
-    for (line = kernel->text; *line; ++line)
-        ipt__text_add(out, "%s", *line);
+}
+#endif
+
+/* Adds the specialised text of one program. */
+static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+{
+#ifndef IPT_NO_KERNEL_SOURCE
+    int i;
+#endif
+    ipt__source_print_head(out, id, params);
+#ifndef IPT_NO_KERNEL_SOURCE
+    for (i = 0; i < IPT__PART_COUNT; ++i)
+        if (ipt__kernels[id].parts >> i & 1)
+            ipt__part_print(out, &ipt__parts[i]);
+    ipt__part_print(out, &ipt__kernels[id].own);
+#endif
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>program/entry                                                                                                    */
@@ -2137,7 +2136,7 @@ enum {
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
-    IPT__SWAP_SIDE_LARGE = 120, /* with the sectors that rows cut, a whole number of lines of work-items */
+    IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
     IPT__PACK_RUN = 4096     /* shortest run of small instances worth packing */
@@ -2199,7 +2198,7 @@ static void ipt__note_answer(ipt__questions *asked, const char *call, cl_int err
     }
 }
 
-/* Queries a value; zeros if that fails. */
+/* Queries a value. Sets it to zero on failure. */
 static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t bytes)
 {
     const cl_int error = ipt__cl.clGetDeviceInfo(asked->device, name, bytes, value, NULL);
@@ -2278,7 +2277,7 @@ static cl_device_type ipt__device_type(ipt__questions *asked)
     return type;
 }
 
-IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
+IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_t *count)
 {
     cl_platform_id platforms[64];
     cl_uint platform_count = 0, i;
@@ -2314,7 +2313,7 @@ IPT_API ipt_result ipt_device_list(cl_device_id *devices, size_t capacity, size_
     return *count ? IPT_SUCCESS : ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL platform of this machine has a device");
 }
 
-IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
+IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
     char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
     cl_platform_id platform;
@@ -2479,7 +2478,7 @@ static void ipt__release(const ipt_allocator *allocator, void *memory)
         allocator->free(memory, allocator->user);
 }
 
-IPT__PRINTF(2, 3) static void ipt__log(const ipt_context *context, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, const char *format, ...)
 {
     char message[512];
     va_list arguments;
@@ -2506,7 +2505,7 @@ static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, siz
     return error ? ipt__fail_opencl("clGetContextInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
+static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
 {
     cl_device_id devices[256];
     size_t count = 0, i;
@@ -2546,8 +2545,8 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
     }
     if (*device)
         return IPT_SUCCESS;
-    return ipt__fail(IPT_ERROR_NO_DEVICE, "no device or platform has the name \"%s\" that %s asks for",
-                     name ? name : "", source);
+    return ipt__fail(IPT_ERROR_NO_DEVICE, "%s = \"%s\": no name of a device or platform contains it", source,
+                     name ? name : "");
 }
 
 /* Reads the memory model and the sub-groups of a device. */
@@ -2683,7 +2682,7 @@ static ipt__name_kind ipt__name_is(const char *name)
 
 static const char *ipt__file_make_folder(const char *path)
 {
-    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it cannot be made";
+    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
 }
 
 /* On Windows a user's folders keep others out by default. */
@@ -2729,7 +2728,7 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
     const HANDLE file = CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
     *exists = file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
     if (file == INVALID_HANDLE_VALUE)
-        return "a file cannot be made there";
+        return "a file could not be created there";
     if (!WriteFile(file, data, (DWORD)bytes, &put, NULL) || put != bytes || !FlushFileBuffers(file)) {
         CloseHandle(file);
         return "it cannot be written";
@@ -2752,7 +2751,7 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* Iterates over a folder's files with names of ipt's. */
+/* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     HANDLE find;
     WIN32_FIND_DATAA data;
@@ -2899,7 +2898,7 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* Iterates over a folder's files with names of ipt's. */
+/* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     DIR *folder;
     char name[IPT__PATH_BYTES];
@@ -2960,7 +2959,7 @@ static const char *ipt__folder_make(const char *folder)
     return ipt__file_make_folder(folder);
 }
 
-/* Removes a file with a name of ipt's, if it begins as entries do. Another program may have chosen the same name. An
+/* Removes a file with one of ipt's names, if it begins as entries do. Another program may have chosen the same name. An
  * unfinished file may be shorter than the beginning. */
 static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
 {
@@ -3122,7 +3121,7 @@ static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt_
 
 #ifndef IPT_NO_DISK_CACHE
 
-static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
 {
     char path[IPT__PATH_BYTES], name[IPT__ENTRY_NAME];
     ipt__file file;
@@ -3152,7 +3151,8 @@ static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__
     return entry->payload != 0;
 }
 
-static void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry, size_t bytes)
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
 {
     char name[IPT__ENTRY_NAME];
     const char *why;
@@ -3164,7 +3164,7 @@ static void ipt__entry_store(const ipt_context *context, const char *key, const 
         ipt__folder_clean(context);
 }
 
-IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
+IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
     const unsigned char *const data = (const unsigned char *)entry;
     char name[IPT__ENTRY_NAME];
@@ -3185,18 +3185,19 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
 
 #else
 
-static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
 {
     (void)context, (void)key, (void)entry;
     return 0;
 }
 
-static void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry, size_t bytes)
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
 {
     (void)context, (void)key, (void)entry, (void)bytes;
 }
 
-IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
+IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
     (void)bytes;
     if (!folder || !entry)
@@ -3235,7 +3236,7 @@ static size_t ipt__findings_entry(const ipt_context *context, const char *key, u
     return (size_t)(at - entry);
 }
 
-static void ipt__findings_load(ipt_context *context)
+static IPT__RARE void ipt__findings_load(ipt_context *context)
 {
     char key[IPT__KEY_BYTES];
     ipt__entry entry;
@@ -3327,6 +3328,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 
 /* Device profiles: reading. */
 
+#if !defined(IPT_NO_OFFLINE) || !defined(IPT_NO_WISDOM)
+
 /* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
  * it does not fit. */
 static int ipt__line_next(const char **text, char *line, size_t capacity)
@@ -3360,8 +3363,6 @@ static int ipt__number_next(const char **text, char stop, size_t *value)
     return 1;
 }
 
-#define IPT__PROFILE_TITLE "ipt profile 1"
-
 /* Returns whether line is `name` and a number. */
 static int ipt__line_number(const char *line, const char *name, size_t *value)
 {
@@ -3370,27 +3371,61 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
     return !strncmp(line, name, length) && line[length] == ' ' && ipt__number_next(&at, 0, value);
 }
 
-static ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
+static IPT__RARE ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
 {
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: '%.80s' stands where %s should", what, number, line,
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
                      expected);
 }
 
+#endif
+
+#ifdef IPT_NO_OFFLINE
+
+static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
+{
+    (void)context, (void)profile;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "profile: ipt was compiled with IPT_NO_OFFLINE, and plans need a device");
+}
+
+#else
+
+#define IPT__PROFILE_TITLE "ipt profile 1"
+
+/* The numbers of a profile: limits, then findings. */
+typedef struct ipt__fact {
+    char name[20];
+    cl_uint minimum, maximum;
+} ipt__fact;
+static const ipt__fact ipt__facts[] = {
+#define IPT__FACT(type, field, minimum, maximum) {#field, minimum, maximum},
+    IPT__LIMIT_LIST(IPT__FACT) IPT__FINDING_LIST(IPT__FACT)};
+enum { IPT__FACT_COUNT = sizeof ipt__facts / sizeof *ipt__facts };
+
+/* Reads the next line of a profile, which begins with `name`. */
+static ipt_result ipt__profile_line(const char **profile, int *number, const char *name, char line[512])
+{
+    *line = 0;
+    ++*number;
+    return ipt__line_next(profile, line, 512) && !strncmp(line, name, strlen(name))
+               ? IPT_SUCCESS
+               : ipt__fail_line("profile", *number, line, name);
+}
+
 /* Fills in a context from a profile. */
-static ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
+static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "";
+    char line[512] = "", expected[40];
     int number = 1, i;
-    size_t value;
+    size_t value, values[IPT__FACT_COUNT];
+    ipt_result result = IPT_SUCCESS;
     if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, IPT__PROFILE_TITLE))
         return ipt__fail_line("profile", number, line, "'" IPT__PROFILE_TITLE "'");
     for (i = 0; i < 5; ++i) {
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&profile, line, sizeof line) || strncmp(line, titles[i], strlen(titles[i])))
-            return ipt__fail_line("profile", number, line, titles[i]);
+        result = ipt__profile_line(&profile, &number, titles[i], line);
+        if (result)
+            return result;
         ipt__text_add(&out, "%s\n", line);
         if (out.length >= out.capacity)
             return ipt__fail_line("profile", number, line, "a shorter line");
@@ -3398,19 +3433,20 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
     context->has_half = context->has_double = 1; /* the profile does not record them */
-#define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
-    *line = 0;                                                                                                         \
-    ++number;                                                                                                          \
-    if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, #field, &value) ||                     \
-        value + 1 < (minimum) + 1u || value > (maximum))                                                               \
-        return ipt__fail_line("profile", number, line, #field " and a number");                                        \
-    target.field = (type)value;
-#define IPT__PROFILE_READ_LIMIT(type, field, minimum, maximum)                                                         \
-    IPT__PROFILE_READ(type, field, minimum, maximum, context->limits)
-#define IPT__PROFILE_READ_FINDING(type, field, minimum, maximum)                                                       \
-    IPT__PROFILE_READ(type, field, minimum, maximum, context->found)
-    IPT__LIMIT_LIST(IPT__PROFILE_READ_LIMIT)
-    IPT__FINDING_LIST(IPT__PROFILE_READ_FINDING)
+    for (i = 0; i < IPT__FACT_COUNT; ++i) {
+        const ipt__fact *const fact = &ipt__facts[i];
+        snprintf(expected, sizeof expected, "%.19s and a number", fact->name);
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
+            values[i] < fact->minimum || values[i] > fact->maximum)
+            return ipt__fail_line("profile", number, line, expected);
+    }
+    i = 0;
+#define IPT__TAKE_LIMIT(type, field, minimum, maximum) context->limits.field = (type)values[i++];
+#define IPT__TAKE_FINDING(type, field, minimum, maximum) context->found.field = (type)values[i++];
+    IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
+    IPT__FINDING_LIST(IPT__TAKE_FINDING)
     *line = 0;
     ++number;
     if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
@@ -3419,6 +3455,8 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
         return ipt__fail_line("profile", number + 1, line, "the text's end");
     return IPT_SUCCESS;
 }
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>device/create                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -3451,7 +3489,7 @@ static void ipt__wisdom_free(const ipt_context *context, ipt__wisdom *wisdom)
     }
 }
 
-static void ipt__context_free(ipt_context *context)
+static IPT__RARE void ipt__context_free(ipt_context *context)
 {
     const ipt_allocator allocator = context->allocator;
     while (context->pinned) {
@@ -3538,7 +3576,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     return IPT_SUCCESS;
 }
 
-IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
 {
     ipt_context_desc wanted;
     ipt__limits limits;
@@ -3566,7 +3604,7 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
         return ipt__fail_null("binaries");
     if (wanted.profile) {
         if (wanted.context || wanted.device || wanted.device_name)
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile stands in the place of a device",
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile replaces the device",
                              wanted.context  ? "context"
                              : wanted.device ? "device"
                                              : "device_name");
@@ -3636,8 +3674,10 @@ IPT_API void ipt_context_destroy(ipt_context *context)
 
 /* Programs: building, loading, sharing. */
 
+#ifndef IPT_NO_KERNEL_SOURCE
 /* Fails with the build log, cut to fit the error text. The logger receives all of it. */
-static ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id, cl_int error)
+static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id,
+                                            cl_int error)
 {
     size_t bytes = 0;
     char *log = NULL;
@@ -3653,9 +3693,33 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
                                                                                               : IPT_ERROR_BUILD,
                   "clBuildProgram failed with %s (%d) on %s: %s", ipt__cl_error(error), (int)error,
-                  ipt__kernels[id].file, log ? log : "no log");
+                  ipt__kernels[id].own.file, log ? log : "no log");
     ipt__release(&context->allocator, log);
     return result;
+}
+#endif
+
+/* Completes the divisors among a kernel's arguments. */
+static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
+{
+    size_t offset = 0;
+    cl_uint i;
+    for (i = 0; i < info->argument_count; ++i) {
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+        offset = ipt__round_up(offset, bytes);
+        if (info->argument_bytes[i] & IPT__DIVISOR) {
+            void *const value = (char *)arguments + offset;
+            if (bytes == sizeof(cl_uint)) {
+                cl_uint *const divisor = (cl_uint *)value;
+                ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
+            } else {
+                cl_ulong *const divisor = (cl_ulong *)value;
+                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
+            }
+        }
+        offset += bytes;
+    }
 }
 
 /* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
@@ -3670,7 +3734,7 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
     for (i = 0; i < info->argument_count && !error; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
         offset += bytes;
@@ -3687,6 +3751,10 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
 static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
 {
     ipt__text text = {NULL, 0, 0};
+    size_t head;
+    ipt__source_print_head(&text, program->id, &program->params);
+    head = text.length;
+    text.length = 0;
     ipt__source_print(&text, program->id, &program->params);
     text.capacity = text.length + 1;
     text.length = 0;
@@ -3694,7 +3762,7 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
     if (!program->source)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__source_print(&text, program->id, &program->params);
-    ipt__hash_text(program->source, text.length, program->hash, 64);
+    ipt__hash_text(program->source, head, program->hash, 64);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -3732,7 +3800,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
     if (error)
         return 0;
     for (i = 0; i < info->argument_count; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
@@ -3826,7 +3894,7 @@ static void ipt__program_store(const ipt_context *context, const ipt__program *p
         return;
     entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
     if (!entry) {
-        ipt__log(context, "cache: the device hands out no code of %s", ipt__kernels[program->id].name);
+        ipt__log(context, "cache: the device returns no code of %s", ipt__kernels[program->id].name);
         return;
     }
     ipt__program_key(context, program, NULL, key);
@@ -3915,29 +3983,34 @@ static int ipt__program_load(const ipt_context *context, ipt__program *program)
     return loaded;
 }
 
-/* Loads a program, or else compiles it. */
-static ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+/* Fails with the key of the missing program. */
+static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt__program *program, const char *why)
 {
-    const char *source;
+    char key[IPT__KEY_BYTES], *at;
+    ipt__program_key(context, program, NULL, key);
+    for (at = key; *at; ++at)
+        *at = *at == '\n' ? ',' : *at;
+    return ipt__fail(IPT_ERROR_CACHE_MISS,
+                     "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code that "
+                     "it takes: %s",
+                     why, (unsigned long)context->binary_count,
+                     context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
+}
+
+#ifdef IPT_NO_KERNEL_SOURCE
+
+static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+{
+    return ipt__fail_miss(context, program, "ipt was compiled with IPT_NO_KERNEL_SOURCE: it has no text to compile");
+}
+
+#else
+
+/* Compiles a program and stores it. */
+static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+{
+    const char *source = program->source;
     cl_int error;
-    const ipt_result result = ipt__program_write(context, program);
-    if (result || !context->context)
-        return result;
-    if (ipt__program_load(context, program))
-        return IPT_SUCCESS;
-    if (cache_only || !context->compiler) {
-        char key[IPT__KEY_BYTES], *at;
-        ipt__program_key(context, program, NULL, key);
-        for (at = key; *at; ++at)
-            *at = *at == '\n' ? ',' : *at;
-        return ipt__fail(IPT_ERROR_CACHE_MISS,
-                         "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code "
-                         "that it takes: %s",
-                         cache_only ? "IPT_CACHE_ONLY: nothing is compiled" : "the device has no compiler",
-                         (unsigned long)context->binary_count,
-                         context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
-    }
-    source = program->source;
     program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
     if (error)
         return ipt__fail_opencl("clCreateProgramWithSource", error);
@@ -3949,7 +4022,24 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     return IPT_SUCCESS;
 }
 
-/* Copies an expression and its type into one allocation. Returns NULL without memory. */
+#endif
+
+/* Loads a program, or else compiles it. */
+static IPT__RARE ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+{
+    const ipt_result result = ipt__program_write(context, program);
+    if (result || !context->context)
+        return result;
+    if (ipt__program_load(context, program))
+        return IPT_SUCCESS;
+    if (cache_only)
+        return ipt__fail_miss(context, program, "IPT_CACHE_ONLY: nothing is compiled");
+    if (!context->compiler)
+        return ipt__fail_miss(context, program, "the device has no compiler");
+    return ipt__program_compile(context, program);
+}
+
+/* Copies an expression and its type into one allocation. Returns NULL if out of memory. */
 static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
                                   const char **copied_expression, const char **copied_type)
 {
@@ -3979,8 +4069,8 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
 }
 
 /* Makes a program that the context does not have, with a hold of it, and adds it to the context's. */
-static ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
-                                   ipt__program **added)
+static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
+                                             int cache_only, ipt__program **added)
 {
     ipt_result result;
     ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
@@ -4009,8 +4099,8 @@ static ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, cons
 
 /* The program of a kernel for params, made unless the context has it. The caller holds it until ipt__program_drop.
  * While one thread builds, others find, drop and trim programs: a driver's compiler may take seconds. */
-static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
-                                   ipt__program **found)
+static IPT__RARE ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
+                                             int cache_only, ipt__program **found)
 {
     ipt_result result = IPT_SUCCESS;
     *found = ipt__program_find(context, id, params);
@@ -4034,7 +4124,7 @@ static void ipt__program_drop(ipt_context *context, ipt__program *program)
     IPT_LOCK_RELEASE(&context->lock);
 }
 
-IPT_API void ipt_context_trim(ipt_context *context)
+IPT_API IPT__RARE void ipt_context_trim(ipt_context *context)
 {
     ipt__program **at;
     if (!context)
@@ -4051,6 +4141,38 @@ IPT_API void ipt_context_trim(ipt_context *context)
     }
     IPT_LOCK_RELEASE(&context->lock);
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>program/offline                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Programs for offline compilation: their texts, and entries made of compiled code. */
+
+#ifdef IPT_NO_OFFLINE
+
+IPT_API IPT__RARE size_t ipt_context_entry_count(const ipt_context *context)
+{
+    (void)context;
+    return 0;
+}
+
+IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
+{
+    (void)context, (void)index;
+    if (options)
+        *options = NULL;
+    return NULL;
+}
+
+IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                               size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
+{
+    (void)context, (void)index, (void)target, (void)code, (void)code_bytes, (void)entry, (void)capacity;
+    if (bytes)
+        *bytes = 0;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_OFFLINE: it returns no programs");
+}
+
+#else
 
 /* Returns program `index` with a new reference, or NULL. *count: the number of programs. */
 static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
@@ -4067,7 +4189,7 @@ static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t 
     return found;
 }
 
-IPT_API size_t ipt_context_entry_count(const ipt_context *context)
+IPT_API IPT__RARE size_t ipt_context_entry_count(const ipt_context *context)
 {
     size_t count = 0;
     if (!context)
@@ -4076,13 +4198,17 @@ IPT_API size_t ipt_context_entry_count(const ipt_context *context)
     return count + 1;
 }
 
-IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
+IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
 {
     size_t count;
     ipt__program *const program = context ? ipt__program_at((ipt_context *)context, index, &count) : NULL;
+#ifdef IPT_NO_KERNEL_SOURCE
+    const char *const source = NULL;
+#else
     const char *const source = program ? program->source : NULL;
+#endif
     if (options)
-        *options = program ? program->options : NULL;
+        *options = source ? program->options : NULL;
     if (context)
         ipt__program_drop((ipt_context *)context, program);
     return source;
@@ -4098,8 +4224,8 @@ static int ipt__target_is_known(const char *text)
            strspn(name, text[0] == 'p' ? "0123456789" : "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
 }
 
-IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
-                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                               size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
 {
     ipt__program *program;
     size_t count, needed = 0;
@@ -4140,7 +4266,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
         ipt__program_drop(context, program);
         if (!made)
             return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device hands out no code of entry %lu, or there is no memory for it",
+                             "the device returns no code of entry %lu, or no memory is left for the code",
                              (unsigned long)index);
         ipt__release(&context->allocator, made);
     }
@@ -4150,6 +4276,8 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
                          (unsigned long)needed);
     return IPT_SUCCESS;
 }
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>program/probe                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -4157,7 +4285,7 @@ IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const c
 /* Probing: facts that only a running program shows. */
 
 /* Runs a program with `words` as both buffers, and reads them back. Returns 0 on failure. */
-static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
+static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
     const size_t local = program->params.group_size;
@@ -4166,6 +4294,7 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, con
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
     if (error)
         return 0;
+    ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
         error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
@@ -4188,7 +4317,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes = 1;
+    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.chunks = a.blocks = a.run_lanes =
+        1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
@@ -4216,8 +4346,8 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
 
 /* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
  * none works. */
-static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
-                                 size_t *resident)
+static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only,
+                                           ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
@@ -4296,7 +4426,6 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     a.cols = cols;
     a.row_stride = a.super_units = units;
     a.piece_units = (cl_uint)units;
-    ipt__divider(cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     if (!before || !words)
         right = -1;
     for (i = 0; right > 0 && i < flags + flag_words; ++i)
@@ -4317,11 +4446,11 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
 /* Tests a chains program: its sub-groups, then transpositions with short and with the longest pieces. A work-group has
  * more flags than its work-items read in one step. *lanes: the size of the sub-groups; 1 if they compute wrong results;
  * 0 if the program does not run. */
-static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
+static IPT__RARE ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
 {
     const ipt__params *const params = &program->params;
     const size_t local = params->group_size, global = 4 * local;
-    const size_t longest = (16 * (size_t)params->piece_quanta - 31) / params->unit_bytes + 1;
+    const size_t longest = (16 * (size_t)params->piece_vectors - 31) / params->unit_bytes + 1;
     const size_t grids[3][4] = {{61, 173, 1, 3}, {211, 37, ipt__min(3, longest), 1}, {7, 11, longest, 2}};
     cl_uint words[2] = {0, 0};
     int right = 1, i;
@@ -4344,7 +4473,7 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
 /* Sets the sub-group parameters of a chains program. Only the program itself shows the size of the device's sub-groups.
  * If the size is not the expected one, the program is built again for it. Work-groups replace sub-groups that fail to
  * build or compute wrong results. */
-static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
+static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
     size_t lanes = context->limits.lanes, found = 0;
@@ -4423,6 +4552,16 @@ static void ipt__refuse_local(ipt_context *context, size_t bytes)
 
 /* Device profiles: writing. */
 
+#ifdef IPT_NO_OFFLINE
+
+IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+{
+    (void)context, (void)text, (void)capacity, (void)bytes;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_OFFLINE: it writes no profile");
+}
+
+#else
+
 /* Measures what later plans may need: the panels' local memory and residency, the largest packs, sub-groups. Refuses
  * sub-groups that chains cannot use. */
 static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
@@ -4459,7 +4598,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.unit_bytes = 4;
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
-    params.piece_quanta = 32;
+    params.piece_vectors = 32;
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
@@ -4468,12 +4607,13 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     return result;
 }
 
-IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
     ipt__text out = {NULL, 0, 0};
     ipt__limits limits;
     ipt__findings found;
-    int refused = 0;
+    unsigned long values[IPT__FACT_COUNT];
+    int refused = 0, i;
     ipt_result result = IPT_SUCCESS;
     if (!context || (!text && capacity))
         return ipt__fail_null(context ? "text" : "context");
@@ -4488,15 +4628,16 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
         found.chunk_bytes = 0;
     IPT_LOCK_RELEASE(&context->probe_lock);
     found.sub_groups_refused |= refused;
+    i = 0;
+#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (unsigned long)limits.field;
+#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (unsigned long)found.field;
+    IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
+    IPT__FINDING_LIST(IPT__GIVE_FINDING)
     out.text = text;
     out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
-#define IPT__PROFILE_PRINT_LIMIT(type, field, minimum, maximum)                                                        \
-    ipt__text_add(&out, #field " %lu\n", (unsigned long)limits.field);
-#define IPT__PROFILE_PRINT_FINDING(type, field, minimum, maximum)                                                      \
-    ipt__text_add(&out, #field " %lu\n", (unsigned long)found.field);
-    IPT__LIMIT_LIST(IPT__PROFILE_PRINT_LIMIT)
-    IPT__FINDING_LIST(IPT__PROFILE_PRINT_FINDING)
+    for (i = 0; i < IPT__FACT_COUNT; ++i)
+        ipt__text_add(&out, "%s %lu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
     if (bytes)
         *bytes = out.length + 1;
@@ -4507,29 +4648,158 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
                      (unsigned long)out.length + 1);
 }
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/problem                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The planner's input. */
+
+/* The cooperative panel kernel that a plan may use. */
+typedef struct ipt__panel_kernel {
+    size_t resident; /* concurrent work-groups; 0: no cooperative panels */
+    size_t local_bytes, group_size;
+    int tall, narrow;
+} ipt__panel_kernel;
+
+/* What the planner decides from: all of it is known before the first decision, and no decision changes it. */
+typedef struct ipt__problem {
+    ipt_plan_desc desc;              /* checked; batch, batch_stride and padding completed */
+    ipt__limits limits;              /* of the device */
+    size_t refused_bytes;            /* smallest local memory that failed to build; 0: none */
+    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
+    size_t unit_bytes, element_units;
+    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
+    ipt__panel_kernel panel;
+} ipt__problem;
+
+static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
+{
+    return problem->refused_bytes && local_bytes >= problem->refused_bytes;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/tuning                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The planner's constants. */
+
+/* Constants that differ between GPUs and CPUs, or that one of them lacks: X(type, name, gpu, cpu, meaning). The values
+ * for GPUs are fitted to an H200, those for CPUs to PoCL on 2 cores.
+ *
+ * The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
+ * moves in the same time: factor * bytes of all matrices + launches * launch. Units below a word that cannot move by
+ * words: 1 + narrow * (units in a word - 1).
+ *
+ * Panels and chains run on GPUs only; lengths are in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y) +
+ * panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The third
+ * counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel +
+ * narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length of a
+ * super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step / length. */
+#define IPT__TUNING_LIST(X)                                                                                            \
+    X(size_t, run, 16, 8192, "elements, or pairs of them, per work-item (GPU) or work-group (CPU)")                    \
+    X(size_t, piece_bytes, 1024, 16384, "part of a super-element per work-group: short on GPUs, for many chains")      \
+    X(size_t, tile_bytes, ~(size_t)0, 1 << 15, "most local memory of a tile: on CPUs the size of the nearest cache")   \
+    X(size_t, slab_bytes, 32 << 20, 4 << 20, "slabs in the last cache cost no memory traffic")                         \
+    X(double, tile, 2, 2, "factor of tiles")                                                                           \
+    X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
+    X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
+    X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
+    X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
+    X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
+    X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
+    X(double, panel, 1.15, 0, "factor of panels")                                                                      \
+    X(double, tall_cut, 47, 0, "of tall chunks")                                                                       \
+    X(double, wide_cut, 17, 0, "of wide chunks")                                                                       \
+    X(double, panel_wait, 8e-9, 0, "of work-groups that wait")                                                         \
+    X(double, narrow_step, 95, 0, "of narrow panels")                                                                  \
+    X(double, no_wait, 0.08, 0, "of narrow panels without waits")                                                      \
+    X(double, chains, 1.01, 0, "factor of chains")                                                                     \
+    X(double, chains_step, 137, 0, "of chains")                                                                        \
+    X(double, cut, 0.19, 0, "of slots off 128-byte lines")                                                             \
+    X(double, cut_step, 4, 0, "of slots off 128-byte lines")                                                           \
+    X(double, idle, 0.05, 0, "of the unused share of a length class")
+
+typedef struct ipt__tuning {
+#define IPT__TUNING_FIELD(type, name, gpu, cpu, meaning) type name;
+    IPT__TUNING_LIST(IPT__TUNING_FIELD)
+} ipt__tuning;
+
+/* By limits->cpu. */
+static const ipt__tuning ipt__tunings[2] = {
+#define IPT__TUNING_GPU(type, name, gpu, cpu, meaning) gpu,
+#define IPT__TUNING_CPU(type, name, gpu, cpu, meaning) cpu,
+    {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
+
+/* Constants for all devices. */
+enum {
+    IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
+    IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
+    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
+    IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
+    IPT__PIECE_VECTORS = 128,
+    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
+    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
+    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
+    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
+    IPT__BLOCKS_WIDE = 4,
+    IPT__BLOCK_ROWS = 60,         /* minimum per block */
+    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
+    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
+    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
+};
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/stage                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Stages, layouts and the plan. */
 
+/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, run); P: the same for
+ * kinds that only the papers have.
+ * SAVE: copies rows x cols elements at origin to the save area, transposed.
+ * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
+ * The next kinds transpose the instances of their grid.
+ * TILE: whole instances in local memory.
+ * SWAP: square instances, by tile pairs.
+ * WAVE: instances through slabs of global memory, one slab each.
+ * PANEL: instances by cooperative work-groups that hold a chunk each.
+ * SHUFFLE: instances by cycle following with one flag bit per slot.
+ * Epilogue stages:
+ * FLIP: reverses the sequence of rows, or each row, or both, of rows x cols elements.
+ * MAP: applies the plan's expression to every element.
+ * Kernels of the papers alone:
+ * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
+ * P_IPT: instances by cycle following without flags.
+ * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
+#define IPT__STAGE_LIST(X, P)                                                                                          \
+    X(SAVE, nothing, save, save, save, save)                                                                           \
+    X(RESTORE, nothing, save, restore, restore, restore)                                                               \
+    X(TILE, nothing, tile, tile, tile, tile)                                                                           \
+    X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
+    X(WAVE, wave, wave, wave, wave, in_turns)                                                                          \
+    X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
+    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, in_turns)                                                           \
+    X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
+    X(MAP, nothing, nothing, map, map, map)                                                                            \
+    P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
+    P(P_IPT, nothing, nothing, p_ipt, cycles, p_ipt)                                                                   \
+    P(PAD, pad, nothing, pad, pad, pad)
+
 typedef enum ipt__stage_kind {
-    IPT__STAGE_SAVE,    /* copies rows x cols elements at origin to the save area, transposed */
-    IPT__STAGE_RESTORE, /* copies the save area to rows of `length` elements at origin, row_stride apart */
-    /* The next kinds transpose the instances of their grid: */
-    IPT__STAGE_TILE,    /* whole instances in local memory */
-    IPT__STAGE_SWAP,    /* square instances, by tile pairs */
-    IPT__STAGE_WAVE,    /* instances through slabs of global memory, one slab each */
-    IPT__STAGE_PANEL,   /* instances by cooperative work-groups that hold a chunk each */
-    IPT__STAGE_SHUFFLE, /* instances by cycle following with one flag bit per slot */
-    /* Epilogue stages: */
-    IPT__STAGE_FLIP, /* reverses the order of rows, or each row, or both, of rows x cols elements */
-    IPT__STAGE_MAP,  /* applies the plan's expression to every element */
-    /* Kernels of the papers alone: */
-    IPT__STAGE_PTTWAC_010, /* instances in global memory, by work-groups with flags in local memory */
-    IPT__STAGE_P_IPT,      /* instances by cycle following without flags */
-    IPT__STAGE_PAD         /* changes the stride of rows of `length` elements from origin to row_stride */
+#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, run) IPT__STAGE_##kind,
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
+
+/* The rows of kinds that only the papers have, in tables of functions. */
+#ifndef IPT_NO_PAPERS
+#define IPT__IF_PAPERS(row, empty) row
+#else
+#define IPT__IF_PAPERS(row, empty) empty
+#endif
+#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, run) NULL,
+#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, run) {NULL, NULL},
 
 typedef enum ipt__family {
     IPT__FAMILY_AUTO,
@@ -4547,12 +4817,14 @@ typedef struct ipt__variant {
     ipt__family family;
     cl_uint lanes, bank_padding, registers, flag_layout, interleaved;
 } ipt__variant;
+#ifndef IPT_NO_PAPERS
 static const ipt__variant ipt__variants[] = {
 #define IPT__VARIANT_ROW(enumerator, name, family, lanes, padding, registers, layout, interleaved)                     \
     {name, IPT__FAMILY_##family, lanes, padding, registers, layout, interleaved},
     IPT_VARIANT_LIST(IPT__VARIANT_ROW)};
+#endif
 
-/* The rows of a tile in local memory: see ipt_fetch_rows in common.cl. */
+/* The rows of a tile in local memory: see ipt_fetch_rows in parts/rows.cl. */
 typedef struct ipt__tile_layout {
     size_t pitch, skew, run_lanes;
 } ipt__tile_layout;
@@ -4570,33 +4842,47 @@ typedef struct ipt__chunks {
 
 enum { IPT__MAX_STAGES = 8, IPT__MAX_KERNELS = 16 };
 
+/* The parameters that only one kind of stage has. Kernels' local memory in bytes, group sizes in work-items. */
+typedef struct ipt__tile_stage {
+    size_t pack_bytes, pack_group; /* local memory and group size of kernel pack; 0: kernel tile */
+    int straight;                  /* does not transpose */
+} ipt__tile_stage;
+
+typedef struct ipt__swap_stage {
+    size_t side; /* of a tile, in elements */
+    size_t local_bytes, group_size;
+    ipt__tile_layout tile; /* rows in local memory, if side > 32 */
+} ipt__swap_stage;
+
+typedef struct ipt__shuffle_stage {
+    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
+    size_t piece_units, pieces;    /* parts of a super-element, moved independently */
+    int chains;                    /* by sub-groups */
+    size_t piece_vectors;          /* chains: vectors that a piece touches, rounded up to classes */
+    int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
+} ipt__shuffle_stage;
+
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
     size_t instances; /* per matrix */
     size_t rows, cols, length;
-    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
-    size_t origin;                 /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
-    size_t row_slots, row_stride;  /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
-    int gapped_source;             /* WAVE on such a grid: the source lies on it, else the target */
+    size_t origin;                /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
+    size_t row_slots, row_stride; /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    size_t piece_units, pieces;                 /* SHUFFLE: parts of a super-element, moved independently */
-    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
-    size_t tile_side, tile_bytes, tile_group;   /* SWAP: elements per side; local memory and work-items of a pair */
-    ipt__tile_layout tile;                      /* SWAP: rows in local memory, if tile_side > 32 */
-    size_t pack_bytes, pack_group;              /* TILE: local memory and work-items of kernel pack; 0: kernel tile */
-    ipt__chunks chunks;                         /* PANEL */
-    size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
-    int chains;                                 /* SHUFFLE by sub-groups */
-    size_t piece_vectors;                       /* chains: vectors that a piece touches, rounded up to classes */
-    int gap_restore;                            /* SHUFFLE: fills the gaps from the save area, else saves them there */
-    int straight;                               /* TILE: does not transpose */
     int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
+    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers;                      /* variant: cooperating work-items; such teams per work-group */
+    ipt__tile_stage tile;
+    ipt__swap_stage swap;
+    ipt__chunks panel;
+    ipt__shuffle_stage shuffle;
 } ipt__stage;
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
@@ -4616,13 +4902,11 @@ typedef struct ipt__layout {
     size_t minimum_workspace; /* bytes that these stages need at least */
     double cost;              /* bytes that a copy would move in the same time */
 } ipt__layout;
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/plan                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-typedef struct ipt__plan_kernel {
-    ipt__program *program;
-    cl_kernel kernel;
-} ipt__plan_kernel;
-
-/* Host matrices: see >>host matrices. */
+/* What plans have for matrices in host memory. */
 enum {
     IPT__HOST_AHEAD = 4,              /* transfers in flight */
     IPT__HOST_STAGED_BYTES = 1 << 23, /* larger pageable matrices use pinned memory */
@@ -4637,7 +4921,7 @@ enum {
     IPT__HOST_THREADS = 8
 };
 
-/* Cut matrices: see >>cut matrices. */
+/* Cut matrices: see host/cut.h. */
 enum {
     IPT__CUT_PLAN_REST = 2, /* index into a share's plans */
     IPT__CUT_PLAN_GROUP = 3,
@@ -4660,7 +4944,7 @@ enum {
 #define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
 #endif
 
-/* Blocks of a cut matrix: see >>cut matrices. An H200's bus, both ways at once, reaches a share of its speed by row
+/* Blocks of a cut matrix: see host/cut.h. An H200's bus, both ways at once, reaches a share of its speed by row
  * bytes. Shares: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
 enum {
     IPT__BLOCK_ROW_MOST = 8192,
@@ -4744,6 +5028,7 @@ typedef struct ipt__cut {
     int tall, backward;            /* backward: panels run from the last to the first */
 } ipt__cut;
 
+/* Makes a plan for pieces. */
 typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                       ipt_plan **plan);
 
@@ -4759,92 +5044,63 @@ typedef struct ipt__blocks {
     size_t bus_bytes;          /* bus traffic per matrix, both directions; 0: blocks are not used */
 } ipt__blocks;
 
-struct ipt_plan {
-    ipt_context *context;
-    ipt_plan_desc desc;              /* batch and batch_stride completed */
-    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
-    size_t unit_bytes, element_units;
-    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
-    char *expression;          /* copies that desc points to */
-    ipt__layout layout;
-    ipt_plan *owner;    /* of the shared workspace, lock and last event; NULL: the plan itself */
-    IPT_LOCK_TYPE lock; /* guards the following fields */
-    ipt_plan *borrower; /* plan that used the workspace last; NULL: unknown */
-    ipt__plan_kernel kernels[IPT__MAX_KERNELS];
-    int kernel_count;
-    int out_of_place_kernel; /* -1 until the first execution out of place */
-    ipt__program *panel;     /* NULL: no cooperative panels */
-    size_t resident;         /* its concurrent work-groups, as queried when the plan was made */
-    int turn;                /* which of the two control blocks is clear */
-    int dirty;               /* an execution failed: counters and flags may not be clear */
-    cl_mem workspace;
-    cl_event last;           /* of the previous execution, which may still use the workspace; NULL: none */
-    IPT_LOCK_TYPE host_lock; /* held during transfers of a host matrix; guards host and parts_refused */
-    ipt__host host;
+/* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
+typedef struct ipt__host_plan {
+    IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
+    ipt__host staging;
     int parts_refused; /* host is AUTO, and parts exceed the workspace limit */
-    size_t enough;     /* max_workspace that the last error has proposed; 0: none */
     ipt__cut cut;
     ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
     ipt__blocks blocks;
-    size_t host_workspace; /* bytes that the parts' plans own; guarded by lock */
-    size_t refused;        /* bytes of the last buffer that could not be allocated; 0: none */
-    size_t most;           /* largest buffer in bytes for cut matrices; 0: no limit */
-    int in_pieces;         /* made because the device refused the whole host matrix */
-    ipt_plan *pieces;      /* such a plan, which executes for this one; NULL: none. Guarded by host_lock */
-    ipt_context **split;   /* contexts of a plan for several devices; NULL: one device */
+    size_t workspace;    /* bytes that the parts' plans own; guarded by the workspace's lock */
+    size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
+    int in_pieces;       /* made because the device refused the whole host matrix */
+    ipt_plan *pieces;    /* such a plan, which executes for this one; NULL: none */
+    ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
     size_t split_count;
-    char description[2048];
+} ipt__host_plan;
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/plan                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The plan. */
+
+typedef struct ipt__plan_kernel {
+    ipt__program *program;
+    cl_kernel kernel;
+} ipt__plan_kernel;
+
+/* Device memory for stages, which a plan owns or borrows. Executions of all plans that share it take turns. */
+typedef struct ipt__workspace {
+    IPT_LOCK_TYPE lock; /* guards the following fields, and all of the plans but their host_plan */
+    cl_mem buffer;      /* NULL: no stage needs one */
+    size_t bytes;
+    cl_event last;      /* of the previous execution, which may still use the buffer; NULL: none */
+    ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
+} ipt__workspace;
+
+struct ipt_plan {
+    ipt_context *context;
+    ipt__problem problem;
+    char *expression; /* copies that problem.desc points to */
+    ipt__layout layout;
+    ipt__workspace own, *workspace; /* its own, or that of a plan that outlives it */
+    ipt__plan_kernel kernels[IPT__MAX_KERNELS];
+    int kernel_count;
+    int out_of_place_kernel; /* -1 until the first execution out of place */
+    ipt__program *panel;     /* of problem.panel; NULL: no cooperative panels */
+    int turn;                /* which of the two control blocks is clear */
+    int dirty;               /* an execution failed: counters and flags may not be clear */
+    size_t enough;           /* max_workspace that the last error has proposed; 0: none */
+    size_t refused;          /* bytes of the last buffer that could not be allocated; 0: none */
+    char *description;
+    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };
 
-/* The planner's constants. */
-enum {
-    IPT__RUN_CPU = 8192, /* elements, or pairs of them, per work-group; IPT__RUN_GPU: per work-item */
-    IPT__RUN_GPU = 16,
-    IPT__WORD_BYTES = 4,         /* shorter units move by words if everything is aligned to words */
-    IPT__VECTOR_BYTES = 16,      /* access width of GPU kernels */
-    IPT__PIECE_BYTES_GPU = 1024, /* part of a super-element per work-group: short, for many chains */
-    IPT__PIECE_BYTES_CPU = 16384,
-    IPT__TILE_BYTES_CPU = 1 << 15,  /* a CPU's local memory is plain memory: size of the nearest cache */
-    IPT__TILE_BYTES_MANY = 1 << 18, /* size of the second cache, for many instances */
-    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
-    IPT__SLAB_BYTES_GPU = 32 << 20, /* slabs in the last cache cost no memory traffic */
-    IPT__SLAB_BYTES_CPU = 4 << 20,
-    IPT__SUPER_BYTES = 2048, /* longest super-element that is tried */
-    IPT__PIECE_VECTORS = 128,
-    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
-    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
-    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
-    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in common.cl) */
-    IPT__BLOCKS_WIDE = 4,
-    IPT__BLOCK_ROWS = 60,         /* minimum per block */
-    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
-    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
-    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
-};
-
-/* The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
- * moves in the same time. Cost = factor * bytes of all matrices + launches * launch. A shuffle's factor is 1 +
- * overhead / bytes of a super-element. `gapped`: unaligned slots touch one more sector. Units below a word that
- * cannot move by words: 1 + narrow * (units in a word - 1). */
-typedef struct ipt__cost_model {
-    double tile, swap, wave, shuffle_overhead, gapped, narrow, launch;
-} ipt__cost_model;
-static const ipt__cost_model ipt__cost_models[2] = {
-    {2, 2.4, 4.3, 750, 1.1, 0.5, 2e7}, /* GPU: fitted to an H200 */
-    {2, 4, 1.8, 300, 1.15, 0.1, 2e5}   /* CPU: fitted to PoCL on 2 cores */
-};
-
-/* The cost model of the GPU-only kernels, lengths in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y)
- * + panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The
- * third counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel
- * + narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length
- * of a super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step /
- * length. */
-typedef struct ipt__gpu_model {
-    double panel, tall_cut, wide_cut, panel_wait, narrow_step, no_wait, chains, chains_step, cut, cut_step, idle;
-} ipt__gpu_model;
-static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.01, 137, 0.19, 4, 0.05}; /* of an H200 */
+static int ipt__plan_borrows(const ipt_plan *plan)
+{
+    return plan->workspace != &plan->own;
+}
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/layout                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -4854,17 +5110,17 @@ static const ipt__gpu_model ipt__gpu_models = {1.15, 47, 17, 8e-9, 95, 0.08, 1.0
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
-    return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
+    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
 }
 
-static size_t ipt__stage_units(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__stage_units(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->length * plan->element_units;
+    return stage->length * problem->element_units;
 }
 
-static size_t ipt__instance_units(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->rows * stage->cols * ipt__stage_units(plan, stage);
+    return stage->rows * stage->cols * ipt__stage_units(problem, stage);
 }
 
 /* Elements of a slot on the grid of a stage. */
@@ -4876,73 +5132,94 @@ static size_t ipt__slot_length(const ipt__stage *stage)
 }
 
 /* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
-static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
+static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const size_t size = plan->desc.elem_size;
+    const size_t size = problem->desc.elem_size;
     const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
-    if (plan->unit_bytes >= IPT__WORD_BYTES || stage->inner_rows ||
+    if (problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
         (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
         return 0;
     return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
            stage->origin * size % IPT__WORD_BYTES == 0 &&
-           (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
+           (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
-static size_t ipt__word_flags(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->variant && plan->desc.flag_spread ? 32 / plan->desc.flag_spread : 32;
+    return stage->variant && problem->desc.flag_spread ? 32 / problem->desc.flag_spread : 32;
 }
 
 /* Flag bytes of one instance of a shuffle. */
-static size_t ipt__flag_bytes(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(plan, stage)) * 4 * stage->pieces;
+    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->shuffle.pieces;
 }
 
-/* Workspace bytes of one running instance of a stage. */
-static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
+/* Workspace bytes of a stage that other stages may use after it. */
+typedef struct ipt__need {
+    size_t instance; /* of each running instance */
+    size_t stage;    /* in total, whatever runs at once */
+} ipt__need;
+
+static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
-    if (stage->kind == IPT__STAGE_WAVE)
-        return ipt__instance_units(plan, stage) * plan->unit_bytes;
-    if (stage->kind == IPT__STAGE_SHUFFLE && !(stage->chains && layout->cooperative))
-        return ipt__flag_bytes(plan, stage);
-    return 0;
+    const ipt__need need = {0, 0};
+    (void)problem;
+    (void)layout;
+    (void)stage;
+    return need;
+}
+
+static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.instance = ipt__instance_units(problem, stage) * problem->unit_bytes;
+    return need;
+}
+
+static ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    if (!(stage->shuffle.chains && layout->cooperative))
+        need.instance = ipt__flag_bytes(problem, stage);
+    return need;
 }
 
 /* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
-static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
+static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
-    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / plan->unit_bytes;
-    stage->chains = 1;
-    stage->pieces = ipt__ceil_divide(units, most);
-    stage->piece_units = ipt__min(units, most);
+    const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
+    stage->shuffle.chains = 1;
+    stage->shuffle.pieces = ipt__ceil_divide(units, most);
+    stage->shuffle.piece_units = ipt__min(units, most);
     /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->piece_vectors = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
+    stage->shuffle.piece_vectors =
+        ipt__round_up((stage->shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
-static size_t ipt__chains_at_once(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->piece_units * plan->unit_bytes <= 640 ? 4 : 2;
+    return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
 }
 
 /* Cuts super-elements into pieces; a work-group can hold two. Returns 0 if an inner transposition forbids cutting. */
-static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
+static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t units = ipt__stage_units(plan, stage);
-    const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage);
+    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
-    const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
-    if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
+    const size_t piece = (stage->shuffle.inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
+    if (!limits->cpu && limits->group_size >= 32 && !stage->shuffle.inner_rows &&
         (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
-        ipt__chains_pieces(plan, stage);
+        ipt__chains_pieces(problem, stage);
         return 1;
     }
-    if (stage->inner_rows && units > piece)
+    if (stage->shuffle.inner_rows && units > piece)
         return 0;
-    stage->piece_units = ipt__min(units, piece);
-    stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+    stage->shuffle.piece_units = ipt__min(units, piece);
+    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
     return 1;
 }
 
@@ -4960,64 +5237,65 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
 }
 
 /* True if kernel pack can hold `units` units in local_bytes of local memory. */
-static int ipt__pack_fits(const ipt_plan *plan, size_t units, size_t local_bytes)
+static int ipt__pack_fits(const ipt__problem *problem, size_t units, size_t local_bytes)
 {
-    const size_t vectors = units * plan->unit_bytes / 16 + 2;
+    const size_t vectors = units * problem->unit_bytes / 16 + 2;
     return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
 }
 
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
  * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
  * tile, also for short runs that lie far apart. */
-static void ipt__pack_choose(const ipt_plan *plan, ipt__stage *stage)
+static void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t instance = ipt__instance_units(plan, stage), bytes = stage->instances * instance * plan->unit_bytes;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t instance = ipt__instance_units(problem, stage),
+                 bytes = stage->instances * instance * problem->unit_bytes;
     const int large = limits->nvidia && !limits->local_is_limited;
     int i;
-    stage->pack_bytes = 0;
+    stage->tile.pack_bytes = 0;
     if (limits->cpu || limits->group_size < 64 ||
-        (plan->desc.batch > 1 && plan->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
+        (problem->desc.batch > 1 && problem->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
         return;
-    for (i = 0; i < (large ? 4 : 1) && !stage->pack_bytes; ++i) {
+    for (i = 0; i < (large ? 4 : 1) && !stage->tile.pack_bytes; ++i) {
         const size_t most =
             large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
-        stage->pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
-        if (most >= 2048 && ipt__pack_fits(plan, instance, most) && !ipt__local_refused(plan->context, most))
-            stage->pack_bytes = most;
+        stage->tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
+        if (most >= 2048 && ipt__pack_fits(problem, instance, most) && !ipt__problem_refuses(problem, most))
+            stage->tile.pack_bytes = most;
     }
 }
 
-static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stage, int apply)
+static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stage *stage, int apply)
 {
     ipt__params params;
     memset(&params, 0, sizeof params);
-    params.unit_bytes = (cl_uint)plan->unit_bytes;
-    params.element_units = ipt__stage_units(plan, stage) == 1;
-    params.group_size = (cl_uint)stage->pack_group;
-    params.memory_model = (cl_uint)plan->context->limits.memory_model;
-    params.local_bytes = (cl_uint)stage->pack_bytes;
+    params.unit_bytes = (cl_uint)problem->unit_bytes;
+    params.element_units = ipt__stage_units(problem, stage) == 1;
+    params.group_size = (cl_uint)stage->tile.pack_group;
+    params.memory_model = (cl_uint)problem->limits.memory_model;
+    params.local_bytes = (cl_uint)stage->tile.pack_bytes;
     params.apply = (cl_uint)apply;
-    params.expression = plan->desc.expression;
-    params.expression_type = plan->desc.expression_type;
+    params.expression = problem->desc.expression;
+    params.expression_type = problem->desc.expression_type;
     return params;
 }
 
 /* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some (200 x 170 floats
  * on PoCL: 0.73 of a copy, in waves 0.47). For squares, SWAP is as fast. */
-static int ipt__tile_serves_many(const ipt_plan *plan, const ipt__stage *stage)
+static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
+    const ipt__limits *const limits = &problem->limits;
     return limits->cpu && stage->rows != stage->cols &&
-           stage->instances * plan->desc.batch >= 4 * limits->compute_units &&
-           ipt__instance_units(plan, stage) * plan->unit_bytes <=
+           stage->instances * problem->desc.batch >= 4 * limits->compute_units &&
+           ipt__instance_units(problem, stage) * problem->unit_bytes <=
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
 /* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
  * the least workspace serves. A grid with one row or one column needs no stage. */
-static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size_t budget, size_t instances,
+static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, size_t instances,
                                  size_t rows, size_t cols, size_t length)
 {
     ipt__stage *stage;
@@ -5025,35 +5303,37 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
     if (rows == 1 || cols == 1)
         return;
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
-    ipt__pack_choose(plan, stage);
-    if (stage->pack_bytes ||
-        ipt__instance_units(plan, stage) * plan->unit_bytes <= ipt__local_budget(&plan->context->limits))
+    ipt__pack_choose(problem, stage);
+    if (stage->tile.pack_bytes ||
+        ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
         return;
-    if (ipt__tile_serves_many(plan, stage))
+    if (ipt__tile_serves_many(problem, stage))
         return;
     if (rows == cols) {
         stage->kind = IPT__STAGE_SWAP;
         return;
     }
     stage->kind = IPT__STAGE_WAVE;
-    wave = ipt__stage_need(plan, layout, stage);
+    wave = ipt__need_wave(problem, layout, stage).instance;
     stage->kind = IPT__STAGE_SHUFFLE;
-    ipt__shuffle_pieces(plan, stage);
-    shuffle = ipt__stage_need(plan, layout, stage);
+    ipt__shuffle_pieces(problem, stage);
+    shuffle = ipt__need_shuffle(problem, layout, stage).instance;
     /* Short super-elements make shuffles slow. */
-    if (length * plan->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
+    if (length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
+    if (stage->kind == IPT__STAGE_WAVE)
+        memset(&stage->shuffle, 0, sizeof stage->shuffle);
 }
 
 /* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
  * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
  * work-items of the group. */
-static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, size_t run, size_t stride)
+static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride)
 {
     ipt__tile_layout layout;
-    layout.pitch = (run + 31 - plan->unit_bytes) / 16;
+    layout.pitch = (run + 31 - problem->unit_bytes) / 16;
     layout.skew = 31;
-    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
+    if (16 % problem->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
         layout.skew = 0;
         while ((stride << layout.skew) % 16 != 0)
             ++layout.skew;
@@ -5072,8 +5352,57 @@ static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
 
+/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
+static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
+                                size_t *chunk)
+{
+    const size_t limit = ipt__min(problem->limits.local_memory, IPT__TRANSPOSE_BYTES);
+    *side = 32;
+    *chunk = ipt__min(element_units, 16);
+    while (tiles * *side * (*side * *chunk + 1) * problem->unit_bytes > limit) {
+        if (*side > 4 || *chunk == 1)
+            *side /= 2;
+        else
+            *chunk /= 2;
+    }
+}
+
+/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
+ * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
+ * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs, the papers' kernels and
+ * elements of several units get small tiles. */
+static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
+{
+    static const size_t sides[3][2] = {
+        {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
+    const ipt__limits *const limits = &problem->limits;
+    const size_t unit = problem->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
+                 most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    const int cut = stage->cols * unit % 256 != 0;
+    size_t chunk;
+    stage->swap.group_size = limits->group_size;
+    if (!stage->variant && !limits->cpu && limits->group_size >= 64 && unit >= 4 &&
+        ipt__stage_units(problem, stage) == 1) {
+        stage->swap.side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
+        if (unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+            per_side * per_side / 2 >= 28 * limits->compute_units) {
+            stage->swap.side = IPT__SWAP_SIDE_LARGE;
+            stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
+        }
+        stage->swap.tile =
+            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit);
+        stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
+        if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
+            !ipt__problem_refuses(problem, stage->swap.local_bytes))
+            return;
+        stage->swap.group_size = limits->group_size;
+    }
+    ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->swap.side, &chunk);
+    stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
+}
+
 /* Sets the offsets of the workspace's parts. */
-static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
+static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
 {
     size_t offset = layout->saved_bytes, flags = 0, alone = 0;
     int i;
@@ -5082,10 +5411,10 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
             layout->control_words =
-                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * plan->desc.batch;
-            alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
-        } else if (stage->chains) {
-            flags = ipt__flag_bytes(plan, stage) / 4 * plan->desc.batch;
+                IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
+            alone = ipt__ceil_divide(ipt__instance_units(problem, stage), 32);
+        } else if (stage->shuffle.chains) {
+            flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }
     }
     if (layout->cooperative) {
@@ -5095,14 +5424,19 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
     }
     layout->scratch_offset = offset;
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/cost                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
-static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
+/* Needs and costs of stages. */
+
+/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
+static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
-    const ipt__chunks *const chunks = &stage->chunks;
-    const double size = (double)plan->desc.elem_size, length = (double)ipt__slot_length(stage);
-    const double panel = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const ipt__chunks *const chunks = &stage->panel;
+    const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
+    const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
     const double unread = 1 - 0.8 * (double)stage->tail_length / length;
     if (!chunks->waits || chunks->narrow)
         return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
@@ -5111,102 +5445,158 @@ static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
            model->panel_wait * panel * unread;
 }
 
-static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
+static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__gpu_model *const model = &ipt__gpu_models;
-    const size_t size = plan->desc.elem_size, slot = stage->length * size,
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->piece_vectors);
+    const double bytes = (double)stage->shuffle.piece_units * (double)problem->unit_bytes;
+    const double idle = 1 - bytes / (16.0 * (double)stage->shuffle.piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
+#ifndef IPT_NO_PAPERS
 /* Chunks that the pad kernel moves per matrix, and its workspace for all matrices. */
-static size_t ipt__pad_chunks(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__pad_chunks(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * ipt__stage_units(plan, stage),
-                            IPT__PAD_HELD * plan->context->limits.group_size);
+    return ipt__ceil_divide(stage->rows * ipt__stage_units(problem, stage), IPT__PAD_HELD * problem->limits.group_size);
 }
-static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__pad_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return 4 * (1 + ipt__pad_chunks(plan, stage) * plan->desc.batch);
+    return 4 * (1 + ipt__pad_chunks(problem, stage) * problem->desc.batch);
+}
+
+static ipt__need ipt__need_pad(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.stage = ipt__pad_bytes(problem, stage);
+    return need;
+}
+#endif
+
+/* The costs of stages: bytes that a copy would move in the same time, without launches. */
+
+static double ipt__batch_bytes(const ipt__problem *problem)
+{
+    return (double)problem->matrix_bytes * (double)problem->desc.batch;
+}
+
+/* Stages that are forced, or added after the choice, are never compared. */
+static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)problem;
+    (void)layout;
+    (void)stage;
+    return 0;
+}
+
+/* Short rows far apart: twice the traffic of a copy. */
+static double ipt__cost_save(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)problem;
+    (void)stage;
+    return 2.0 * (double)layout->saved_bytes;
+}
+
+static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    (void)stage;
+    return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
+}
+
+static double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    ipt__swap_tile(problem, stage);
+    return ipt__tunings[problem->limits.cpu].swap * ipt__batch_bytes(problem);
+}
+
+/* A factor for units that cannot move by words, and for slots that cut memory sectors. */
+static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const size_t size = problem->desc.elem_size;
+    if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
+        factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
+    if (!stage->shuffle.chains && (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots) &&
+        (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
+        factor *= model->gapped;
+    return factor;
+}
+
+static double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
+}
+
+static double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__panel_factor(problem, stage) * ipt__batch_bytes(problem);
+}
+
+static double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    const double length = (double)stage->length * (double)problem->desc.elem_size;
+    double factor = 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
+    if (stage->shuffle.chains) {
+        factor = ipt__chains_factor(problem, stage);
+        if (layout->cooperative)
+            return factor * ipt__batch_bytes(problem);
+    }
+    return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
+}
+
+static const struct {
+    ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
+    double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
+} ipt__stage_planners[] = {
+#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, run) {ipt__need_##need, ipt__cost_##cost},
+    IPT__STAGE_LIST(IPT__STAGE_PLANNER, IPT__IF_PAPERS(IPT__STAGE_PLANNER, IPT__NO_STAGE_PLANNER))};
+
+/* Chooses how many instances of a stage run at once. Returns the number of launches. */
+static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage, size_t budget,
+                               size_t need)
+{
+    const size_t batch = problem->desc.batch, slabs = ipt__tunings[problem->limits.cpu].slab_bytes;
+    size_t at_once = 1;
+    if (!need) {
+        stage->matrices_at_once = batch;
+        stage->instances_at_once = stage->instances;
+        return 1;
+    }
+    if (budget > layout->scratch_offset)
+        at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
+    if (stage->kind == IPT__STAGE_WAVE)
+        at_once = ipt__min(at_once, ipt__max(1, slabs / need));
+    stage->matrices_at_once = ipt__min(batch, at_once);
+    stage->instances_at_once = ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
+           (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
 }
 
 /* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
  * workspace and cost. */
-static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt__limits *const limits = &plan->context->limits;
-    const ipt__cost_model *const model = &ipt__cost_models[limits->cpu];
-    const size_t batch = plan->desc.batch, slabs = limits->cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
-    const double bytes = (double)plan->matrix_bytes * (double)batch;
     size_t largest = 0, smallest = 0;
     int i;
-    layout->saved_bytes = ipt__round_up(batch * layout->saved_elements * plan->desc.elem_size, 256);
-    ipt__layout_place(plan, layout);
+    layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_elements * problem->desc.elem_size, 256);
+    ipt__layout_place(problem, layout);
     layout->cost = 0;
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
-        const size_t need = ipt__stage_need(plan, layout, stage);
-        size_t at_once = 1;
-        double factor = 0, launches = 1;
-        if (!need) {
-            stage->matrices_at_once = batch;
-            stage->instances_at_once = stage->instances;
-        } else {
-            if (budget > layout->scratch_offset)
-                at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
-            if (stage->kind == IPT__STAGE_WAVE)
-                at_once = ipt__min(at_once, ipt__max(1, slabs / need));
-            stage->matrices_at_once = ipt__min(batch, at_once);
-            stage->instances_at_once = ipt__min(stage->instances, at_once / stage->matrices_at_once);
-            largest = ipt__max(largest, stage->matrices_at_once * stage->instances_at_once * need);
-            smallest = ipt__max(smallest, need);
-            launches = 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
-                       (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
-        }
-        switch (stage->kind) {
-        case IPT__STAGE_SAVE:
-        case IPT__STAGE_RESTORE: /* short rows far apart: twice the traffic of a copy */
-            layout->cost += 2.0 * (double)layout->saved_bytes;
-            break;
-        case IPT__STAGE_PANEL:
-            factor = ipt__panel_factor(plan, stage);
-            break;
-        case IPT__STAGE_TILE:
-            factor = model->tile;
-            break;
-        case IPT__STAGE_FLIP: /* added after the choice */
-        case IPT__STAGE_MAP:
-            break;
-        case IPT__STAGE_PAD:
-            largest = ipt__max(largest, ipt__pad_bytes(plan, stage));
-            smallest = ipt__max(smallest, ipt__pad_bytes(plan, stage));
-            break;
-        case IPT__STAGE_PTTWAC_010: /* forced: never compared */
-        case IPT__STAGE_P_IPT:
-            break;
-        case IPT__STAGE_SWAP:
-            factor = model->swap;
-            break;
-        case IPT__STAGE_WAVE:
-            factor = model->wave;
-            break;
-        case IPT__STAGE_SHUFFLE:
-            factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)plan->desc.elem_size);
-            if (stage->chains)
-                factor = ipt__chains_factor(plan, stage);
-            break;
-        }
-        stage->by_words = ipt__stage_by_words(plan, stage);
-        if (plan->unit_bytes < IPT__WORD_BYTES && need && !stage->by_words)
-            factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / plan->unit_bytes - 1);
-        if (!stage->chains && stage->kind != IPT__STAGE_PANEL &&
-            (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots))
-            if (ipt__slot_length(stage) * plan->desc.elem_size % 32 || stage->row_stride * plan->desc.elem_size % 32)
-                factor *= model->gapped;
-        layout->cost += factor * bytes + launches * model->launch;
+        const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
+        const double launches = ipt__stage_share(problem, layout, stage, budget, need.instance);
+        largest =
+            ipt__max(largest, ipt__max(need.stage, stage->matrices_at_once * stage->instances_at_once * need.instance));
+        smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
+        stage->by_words = ipt__stage_by_words(problem, stage);
+        layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
+                        launches * ipt__tunings[problem->limits.cpu].launch;
     }
     layout->workspace = layout->scratch_offset + largest;
     layout->minimum_workspace = layout->scratch_offset + smallest;
@@ -5220,9 +5610,9 @@ static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t
 /* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
  * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
  * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
-static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
     const int tall = rows >= cols;
     const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
     const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
@@ -5236,7 +5626,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     }
     if (tall) {
         if (!left)
-            ipt__stage_add_dense(plan, layout, budget, panels, length, cols, 1);
+            ipt__stage_add_dense(problem, layout, budget, panels, length, cols, 1);
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
             stage->row_slots = panels;
@@ -5246,7 +5636,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     if (panels > 1 && short_side > 1) {
         stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
                      : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
-        ipt__shuffle_pieces(plan, stage);
+        ipt__shuffle_pieces(problem, stage);
         if (left) {
             stage->row_slots = panels;
             stage->row_stride = long_side;
@@ -5254,7 +5644,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     }
     if (!tall) {
         if (!left)
-            ipt__stage_add_dense(plan, layout, budget, panels, rows, length, 1);
+            ipt__stage_add_dense(problem, layout, budget, panels, rows, length, 1);
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
             stage->row_slots = panels;
@@ -5268,14 +5658,14 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
         stage->origin = tall ? first_left : first_left * rows;
         stage->row_stride = rows;
     }
-    ipt__layout_finish(plan, layout, budget);
+    ipt__layout_finish(problem, layout, budget);
 }
 
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
-static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
+static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y)
 {
-    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
+    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
+    const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
     size_t x = vectors / ((y * size + slack + 15) / 16 + 1);
     if (tall) {
         if (y > IPT__CHUNK_RUNS || vectors / y < 3 || (vectors / y - 1) * 16 < slack + size)
@@ -5287,17 +5677,18 @@ static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 
 /* Cuts a PANEL stage's panels of `length` along the long side into chunks within local memory. Returns 0 if that is
  * impossible. */
-static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
+static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, size_t length, size_t short_side,
+                             size_t panels)
 {
-    ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
-    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
+    ipt__chunks *const chunks = &stage->panel;
+    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
+    const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
+    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = problem->panel.resident / 2;
     chunks->y = length;
     chunks->down = 1;
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
-    chunks->narrow = (int)plan->panel->params.narrow;
+    chunks->narrow = (int)problem->panel.narrow;
     /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
@@ -5305,7 +5696,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
                                 ? (vectors - vectors / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
                                            vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
-        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
+        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * problem->panel.resident));
         chunks->x = short_side;
         chunks->across = 1;
     } else {
@@ -5315,7 +5706,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         size_t down;
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
             const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
-            const size_t x = ipt__chunk_breadth(plan, chunks->tall, y);
+            const size_t x = ipt__chunk_breadth(problem, chunks->tall, y);
             const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
             if (x && (best == 0 || cut < best)) {
                 best = cut;
@@ -5330,17 +5721,17 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
     /* The last work-group may have to move a panel alone: then it moves whole slots. */
-    if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
+    if (!chunks->pack || (chunks->neighbours && length * size > problem->panel.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
     chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
-    chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
+    chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
     chunks->blocks = 1;
     chunks->block_rows = length;
     if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
-        const size_t step = plan->panel->params.group_size / chunks->tile.run_lanes;
+        const size_t step = problem->panel.group_size / chunks->tile.run_lanes;
         chunks->block_rows = ipt__round_up(
             ipt__ceil_divide(length, length < IPT__BLOCKS_TALL * IPT__BLOCK_ROWS ? 1 : IPT__BLOCKS_TALL), step);
         chunks->blocks = ipt__ceil_divide(length, chunks->block_rows);
@@ -5349,40 +5740,40 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->block_rows = length / chunks->blocks;
     }
     return (chunks->across * chunks->down <= half || !chunks->waits) &&
-           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / plan->desc.batch;
+           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / problem->desc.batch;
 }
 
 /* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
  * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
-static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, size_t length)
+static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *layout, size_t length)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
     const int tall = rows >= cols;
     const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
     const size_t panels = long_side / length, left = long_side % length;
     ipt__stage *stage;
     int turn;
     memset(layout, 0, sizeof *layout);
-    if (!plan->panel || (int)plan->panel->params.tall != tall || panels < 2 || short_side < 2 ||
-        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * plan->element_units >= (size_t)1 << 31)
+    if (!problem->panel.resident || (int)problem->panel.tall != tall || panels < 2 || short_side < 2 ||
+        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * problem->element_units >= (size_t)1 << 31)
         return 0;
     layout->saved_elements = left * short_side;
     for (turn = 0; turn < 2; ++turn) {
         if (tall == (turn == 0)) {
             stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
-            stage->chunks.tall = tall;
+            stage->panel.tall = tall;
             stage->gapped_source = !tall;
         } else {
             stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
-            stage->gap_restore = tall;
-            ipt__shuffle_pieces(plan, stage);
+            stage->shuffle.gap_restore = tall;
+            ipt__shuffle_pieces(problem, stage);
         }
         stage->tail_length = left;
         stage->row_slots = panels;
         stage->row_stride = long_side;
         /* shuffle.cl moves no gaps. */
-        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(plan, stage, length, short_side, panels)
-                                            : !stage->chains)
+        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(problem, stage, length, short_side, panels)
+                                            : !stage->shuffle.chains)
             return 0;
     }
     return 1;
@@ -5390,22 +5781,22 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
 
 /* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
  * panel with chunks along both sides. Returns 0 if it does not fit. */
-static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
+static int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols, size = plan->desc.elem_size;
-    const size_t step = ipt__max(1, 32 / size), units = plan->context->limits.compute_units;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
+    const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
     double best_cost = 0;
     memset(layout, 0, sizeof *layout);
     memset(&best, 0, sizeof best);
-    if (!plan->panel || !plan->panel->params.tall || plan->panel->params.narrow ||
-        plan->matrix_bytes / plan->panel->params.local_bytes > plan->resident || plan->desc.batch > 1)
+    if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
+        problem->matrix_bytes / problem->panel.local_bytes > problem->panel.resident || problem->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
     stage->row_stride = rows;
-    chunks = &stage->chunks;
+    chunks = &stage->panel;
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
@@ -5414,10 +5805,10 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             double cost;
             chunks->across = ipt__ceil_divide(cols, chunks->x);
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            if (chunks->across * chunks->down > plan->resident)
+            if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
-            if (ipt__tile_vectors(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
+            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size);
+            if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
@@ -5439,6 +5830,25 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Layouts: forced sequences and formats. */
+
+/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
+static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
+{
+    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
+    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
+        return a->minimum_workspace < b->minimum_workspace;
+    return a_fits != b_fits ? a_fits : a->cost < b->cost;
+}
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
+{
+    (void)problem, (void)stage;
+    return IPT_SUCCESS;
+}
+
+#else
 
 /* The sequences of Gomez-Luna et al., TPDS 2016, section 5.1. Each stage exchanges two neighbouring factors: M, m, N, n
  * stand for M', m, N', n. A sequence turns (M', m, N', n) into (N', n, M', m). A stage with a "*" also transposes its
@@ -5466,19 +5876,19 @@ static size_t ipt__factor(const size_t factors[4], char name)
 }
 
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
-static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
+static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
-    const int single = stage->length == 1 && !stage->inner_rows && plan->desc.sequence != IPT_SEQUENCE_1;
-    const ipt_variant wanted = single ? plan->desc.variant_010 : plan->desc.variant_100;
+    const ipt__limits *const limits = &problem->limits;
+    const int single = stage->length == 1 && !stage->shuffle.inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
+    const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
     const size_t group = limits->group_size;
     size_t holds, flags;
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
-    stage->chains = 0;
+    stage->shuffle.chains = 0;
     stage->workers = 1;
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
@@ -5491,9 +5901,9 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__FAMILY_BS:
         stage->kind = IPT__STAGE_TILE;
-        stage->pack_bytes = 0;
+        stage->tile.pack_bytes = 0;
         stage->workers = group / stage->lanes;
-        holds = limits->local_memory / plan->unit_bytes;
+        holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s needs a whole tile of %lu x %lu elements in %lu bytes of local memory: smaller tile_m "
@@ -5503,7 +5913,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__FAMILY_PTTWAC_010:
         stage->kind = IPT__STAGE_PTTWAC_010;
-        flags = ipt__ceil_divide(instance, ipt__word_flags(plan, stage));
+        flags = ipt__ceil_divide(instance, ipt__word_flags(problem, stage));
         flags += variant->flag_layout == 1 ? flags / 32 : 0;
         if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -5517,24 +5927,24 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
-            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
-            if (!stage->inner_rows || holds >= units || stage->workers == 1)
+            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
+            if (!stage->shuffle.inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
-        stage->piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
-        if (stage->inner_rows && (variant->registers || stage->piece_units < units))
+        stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+        if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
-                             "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
-                             variant->name, (unsigned long)(units * plan->unit_bytes));
-        stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+                             "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
+                             variant->name, (unsigned long)(units * problem->unit_bytes));
+        stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
     default: /* P-IPT */
         stage->kind = IPT__STAGE_P_IPT;
         stage->workers = group / stage->lanes;
-        if (stage->inner_rows)
+        if (stage->shuffle.inner_rows)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements inside, as sequence 4.3 needs: 4.1 and 4.2 do without",
+                             "%s cannot transpose within super-elements, as sequence 4.3 requires: use 4.1 or 4.2",
                              variant->name);
         break;
     }
@@ -5543,7 +5953,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
 
 /* Appends the stage that exchanges `left` factors from `begin` on with the next `right` factors, and updates `order`.
  * inner: also transposes the super-element, two factors. */
-static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
+static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
                                        const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
                                        int inner)
 {
@@ -5557,19 +5967,20 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
     if (inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
-        stage->inner_rows = ipt__factor(factors, order[end]);
-        stage->inner_cols = ipt__factor(factors, order[end + 1]);
-        if (!ipt__shuffle_pieces(plan, stage) && plan->desc.variant_100 == IPT_VARIANT_AUTO)
+        stage->shuffle.inner_rows = ipt__factor(factors, order[end]);
+        stage->shuffle.inner_cols = ipt__factor(factors, order[end + 1]);
+        if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
-                             "memory; 4.1, 4.2 or smaller tiles do without",
-                             (unsigned long)stage->inner_rows, (unsigned long)stage->inner_cols,
-                             (unsigned long)plan->context->limits.local_memory);
-    } else if (plan->desc.sequence == IPT_SEQUENCE_1) {
+                             "memory; use 4.1, 4.2 or smaller tiles",
+                             (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
+                             (unsigned long)problem->limits.local_memory);
+    } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (part[1] > 1 && part[2] > 1)
-            ipt__shuffle_pieces(plan, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
+            ipt__shuffle_pieces(problem,
+                                ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
     } else {
-        ipt__stage_add_dense(plan, layout, budget, part[0], part[1], part[2], part[3]);
+        ipt__stage_add_dense(problem, layout, budget, part[0], part[1], part[2], part[3]);
     }
     memcpy(moved, order, 5);
     memcpy(moved + begin, order + begin + left, right);
@@ -5579,16 +5990,16 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
         moved[end + 1] = order[end];
     }
     memcpy(order, moved, 5);
-    return layout->stage_count > before ? ipt__stage_force(plan, &layout->stages[before]) : IPT_SUCCESS;
+    return layout->stage_count > before ? ipt__stage_force(problem, &layout->stages[before]) : IPT_SUCCESS;
 }
 
 /* Appends the stage of a text in ipt__sequence_texts. */
-static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, size_t budget, const size_t factors[4],
-                                   char order[5], const char *text)
+static ipt_result ipt__layout_text(const ipt__problem *problem, ipt__layout *layout, size_t budget,
+                                   const size_t factors[4], char order[5], const char *text)
 {
     const char *const dash = strchr(text, '-');
     const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
-    return ipt__layout_exchange(plan, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
+    return ipt__layout_exchange(problem, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
                                 right, text[left + 1 + right] == '*');
 }
 
@@ -5608,9 +6019,9 @@ static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side
     return IPT_SUCCESS;
 }
 
-static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     size_t factors[4] = {1, 1, 1, 1}, tile_m = 1, tile_n = 1;
     char order[5] = "MmNn";
     ipt_result result = IPT_SUCCESS;
@@ -5630,28 +6041,19 @@ static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout
     while (ipt__sequence_texts[s].sequence != desc->sequence)
         ++s;
     for (i = 0; !result && ipt__sequence_texts[s].stages[i]; ++i)
-        result = ipt__layout_text(plan, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
-    ipt__layout_finish(plan, layout, budget);
+        result = ipt__layout_text(problem, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
+    ipt__layout_finish(problem, layout, budget);
     return result;
 }
 
-/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
-static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
-{
-    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
-    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
-        return a->minimum_workspace < b->minimum_workspace;
-    return a_fits != b_fits ? a_fits : a->cost < b->cost;
-}
-
 /* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
-static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *found, const ipt__layout *so_far,
+static void ipt__layout_search(const ipt__problem *problem, ipt__layout *best, int *found, const ipt__layout *so_far,
                                size_t budget, const size_t factors[4], const char *order, const char *to, int most)
 {
     size_t begin, left, right;
     if (!strcmp(order, to)) {
         ipt__layout layout = *so_far;
-        ipt__layout_finish(plan, &layout, budget);
+        ipt__layout_finish(problem, &layout, budget);
         if (!*found || ipt__layout_better(&layout, best, budget))
             *best = layout;
         *found = 1;
@@ -5663,18 +6065,18 @@ static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *fou
                 ipt__layout layout = *so_far;
                 char next[5];
                 memcpy(next, order, 5);
-                if (!ipt__layout_exchange(plan, &layout, budget, factors, next, begin, left, right, 0))
-                    ipt__layout_search(plan, best, found, &layout, budget, factors, next, to, most - 1);
+                if (!ipt__layout_exchange(problem, &layout, budget, factors, next, begin, left, right, 0))
+                    ipt__layout_search(problem, best, found, &layout, budget, factors, next, to, most - 1);
             }
 }
 
 /* Converts between block formats in the cheapest way. Three exchanges reach any order of four factors. */
-static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     static const char *const orders[] = {
 #define IPT__FORMAT_FACTORS(name, text, factors) factors,
         IPT_FORMAT_LIST(IPT__FORMAT_FACTORS)};
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const char *const from = orders[desc->from ? desc->from : IPT_FORMAT_RM];
     const char *const to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
     size_t factors[4];
@@ -5685,23 +6087,33 @@ static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout,
     factors[1] = desc->tile_m;
     factors[2] = desc->cols / desc->tile_n;
     factors[3] = desc->tile_n;
-    ipt__layout_search(plan, layout, &found, &empty, budget, factors, from, to, 3);
+    ipt__layout_search(problem, layout, &found, &empty, budget, factors, from, to, 3);
     return found ? IPT_SUCCESS
                  : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/choose                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Choosing a layout. */
 
+/* The workspace limit in bytes; 0: the minimum. */
+static size_t ipt__problem_budget(const ipt__problem *problem)
+{
+    if (problem->desc.max_workspace)
+        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
+    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+}
+
 /* The better of the two-pass layouts with super-elements of `length` elements. */
-static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+static void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
     ipt__layout other;
-    ipt__layout_two_pass(plan, layout, length, budget);
-    if (ipt__layout_cooperative(plan, &other, length)) {
-        ipt__layout_finish(plan, &other, budget);
+    ipt__layout_two_pass(problem, layout, length, budget);
+    if (ipt__layout_cooperative(problem, &other, length)) {
+        ipt__layout_finish(problem, &other, budget);
         if (ipt__layout_better(&other, layout, budget))
             *layout = other;
     }
@@ -5709,43 +6121,44 @@ static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, siz
 }
 
 /* The best two-pass layout with super-elements above `above` and up to `most` bytes. */
-static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, size_t budget, size_t above, size_t most)
+static void ipt__layout_best_two_pass(const ipt__problem *problem, ipt__layout *best, size_t budget, size_t above,
+                                      size_t most)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const size_t long_side = ipt__max(desc->rows, desc->cols);
     const size_t last = ipt__min(long_side, ipt__max(1, most / desc->elem_size));
     ipt__layout candidate;
     size_t length = ipt__min(last, above / desc->elem_size + 1);
-    ipt__layout_of_length(plan, best, length, budget);
+    ipt__layout_of_length(problem, best, length, budget);
     while (++length <= last) {
-        ipt__layout_of_length(plan, &candidate, length, budget);
+        ipt__layout_of_length(problem, &candidate, length, budget);
         if (ipt__layout_better(&candidate, best, budget))
             *best = candidate;
     }
 }
 
 /* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
-static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int straight)
+static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
 {
     ipt__stage *stage;
-    if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
+    if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
-    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
-    stage->straight = straight;
-    ipt__pack_choose(plan, stage);
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
+    stage->tile.straight = straight;
+    ipt__pack_choose(problem, stage);
 }
 
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
-static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const int tall = desc->rows >= desc->cols;
     const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
     memset(layout, 0, sizeof *layout);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
-            ipt__stage_add_small(plan, layout, 1);
-        ipt__layout_finish(plan, layout, budget);
+            ipt__stage_add_small(problem, layout, 1);
+        ipt__layout_finish(problem, layout, budget);
         return IPT_SUCCESS;
     }
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
@@ -5760,22 +6173,24 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     case IPT_SEQUENCE_AUTO:
         if (desc->rows == 1 || desc->cols == 1) {
             if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
-                ipt__stage_add_small(plan, layout, 0);
-            ipt__layout_finish(plan, layout, budget);
+                ipt__stage_add_small(problem, layout, 0);
+            ipt__layout_finish(problem, layout, budget);
             return IPT_SUCCESS;
         }
+#ifndef IPT_NO_PAPERS
         if (desc->variant_010) {
             const ipt_result result =
-                ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
-            ipt__layout_finish(plan, layout, budget);
+                ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
+            ipt__layout_finish(problem, layout, budget);
             return result;
         }
-        ipt__stage_add_dense(plan, layout, budget, 1, desc->rows, desc->cols, 1);
-        ipt__layout_finish(plan, layout, budget);
+#endif
+        ipt__stage_add_dense(problem, layout, budget, 1, desc->rows, desc->cols, 1);
+        ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(plan, layout)) {
-            ipt__layout_finish(plan, layout, budget);
+        if (!length && ipt__layout_on_chip(problem, layout)) {
+            ipt__layout_finish(problem, layout, budget);
             if (layout->workspace <= budget)
                 return IPT_SUCCESS;
         }
@@ -5783,21 +6198,34 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     case IPT_SEQUENCE_SQUARE: {
         ipt_result result = IPT_SUCCESS;
         if (desc->rows > 1)
-            result = ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
-        ipt__layout_finish(plan, layout, budget);
+            result = ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
+        ipt__layout_finish(problem, layout, budget);
         return result;
     }
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
-        return ipt__layout_sequence(plan, layout, budget);
+#ifndef IPT_NO_PAPERS
+        return ipt__layout_sequence(problem, layout, budget);
+#else
+        break;
+#endif
     }
     if (length)
-        ipt__layout_of_length(plan, layout, length, budget);
+        ipt__layout_of_length(problem, layout, length, budget);
     else
-        ipt__layout_best_two_pass(plan, layout, budget, 0, IPT__SUPER_BYTES);
+        ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
     return IPT_SUCCESS;
 }
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    return ipt__layout_choose_moves(problem, layout, budget);
+}
+
+#else
 
 /* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
@@ -5808,29 +6236,31 @@ static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, 
 }
 
 /* Chooses all stages, including the padding stages of IPT_PAD. */
-static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const size_t rows = desc->rows - plan->pad_rows, cols = desc->cols - plan->pad_cols;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const size_t rows = desc->rows - problem->pad_rows, cols = desc->cols - problem->pad_cols;
     ipt__layout moves;
     ipt_result result;
     int i;
     if (desc->from || desc->to)
-        return ipt__layout_convert(plan, layout, budget);
-    result = ipt__layout_choose_moves(plan, layout, budget);
-    if (result || (!plan->pad_rows && !plan->pad_cols))
+        return ipt__layout_convert(problem, layout, budget);
+    result = ipt__layout_choose_moves(problem, layout, budget);
+    if (result || (!problem->pad_rows && !problem->pad_cols))
         return result;
     moves = *layout;
     memset(layout, 0, sizeof *layout);
-    if (plan->pad_cols && rows > 1)
+    if (problem->pad_cols && rows > 1)
         ipt__stage_add_pad(layout, rows, cols, cols, desc->cols);
     for (i = 0; i < moves.stage_count; ++i)
         layout->stages[layout->stage_count++] = moves.stages[i];
-    if (plan->pad_rows && cols > 1)
+    if (problem->pad_rows && cols > 1)
         ipt__stage_add_pad(layout, cols, rows, desc->rows, rows);
-    ipt__layout_finish(plan, layout, budget);
+    ipt__layout_finish(problem, layout, budget);
     return IPT_SUCCESS;
 }
+
+#endif
 
 /* Pairs of elements that a FLIP stage exchanges per matrix. */
 static size_t ipt__flip_pairs(const ipt__stage *stage)
@@ -5843,9 +6273,9 @@ static size_t ipt__flip_pairs(const ipt__stage *stage)
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
  * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
  * skips. */
-static void ipt__layout_add_epilogue(const ipt_plan *plan, ipt__layout *layout)
+static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     ipt__stage *const first = &layout->stages[0];
     int i, by;
@@ -5893,7 +6323,7 @@ typedef struct ipt__run {
     const cl_event *wait;
     cl_event previous; /* event of the last command, owned; NULL before the first */
     int commands;      /* number of enqueued commands */
-    int holds;         /* each command waits for `wait`: the in-order queue passes no failures on */
+    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
     size_t skipped;    /* units of a matrix before the first instance; set by ipt__host_stages alone */
     int unaligned;     /* the buffer's host memory is not aligned to words: kernels move units */
 } ipt__run;
@@ -5927,7 +6357,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
 
 /* Enqueues a kernel with all its arguments. The plan is locked. Only some kernels use `second` and local_bytes. */
 static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
-                                  const void *arguments, cl_ulong groups)
+                                  void *arguments, cl_ulong groups)
 {
     const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
@@ -5937,6 +6367,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     if (groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)groups);
+    ipt__complete_divisors(info, &kernel->program->params, arguments);
     error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
@@ -5945,34 +6376,21 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
-/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
-static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size_t tiles, size_t *side, size_t *chunk)
-{
-    const size_t limit = ipt__min(plan->context->limits.local_memory, IPT__TRANSPOSE_BYTES);
-    *side = 32;
-    *chunk = ipt__min(element_units, 16);
-    while (tiles * *side * (*side * *chunk + 1) * plan->unit_bytes > limit) {
-        if (*side > 4 || *chunk == 1)
-            *side /= 2;
-        else
-            *chunk /= 2;
-    }
-}
-
 /* Completes the arguments and enqueues a tiled transposition of `matrices` matrices. */
 static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
                                      ipt__transpose_arguments *a, size_t matrices)
 {
     size_t side, chunk;
     cl_ulong groups;
-    ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
+    ipt__transpose_tile(&run->plan->problem, a->element_units, 1, &side, &chunk);
     groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
              ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
     a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
     a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
-    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a, groups);
+    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->problem.unit_bytes, a,
+                           groups);
 }
 
 /* Enqueues a copy of rows. The caller sets row counts, slots and strides; 1 slot a row is a plain copy. `kernel` moves
@@ -5980,7 +6398,7 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
 static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
                                 ipt__copy_arguments *a, size_t matrices)
 {
-    const cl_ulong units = IPT__WORD_BYTES / run->plan->unit_bytes;
+    const cl_ulong units = IPT__WORD_BYTES / run->plan->problem.unit_bytes;
     const ipt__params *params;
     if (stage->by_words && !run->unaligned && a->source_base % units == 0 && a->target_base % units == 0) {
         kernel = stage->word_kernel;
@@ -5996,10 +6414,6 @@ static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kern
     a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
     a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
     a->lines = a->chunks * a->rows * matrices;
-    ipt__divider(a->chunks, 64, &a->chunks_magic, &a->chunks_shift);
-    ipt__divider(a->rows, 64, &a->rows_magic, &a->rows_shift);
-    ipt__divider(a->source_row_slots, 64, &a->source_row_slots_magic, &a->source_row_slots_shift);
-    ipt__divider(a->target_row_slots, 64, &a->target_row_slots_magic, &a->target_row_slots_shift);
     return ipt__run_kernel(run, kernel, source, target, 0, a,
                            ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes));
 }
@@ -6017,7 +6431,7 @@ typedef struct ipt__place {
 
 static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const cl_ulong units = run->plan->element_units;
+    const cl_ulong units = run->plan->problem.element_units;
     ipt__transpose_arguments a;
     memset(&a, 0, sizeof a);
     a.source_base = place->base + stage->origin * units;
@@ -6029,12 +6443,13 @@ static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ip
     a.source_row_stride = stage->row_stride * units;
     a.target_row_stride = stage->rows * units;
     a.element_units = (cl_uint)units;
-    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a, run->plan->desc.batch);
+    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace->buffer, &a,
+                              run->plan->problem.desc.batch);
 }
 
 static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const cl_ulong units = run->plan->element_units;
+    const cl_ulong units = run->plan->problem.element_units;
     ipt__copy_arguments a;
     memset(&a, 0, sizeof a);
     a.target_base = place->base + stage->origin * units;
@@ -6044,7 +6459,8 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     a.source_row_stride = a.row_units = stage->length * units;
     a.target_row_stride = stage->row_stride * units;
     a.rows = stage->rows;
-    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
+    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace->buffer, place->buffer, &a,
+                         run->plan->problem.desc.batch);
 }
 
 /* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
@@ -6055,12 +6471,12 @@ typedef struct ipt__tile_steps {
 
 static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const cl_int units = (cl_int)ipt__stage_units(plan, stage), row = (cl_int)stage->cols * units;
+    const cl_int units = (cl_int)ipt__stage_units(&plan->problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
-    steps.rows = stage->straight ? stage->rows : stage->cols;
-    steps.run = stage->straight ? stage->cols : stage->rows;
-    steps.along = stage->straight ? units : row;
-    steps.next = stage->straight ? row : units;
+    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
+    steps.run = stage->tile.straight ? stage->cols : stage->rows;
+    steps.along = stage->tile.straight ? units : row;
+    steps.next = stage->tile.straight ? row : units;
     steps.origin = 0;
     if (stage->reversed_cols) {
         steps.origin += (cl_int)(steps.run - 1) * steps.along;
@@ -6076,22 +6492,23 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage
 static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const int back_to_back =
-        plan->desc.batch == 1 || plan->desc.batch_stride == stage->instances * instance * plan->unit_bytes;
-    const size_t instances = stage->instances * (back_to_back ? plan->desc.batch : 1);
-    const size_t matrices = back_to_back ? 1 : plan->desc.batch;
+    const size_t units = ipt__stage_units(&plan->problem, stage), instance = ipt__instance_units(&plan->problem, stage);
+    const int back_to_back = plan->problem.desc.batch == 1 ||
+                             plan->problem.desc.batch_stride == stage->instances * instance * plan->problem.unit_bytes;
+    const size_t instances = stage->instances * (back_to_back ? plan->problem.desc.batch : 1);
+    const size_t matrices = back_to_back ? 1 : plan->problem.desc.batch;
     /* A few work-groups per compute unit, and whole memory lines per work-group if possible. */
     const size_t enough =
         ipt__max(1, ipt__ceil_divide(instances * matrices, 8 * ipt__max(1, plan->context->limits.compute_units)));
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     size_t pack = 1, whole = 1;
     ipt__pack_arguments a;
-    while (whole < 128 && whole * instance * plan->unit_bytes % 128 != 0)
+    while (whole < 128 && whole * instance * plan->problem.unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(plan, 2 * pack * instance, stage->pack_bytes))
+    while (pack < enough && ipt__pack_fits(&plan->problem, 2 * pack * instance, stage->tile.pack_bytes))
         pack *= 2;
-    while (pack > whole && pack < enough && ipt__pack_fits(plan, (pack + whole) * instance, stage->pack_bytes))
+    while (pack > whole && pack < enough &&
+           ipt__pack_fits(&plan->problem, (pack + whole) * instance, stage->tile.pack_bytes))
         pack += whole;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -6105,34 +6522,31 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.instance_units = (cl_uint)instance;
-    ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
-    ipt__divider32((cl_uint)(steps.run * units), &a.row_units_magic, &a.row_units_shift);
+    a.row_units = (cl_uint)(steps.run * units);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.packs * matrices);
 }
 
 static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t units = ipt__stage_units(&plan->problem, stage), instance = ipt__instance_units(&plan->problem, stage);
     const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
     const size_t local_units =
         (stage->variant ? plan->context->limits.local_memory : ipt__local_budget(&plan->context->limits)) /
-        plan->unit_bytes;
+        plan->problem.unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     ipt__tile_arguments a;
-    if (stage->pack_bytes)
+    if (stage->tile.pack_bytes)
         return ipt__run_pack(run, stage, place);
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instances = (cl_ulong)stage->instances * plan->desc.batch;
+    a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
     a.instances_per_matrix = stage->instances;
-    ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
     a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
     a.instance_units = (cl_uint)instance;
     a.lanes = stage->variant ? (cl_uint)stage->lanes : 1;
@@ -6144,32 +6558,30 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.column_units = (cl_uint)(steps.run * units);
-    ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
-                           (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->unit_bytes, &a,
+                           (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->problem.unit_bytes, &a,
                            ipt__ceil_divide((size_t)a.instances, a.pack));
 }
 
 static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage);
-    const size_t side = stage->tile_side;
+    const size_t units = ipt__stage_units(&plan->problem, stage);
+    const size_t side = stage->swap.side;
     size_t small, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
     if (side <= 32)
-        ipt__transpose_tile(plan, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
-    a.pitch = (cl_uint)stage->tile.pitch;
-    a.skew = (cl_uint)stage->tile.skew;
-    a.run_lanes = (cl_uint)stage->tile.run_lanes;
+        ipt__transpose_tile(&plan->problem, units, 2, &small, &chunk);
+    a.tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
+    a.pitch = (cl_uint)stage->swap.tile.pitch;
+    a.skew = (cl_uint)stage->swap.tile.skew;
+    a.run_lanes = (cl_uint)stage->swap.tile.run_lanes;
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instance_stride = ipt__instance_units(plan, stage);
+    a.instance_stride = ipt__instance_units(&plan->problem, stage);
     a.instances_per_matrix = (cl_uint)stage->instances;
     a.side = stage->rows;
     a.row_stride = stage->cols * units;
@@ -6178,7 +6590,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     a.chunk_units = (cl_uint)chunk;
     a.chunks = (cl_uint)ipt__ceil_divide(units, chunk);
     parts = (cl_ulong)a.tiles * (a.tiles + 1) / 2 * a.chunks;
-    groups = parts * stage->instances * plan->desc.batch;
+    groups = parts * stage->instances * plan->problem.desc.batch;
     a.turns = a.group_step = a.turn_step = 1;
     if (stage->variant) {
         const int by_block = (int)stage->variant->interleaved;
@@ -6196,13 +6608,13 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 /* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
-    return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
 static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const cl_long units = (cl_long)plan->element_units, row = (cl_long)stage->cols * units;
+    const cl_long units = (cl_long)plan->problem.element_units, row = (cl_long)stage->cols * units;
     ipt__flip_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -6225,27 +6637,27 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
         a.partner_line = -row;
         a.partner_step = units;
     }
-    ipt__divider(a.line_pairs, plan->kernels[stage->kernels[0]].program->params.index_bits, &a.line_pairs_magic,
-                 &a.line_pairs_shift);
     a.group_pairs = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
+                           (cl_ulong)a.groups * plan->problem.desc.batch);
 }
 
 static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__instance_units(plan, stage);
-    const int back_to_back = plan->desc.batch_stride == units * plan->unit_bytes; /* the batch is one sequence */
+    const size_t units = ipt__instance_units(&plan->problem, stage);
+    const int back_to_back =
+        plan->problem.desc.batch_stride == units * plan->problem.unit_bytes; /* the batch is one sequence */
     ipt__map_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.units = units * (back_to_back ? plan->desc.batch : 1);
+    a.units = units * (back_to_back ? plan->problem.desc.batch : 1);
     a.group_units = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.units, (size_t)a.group_units);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
-                           (cl_ulong)a.groups * (back_to_back ? 1 : plan->desc.batch));
+                           (cl_ulong)a.groups * (back_to_back ? 1 : plan->problem.desc.batch));
 }
 
 /* Transposes `count` instances from `first` on, of `matrices` matrices, through slabs. The first launch transposes if
@@ -6254,8 +6666,9 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
                                 size_t count, size_t matrices)
 {
     const ipt_plan *const plan = run->plan;
-    const cl_ulong units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const cl_ulong slabs = plan->layout.scratch_offset / plan->unit_bytes;
+    const cl_ulong units = ipt__stage_units(&plan->problem, stage),
+                   instance = ipt__instance_units(&plan->problem, stage);
+    const cl_ulong slabs = plan->layout.scratch_offset / plan->problem.unit_bytes;
     const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
     const size_t length = stage->gapped_source ? stage->cols : stage->rows;
     ipt__transpose_arguments t;
@@ -6286,9 +6699,10 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
         t.source_matrix_stride = instance * count;
         t.target_base = place->base + first * instance;
         t.target_matrix_stride = place->matrix_stride;
-        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace, &c, matrices);
-        return result ? result
-                      : ipt__run_transpose(run, stage->kernels[0], plan->workspace, place->buffer, &t, matrices);
+        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace->buffer, &c, matrices);
+        return result
+                   ? result
+                   : ipt__run_transpose(run, stage->kernels[0], plan->workspace->buffer, place->buffer, &t, matrices);
     }
     t.source_base = place->base + first * instance;
     t.source_matrix_stride = place->matrix_stride;
@@ -6303,16 +6717,17 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     c.target_first = (cl_ulong)first * rows;
     c.target_row_slots = stage->row_slots ? stage->row_slots : 1;
     c.target_row_stride = stage->row_slots ? stage->row_stride * units : c.row_units;
-    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace, &t, matrices);
-    return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
+    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace->buffer, &t, matrices);
+    return result ? result
+                  : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace->buffer, place->buffer, &c, matrices);
 }
 
 static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event event = NULL;
-    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace, &zero, sizeof zero, offset,
-                                                     bytes, run->wait_count, run->wait, &event);
+    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
+                                                     offset, bytes, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
@@ -6329,7 +6744,7 @@ static int ipt__queue_follows(cl_command_queue queue, cl_event event)
 
 /* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
  * might hold compute units that the other needs. */
-static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, const void *arguments, cl_ulong groups)
+static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, void *arguments, cl_ulong groups)
 {
     ipt_context *const context = run->plan->context;
     cl_event both[2] = {NULL, NULL};
@@ -6356,7 +6771,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer,
         ++run->wait_count;
     }
     if (!result)
-        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace, 0, arguments, groups);
+        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace->buffer, 0, arguments, groups);
     if (!result) {
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
@@ -6374,18 +6789,17 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
 {
     ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
-    const ipt__chunks *const chunks = &stage->chunks;
-    const cl_ulong units = plan->element_units;
+    const ipt__chunks *const chunks = &stage->panel;
+    const cl_ulong units = plan->problem.element_units;
     const size_t control_stride = ipt__round_up(layout->control_words * 4, 256) / 4;
     ipt_result result;
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.matrix_units = (cl_ulong)plan->desc.rows * plan->desc.cols * units;
+    a.matrix_units = (cl_ulong)plan->problem.desc.rows * plan->problem.desc.cols * units;
     a.saved_stride = layout->saved_elements * units;
     a.row_slots = stage->row_slots;
-    ipt__divider(a.row_slots, 32, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = stage->row_stride * units;
     a.control_base = layout->saved_bytes / 4 + (size_t)plan->turn * control_stride;
     a.clear_base = layout->saved_bytes / 4 + (size_t)!plan->turn * control_stride;
@@ -6394,10 +6808,10 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.alone_base = layout->alone_offset / 4;
     a.waits = chunks->waits;
     a.neighbours = chunks->neighbours;
-    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->desc.batch);
+    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->problem.desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->ticket_groups;
+    a.ticket_groups = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -6407,22 +6821,16 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.chunk_x = (cl_uint)chunks->x;
     a.chunk_y = (cl_uint)chunks->y;
     a.across = (cl_uint)chunks->across;
-    a.down = (cl_uint)chunks->down;
+    a.chunks = (cl_uint)(chunks->across * chunks->down);
     a.blocks = (cl_uint)chunks->blocks;
     a.block_rows = (cl_uint)chunks->block_rows;
     a.pitch = (cl_uint)chunks->tile.pitch;
     a.skew = (cl_uint)chunks->tile.skew;
     a.run_lanes = (cl_uint)chunks->tile.run_lanes;
     a.polls = plan->context->limits.wait_polls;
-    ipt__divider32(a.length, &a.length_magic, &a.length_shift);
-    ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
-    ipt__divider32(a.across, &a.across_magic, &a.across_shift);
-    ipt__divider32(a.orders, &a.orders_magic, &a.orders_shift);
-    ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     if (!chunks->waits)
-        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
+        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a, a.tickets);
     result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
     if (!result)
         plan->turn = !plan->turn;
@@ -6434,12 +6842,12 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
 {
     const ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
-    const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
+    const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const ipt__params *const params = &plan->kernels[kernel].program->params;
-    const size_t element_units = plan->element_units, units = stage->length * element_units;
+    const size_t element_units = plan->problem.element_units, units = stage->length * element_units;
     const size_t sub_groups = params->group_size / params->lanes;
     size_t most, runs;
     ipt__chains_arguments a;
@@ -6447,30 +6855,28 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.instance_stride = stage->rows * stage->cols * units / scale;
     a.base = place->base / scale + first * a.instance_stride;
     a.matrix_stride = place->matrix_stride / scale;
-    a.matrix_units = (plan->matrix_bytes / plan->unit_bytes - run->skipped) / scale - first * (size_t)a.instance_stride;
+    a.matrix_units = (plan->problem.matrix_bytes / plan->problem.unit_bytes - run->skipped) / scale -
+                     first * (size_t)a.instance_stride;
     a.instances_per_matrix = count;
     a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a.slots = (cl_ulong)stage->rows * stage->cols;
     a.words = ipt__ceil_divide((size_t)a.slots, 32);
-    a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)(stage->piece_units / scale);
+    a.pieces = stage->shuffle.pieces;
+    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
     a.total_words = a.words * a.pieces * count * matrices;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    ipt__divider(a.row_slots, params->index_bits, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
     a.super_units = units / scale;
     if (stage->tail_length) {
-        a.gap_rows_each = ipt__min(plan->desc.rows, plan->desc.cols);
+        a.gap_rows_each = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
         a.gap_rows = a.gap_rows_each * matrices;
         a.gap_begin = stage->row_slots * units / scale;
         a.gap_units = (cl_uint)(stage->tail_length * element_units / scale);
-        a.gap_restore = (cl_uint)stage->gap_restore;
+        a.gap_restore = (cl_uint)stage->shuffle.gap_restore;
         a.saved_stride = layout->saved_elements * element_units / scale;
     }
-    ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
     if (!layout->cooperative) {
         const ipt_result result = ipt__run_clear(run, layout->scratch_offset, (size_t)a.total_words * 4);
         if (result)
@@ -6478,12 +6884,12 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_vectors * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
         a.parts *= 2;
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 0, &a,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer, 0, &a,
                            ipt__ceil_divide(runs * a.parts, sub_groups));
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6503,35 +6909,32 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
 {
     const ipt_plan *const plan = run->plan;
     const ipt__limits *const limits = &plan->context->limits;
-    const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
+    const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
-    const unsigned index_bits = plan->kernels[kernel].program->params.index_bits;
     const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
-    const size_t units = ipt__stage_units(plan, stage), slots = stage->rows * stage->cols;
+    const size_t units = ipt__stage_units(&plan->problem, stage), slots = stage->rows * stage->cols;
     ipt__shuffle_arguments a;
     ipt_result result;
     memset(&a, 0, sizeof a);
-    a.instance_stride = ipt__instance_units(plan, stage) / scale;
+    a.instance_stride = ipt__instance_units(&plan->problem, stage) / scale;
     a.base = place->base / scale + first * a.instance_stride;
     a.matrix_stride = place->matrix_stride / scale;
     a.instances_per_matrix = count;
     a.flags_base = plan->layout.scratch_offset / 4;
-    a.words = ipt__ceil_divide(slots, ipt__word_flags(plan, stage));
-    a.total_words = a.words * stage->pieces * count * matrices;
+    a.words = ipt__ceil_divide(slots, ipt__word_flags(&plan->problem, stage));
+    a.total_words = a.words * stage->shuffle.pieces * count * matrices;
     a.slots = slots;
     a.rows = stage->rows;
     a.cols = stage->cols;
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    a.row_stride = (stage->row_slots ? stage->row_stride * plan->element_units : units) / scale;
+    a.row_stride = (stage->row_slots ? stage->row_stride * plan->problem.element_units : units) / scale;
     a.super_units = units / scale;
-    a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)(stage->piece_units / scale);
-    a.inner_rows = (cl_uint)stage->inner_rows;
-    a.inner_cols = (cl_uint)stage->inner_cols;
-    a.element_units = (cl_uint)plan->element_units;
-    ipt__divider(a.cols, index_bits, &a.cols_magic, &a.cols_shift);
-    ipt__divider(a.row_slots, index_bits, &a.row_slots_magic, &a.row_slots_shift);
+    a.pieces = stage->shuffle.pieces;
+    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a.inner_rows = (cl_uint)stage->shuffle.inner_rows;
+    a.inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a.element_units = (cl_uint)plan->problem.element_units;
     result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
     if (result)
         return result;
@@ -6539,11 +6942,13 @@ static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const
      * saturate its memory. */
     if (stage->variant)
         return ipt__run_kernel(
-            run, kernel, place->buffer, plan->workspace,
-            stage->variant->registers ? 16 : stage->workers * 2 * stage->piece_units * plan->unit_bytes, &a,
+            run, kernel, place->buffer, plan->workspace->buffer,
+            stage->variant->registers ? 16 : stage->workers * 2 * stage->shuffle.piece_units * plan->problem.unit_bytes,
+            &a,
             ipt__persistent_groups(plan, stage->lanes * stage->workers,
                                    ipt__ceil_divide((size_t)a.total_words, stage->workers)));
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 2 * stage->piece_units * plan->unit_bytes, &a,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer,
+                           2 * stage->shuffle.piece_units * plan->problem.unit_bytes, &a,
                            ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
 }
 
@@ -6556,15 +6961,13 @@ static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, co
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instances = (cl_ulong)stage->instances * plan->desc.batch;
+    a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
     a.instances_per_matrix = stage->instances;
-    a.instance_units = (cl_uint)ipt__instance_units(plan, stage);
+    a.instance_units = (cl_uint)ipt__instance_units(&plan->problem, stage);
     a.rows = (cl_uint)stage->rows;
     a.cols = (cl_uint)stage->cols;
-    ipt__divider32(a.cols, &a.cols_magic, &a.cols_shift);
-    a.element_units = (cl_uint)plan->element_units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
-    words = ipt__ceil_divide(a.instance_units, ipt__word_flags(plan, stage));
+    a.element_units = (cl_uint)plan->problem.element_units;
+    words = ipt__ceil_divide(a.instance_units, ipt__word_flags(&plan->problem, stage));
     a.flag_words = (cl_uint)words;
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
                            4 * (words + (stage->variant->flag_layout == 1 ? words / 32 : 0)), &a,
@@ -6579,14 +6982,13 @@ static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const i
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instance_stride = ipt__instance_units(plan, stage);
+    a.instance_stride = ipt__instance_units(&plan->problem, stage);
     a.instances_per_matrix = stage->instances;
     a.slots = (cl_ulong)stage->rows * stage->cols;
-    a.total_slots = a.slots * stage->instances * plan->desc.batch;
+    a.total_slots = a.slots * stage->instances * plan->problem.desc.batch;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
-    a.super_units = ipt__stage_units(plan, stage);
+    a.super_units = ipt__stage_units(&plan->problem, stage);
     return ipt__run_kernel(
         run, stage->kernels[0], place->buffer, NULL, 0, &a,
         ipt__persistent_groups(plan, params->group_size,
@@ -6598,20 +7000,19 @@ static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt
     const ipt_plan *const plan = run->plan;
     const size_t offset = plan->layout.scratch_offset;
     ipt__pad_arguments a;
-    ipt_result result = ipt__run_clear(run, offset, ipt__pad_bytes(plan, stage));
+    ipt_result result = ipt__run_clear(run, offset, ipt__pad_bytes(&plan->problem, stage));
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
     a.rows = stage->rows;
-    a.row_units = ipt__stage_units(plan, stage);
-    ipt__divider(a.row_units, 64, &a.row_units_magic, &a.row_units_shift);
-    a.source_stride = stage->origin * plan->element_units;
-    a.target_stride = stage->row_stride * plan->element_units;
-    a.chunks = ipt__pad_chunks(plan, stage);
+    a.row_units = ipt__stage_units(&plan->problem, stage);
+    a.source_stride = stage->origin * plan->problem.element_units;
+    a.target_stride = stage->row_stride * plan->problem.element_units;
+    a.chunks = ipt__pad_chunks(&plan->problem, stage);
     a.control_base = offset / 4;
     return result ? result
-                  : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a,
-                                    a.chunks * plan->desc.batch);
+                  : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a,
+                                    a.chunks * plan->problem.desc.batch);
 }
 #endif
 
@@ -6622,15 +7023,15 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
     const size_t turns = ipt__ceil_divide(stage->instances, stage->instances_at_once);
     size_t matrix, turn;
     ipt_result result = IPT_SUCCESS;
-    for (matrix = 0; matrix < run->plan->desc.batch; matrix += stage->matrices_at_once)
+    for (matrix = 0; matrix < run->plan->problem.desc.batch; matrix += stage->matrices_at_once)
         for (turn = 0; turn < turns; ++turn) {
-            const size_t matrices = ipt__min(stage->matrices_at_once, run->plan->desc.batch - matrix);
+            const size_t matrices = ipt__min(stage->matrices_at_once, run->plan->problem.desc.batch - matrix);
             const size_t first = (stage->gapped_source ? turn : turns - 1 - turn) * stage->instances_at_once;
             const size_t count = ipt__min(stage->instances_at_once, stage->instances - first);
             ipt__place part = *place;
             part.base += matrix * place->matrix_stride;
             result = stage->kind == IPT__STAGE_WAVE ? ipt__run_wave(run, stage, &part, first, count, matrices)
-                     : stage->chains                ? ipt__run_chains(run, stage, &part, first, count, matrices)
+                     : stage->shuffle.chains        ? ipt__run_chains(run, stage, &part, first, count, matrices)
                                                     : ipt__run_shuffle(run, stage, &part, first, count, matrices);
             if (result)
                 return result;
@@ -6638,54 +7039,9 @@ static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, cons
     return result;
 }
 
-static ipt_result ipt__run_stage(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    ipt_result result = IPT_SUCCESS;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        result = ipt__run_save(run, stage, place);
-        break;
-    case IPT__STAGE_RESTORE:
-        result = ipt__run_restore(run, stage, place);
-        break;
-    case IPT__STAGE_PANEL:
-        result = ipt__run_panel(run, stage, place);
-        break;
-    case IPT__STAGE_TILE:
-        result = ipt__run_tile(run, stage, place);
-        break;
-    case IPT__STAGE_SWAP:
-        result = ipt__run_swap(run, stage, place);
-        break;
-    case IPT__STAGE_FLIP:
-        result = ipt__run_flip(run, stage, place);
-        break;
-    case IPT__STAGE_MAP:
-        result = ipt__run_map(run, stage, place);
-        break;
-#ifndef IPT_NO_PAPERS
-    case IPT__STAGE_PTTWAC_010:
-        result = ipt__run_pttwac_010(run, stage, place);
-        break;
-    case IPT__STAGE_P_IPT:
-        result = ipt__run_p_ipt(run, stage, place);
-        break;
-    case IPT__STAGE_PAD:
-        result = ipt__run_pad(run, stage, place);
-        break;
-#else
-    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
-    case IPT__STAGE_P_IPT:
-    case IPT__STAGE_PAD:
-        break;
-#endif
-    case IPT__STAGE_WAVE:
-    case IPT__STAGE_SHUFFLE:
-        result = ipt__run_in_turns(run, stage, place);
-        break;
-    }
-    return result;
-}
+static ipt_result (*const ipt__stage_runs[])(ipt__run *run, const ipt__stage *stage, const ipt__place *place) = {
+#define IPT__STAGE_RUN(kind, need, cost, kernels, describe, run) ipt__run_##run,
+    IPT__STAGE_LIST(IPT__STAGE_RUN, IPT__IF_PAPERS(IPT__STAGE_RUN, IPT__NO_FUNCTION))};
 
 static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
 {
@@ -6697,7 +7053,7 @@ static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
     if (!result)
         plan->dirty = 0;
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__run_stage(run, &plan->layout.stages[i], place);
+        result = ipt__stage_runs[plan->layout.stages[i].kind](run, &plan->layout.stages[i], place);
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6720,7 +7076,8 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
             return IPT_SUCCESS;
     if (plan->kernel_count == IPT__MAX_KERNELS)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan would need more than %d kernels", IPT__MAX_KERNELS);
-    result = ipt__program_get(plan->context, id, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &kernel->program);
+    result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
+                              &kernel->program);
     if (result)
         return result;
     kernel->kernel = NULL;
@@ -6735,185 +7092,179 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     return IPT_SUCCESS;
 }
 
-/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
- * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
- * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs and elements of
- * several units get small tiles. refused: large tiles failed to build. */
-static void ipt__swap_tile(const ipt_plan *plan, ipt__stage *stage, int refused)
-{
-    static const size_t sides[3][2] = {
-        {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t unit = plan->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
-                 most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
-    const int cut = stage->cols * unit % 256 != 0;
-    size_t chunk;
-    stage->tile_group = limits->group_size;
-    if (!refused && !limits->cpu && limits->group_size >= 64 && unit >= 4 && ipt__stage_units(plan, stage) == 1) {
-        stage->tile_side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
-        if (unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
-            per_side * per_side / 2 >= 28 * limits->compute_units) {
-            stage->tile_side = IPT__SWAP_SIDE_LARGE;
-            stage->tile_group = IPT__SWAP_GROUP_LARGE;
-        }
-        stage->tile = ipt__lay_out_tile(plan, stage->tile_group, stage->tile_side * unit, stage->cols * unit);
-        stage->tile_bytes = 2 * 16 * (stage->tile_side * (stage->tile.pitch + 1) + 1);
-        if (stage->tile_bytes + 2 * 4 * stage->tile_side <= most)
-            return;
-        stage->tile_group = limits->group_size;
-    }
-    ipt__transpose_tile(plan, ipt__stage_units(plan, stage), 2, &stage->tile_side, &chunk);
-    stage->tile_bytes = ipt__round_up(2 * stage->tile_side * (stage->tile_side * chunk + 1) * unit, 1024);
-}
-
 /* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
-static ipt__params ipt__plan_params(const ipt_plan *plan, size_t element_units, size_t tiles)
+static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units, size_t tiles)
 {
     size_t side, chunk;
     ipt__params params;
     memset(&params, 0, sizeof params);
-    ipt__transpose_tile(plan, element_units, tiles, &side, &chunk);
-    params.unit_bytes = (cl_uint)plan->unit_bytes;
+    ipt__transpose_tile(problem, element_units, tiles, &side, &chunk);
+    params.unit_bytes = (cl_uint)problem->unit_bytes;
     params.element_units = element_units == 1;
     /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */
-    params.group_size = plan->context->limits.cpu ? 1 : (cl_uint)plan->context->limits.group_size;
+    params.group_size = problem->limits.cpu ? 1 : (cl_uint)problem->limits.group_size;
     params.tile = (cl_uint)side;
-    params.lanes = (cl_uint)(plan->context->limits.cpu ? 1 : ipt__min(32, plan->context->limits.group_size));
-    params.memory_model = (cl_uint)plan->context->limits.memory_model;
-    params.expression = plan->desc.expression;
-    params.expression_type = plan->desc.expression_type;
+    params.lanes = (cl_uint)(problem->limits.cpu ? 1 : ipt__min(32, problem->limits.group_size));
+    params.memory_model = (cl_uint)problem->limits.memory_model;
+    params.expression = problem->desc.expression;
+    params.expression_type = problem->desc.expression_type;
     return params;
 }
 
-static ipt_result ipt__stage_kernels(ipt_plan *plan, ipt__stage *stage)
+/* The same for a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then
+ * chooses again. */
+static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
-    ipt__params params = ipt__plan_params(plan, ipt__stage_units(plan, stage), stage->kind == IPT__STAGE_SWAP ? 2 : 1);
-    const int cache_only = (plan->desc.flags & IPT_CACHE_ONLY) != 0;
-    ipt__kernel_id id = IPT__KERNEL_transpose;
-    int *index = &stage->kernels[0];
-    ipt_result result = IPT_SUCCESS;
-    params.apply = (cl_uint)stage->apply;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        break;
-    case IPT__STAGE_FLIP:
-        id = IPT__KERNEL_flip;
-        params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
-        break;
-    case IPT__STAGE_MAP:
-        id = IPT__KERNEL_map;
-        break;
-    case IPT__STAGE_TILE:
-        while (stage->pack_bytes) {
-            result = ipt__plan_kernel_get(plan, IPT__KERNEL_pack, ipt__pack_params(plan, stage, stage->apply), index);
-            if (result != IPT_ERROR_BUILD)
-                return result;
-            ipt__refuse_local(plan->context, stage->pack_bytes);
-            ipt__pack_choose(plan, stage);
-            if (!stage->pack_bytes &&
-                ipt__instance_units(plan, stage) * plan->unit_bytes > ipt__local_budget(&plan->context->limits))
-                return result; /* kernel tile cannot hold it either: choose another layout */
-            result = IPT_SUCCESS;
-        }
-        id = IPT__KERNEL_tile;
-        if (stage->variant) {
-            params.group_size = (cl_uint)(stage->lanes * stage->workers);
-            params.bank_padding = stage->variant->bank_padding;
-        }
-        break;
-#ifndef IPT_NO_PAPERS
-    case IPT__STAGE_PTTWAC_010:
-        id = IPT__KERNEL_pttwac_010;
-        params.group_size = (cl_uint)stage->lanes;
-        params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
-        params.flag_layout = stage->variant->flag_layout;
-        break;
-    case IPT__STAGE_P_IPT:
-        id = IPT__KERNEL_p_ipt;
-        params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.lanes = (cl_uint)stage->lanes;
-        params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-        break;
-    case IPT__STAGE_PAD:
-        id = IPT__KERNEL_pad;
-        params.group_size = (cl_uint)plan->context->limits.group_size;
-        params.chained = plan->desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
-        break;
-#else
-    case IPT__STAGE_PTTWAC_010: /* no plan has these stages */
-    case IPT__STAGE_P_IPT:
-    case IPT__STAGE_PAD:
-        break;
-#endif
-    case IPT__STAGE_SWAP:
-        id = IPT__KERNEL_swap;
-        ipt__swap_tile(plan, stage, stage->variant != NULL);
-        params.tile = (cl_uint)stage->tile_side;
-        params.local_bytes = (cl_uint)stage->tile_bytes;
-        if (stage->tile_side > 32) {
-            params.group_size = (cl_uint)stage->tile_group;
-            if (!ipt__local_refused(plan->context, stage->tile_bytes)) {
-                result = ipt__plan_kernel_get(plan, id, params, index);
-                if (result != IPT_ERROR_BUILD)
-                    return result;
-                result = IPT_SUCCESS;
-                ipt__refuse_local(plan->context, stage->tile_bytes);
-            }
-            ipt__swap_tile(plan, stage, 1);
-            params.group_size = (cl_uint)stage->tile_group;
-            params.tile = (cl_uint)stage->tile_side;
-            params.local_bytes = (cl_uint)stage->tile_bytes;
-        }
-        break;
-    case IPT__STAGE_WAVE:
-        result = ipt__plan_kernel_get(plan, id, params, index++);
-        id = IPT__KERNEL_copy;
-        break;
-    case IPT__STAGE_RESTORE:
-        id = IPT__KERNEL_copy;
-        break;
-    case IPT__STAGE_PANEL:
-        id = IPT__KERNEL_panel;
-        params.index_bits = 32;
-        params.tall = (cl_uint)stage->chunks.tall;
-        params.narrow = (cl_uint)stage->chunks.narrow;
-        params.local_bytes = plan->panel->params.local_bytes;
-        params.group_size = plan->panel->params.group_size;
-        break;
-    case IPT__STAGE_SHUFFLE:
-        id = stage->chains ? IPT__KERNEL_chains : IPT__KERNEL_shuffle;
-        if (stage->inner_rows) /* long super-elements, much computation per unit */
-            while (!plan->context->limits.cpu && params.lanes < plan->context->limits.group_size &&
-                   params.lanes * 8 <= stage->piece_units)
-                params.lanes *= 2;
-        params.group_size = params.lanes; /* one work-group per chain */
-        params.flag_spread = 1;
-        if (stage->variant) {
-            params.lanes = (cl_uint)stage->lanes;
-            params.group_size = (cl_uint)(stage->lanes * stage->workers);
-            params.registers = stage->variant->registers;
-            params.flag_spread = plan->desc.flag_spread ? (cl_uint)plan->desc.flag_spread : 1;
-        }
-        if (stage->chains) {
-            params.piece_quanta = (cl_uint)stage->piece_vectors;
-            params.chains = (cl_uint)ipt__chains_at_once(plan, stage);
-        }
-        params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-        params.inner = stage->inner_rows != 0;
-        if (stage->chains)
-            result = ipt__sub_groups_get(plan->context, &params, cache_only);
-        break;
-    }
-    if (!result)
-        result = ipt__plan_kernel_get(plan, id, params, index);
-    if (!result && stage->by_words) {
-        params.unit_bytes = IPT__WORD_BYTES;
-        if (stage->chains)
-            result = ipt__sub_groups_get(plan->context, &params, cache_only);
-        if (!result)
-            result = ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
-    }
+    const ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result == IPT_ERROR_BUILD)
+        ipt__refuse_local(plan->context, params.local_bytes);
     return result;
+}
+
+/* The stage's last kernel, and its variant for words. */
+static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
+                                        int *index)
+{
+    ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
+}
+
+static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    if (stage->tile.pack_bytes)
+        return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
+                                       &stage->kernels[0]);
+    if (stage->variant) {
+        params.group_size = (cl_uint)(stage->lanes * stage->workers);
+        params.bank_padding = stage->variant->bank_padding;
+    }
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.tile = (cl_uint)stage->swap.side;
+    params.local_bytes = (cl_uint)stage->swap.local_bytes;
+    if (stage->swap.side <= 32)
+        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
+    params.group_size = (cl_uint)stage->swap.group_size;
+    return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.index_bits = 32;
+    params.tall = (cl_uint)stage->panel.tall;
+    params.narrow = (cl_uint)stage->panel.narrow;
+    params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
+    params.group_size = (cl_uint)plan->problem.panel.group_size;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
+}
+
+/* Kernel chains, of sub-groups if the device's can be trusted. */
+static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
+    ipt_result result;
+    params.piece_vectors = (cl_uint)stage->shuffle.piece_vectors;
+    params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
+    result = ipt__sub_groups_get(plan->context, &params, cache_only);
+    if (!result)
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->kernels[0]);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    result = ipt__sub_groups_get(plan->context, &params, cache_only);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->word_kernel);
+}
+
+static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt__limits *const limits = &plan->problem.limits;
+    if (stage->shuffle.inner_rows) /* long super-elements, much computation per unit */
+        while (!limits->cpu && params.lanes < limits->group_size && params.lanes * 8 <= stage->shuffle.piece_units)
+            params.lanes *= 2;
+    params.group_size = params.lanes; /* one work-group per chain */
+    params.flag_spread = 1;
+    if (stage->variant) {
+        params.lanes = (cl_uint)stage->lanes;
+        params.group_size = (cl_uint)(stage->lanes * stage->workers);
+        params.registers = stage->variant->registers;
+        params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
+    }
+    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    params.inner = stage->shuffle.inner_rows != 0;
+    if (stage->shuffle.chains)
+        return ipt__kernels_chains(plan, stage, params);
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
+}
+
+#ifndef IPT_NO_PAPERS
+static IPT__RARE ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)stage->lanes;
+    params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
+    params.flag_layout = stage->variant->flag_layout;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pttwac_010, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)(stage->lanes * stage->workers);
+    params.lanes = (cl_uint)stage->lanes;
+    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)plan->problem.limits.group_size;
+    params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pad, params, &stage->kernels[0]);
+}
+#endif
+
+static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
+#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, run) ipt__kernels_##kernels,
+    IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
+
+/* Gets all kernels of a stage. */
+static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
+{
+    const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
+    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
+    params.apply = (cl_uint)stage->apply;
+    return ipt__stage_kernels[stage->kind](plan, stage, params);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/workspace                                                                                                   */
@@ -6967,16 +7318,14 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (plan->owner && plan->owner->layout.workspace >= bytes) {
-        plan->workspace = plan->owner->workspace;
+    if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
-    }
-    plan->owner = NULL;
-    plan->workspace =
+    plan->workspace = &plan->own;
+    plan->own.buffer =
         ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
     if (result)
         return result;
-    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
+    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
@@ -6984,6 +7333,8 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         plan->refused = bytes;
     if (event)
         ipt__cl.clReleaseEvent(event);
+    if (!result)
+        plan->own.bytes = bytes;
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6992,87 +7343,24 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 
 /* Describing plans. */
 
-static void ipt__panel_describe(ipt__text *out, const ipt__stage *stage, unsigned long bytes)
+enum { IPT__DESCRIPTION_BYTES = 2048 };
+
+static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__chunks *const chunks = &stage->chunks;
-    ipt__text_add(out, "panels together: %lu x (%lu x %lu of %lu bytes), ", (unsigned long)stage->instances,
-                  (unsigned long)stage->rows, (unsigned long)stage->cols, bytes);
-    if (chunks->across * chunks->down > 1)
-        ipt__text_add(out, "each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
-    else
-        ipt__text_add(out, "%lu held by each work-group", (unsigned long)chunks->pack);
-    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
-                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
-    if (stage->tail_length)
-        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
-                      chunks->tall ? "to the workspace first" : "from the workspace last");
+    return (unsigned long)stage->length * (unsigned long)plan->problem.desc.elem_size;
 }
 
-static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+/* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
+static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
+                                         const char *name)
 {
-    const unsigned long rows = (unsigned long)stage->rows, cols = (unsigned long)stage->cols,
-                        length = (unsigned long)stage->length, bytes = length * (unsigned long)plan->desc.elem_size,
-                        instances = (unsigned long)stage->instances, at_once = (unsigned long)stage->instances_at_once;
-    switch (stage->kind) {
-    case IPT__STAGE_SAVE:
-        ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n", rows,
-                      cols);
-        return;
-    case IPT__STAGE_PANEL:
-        ipt__panel_describe(out, stage, bytes);
-        break;
-    case IPT__STAGE_RESTORE:
-        ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", rows, length);
-        return;
-    case IPT__STAGE_TILE:
-        ipt__text_add(out, "tile: %lu x (%lu x %lu of %lu bytes), whole in local memory", instances, rows, cols, bytes);
-        if (stage->pack_bytes)
-            ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->pack_bytes);
-        if (stage->reversed_rows || stage->reversed_cols)
-            ipt__text_add(out, ", %s", ipt_move_string(plan->desc.move));
-        break;
-    case IPT__STAGE_PTTWAC_010:
-    case IPT__STAGE_P_IPT:
-        ipt__text_add(out, "cycles: %lu x (%lu x %lu of %lu bytes), where they lie", instances, rows, cols, bytes);
-        break;
-    case IPT__STAGE_FLIP:
-        ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", rows, cols,
-                      !stage->reversed_cols   ? "the sequence of rows"
-                      : !stage->reversed_rows ? "each row"
-                                              : "all");
-        break;
-    case IPT__STAGE_MAP:
-        ipt__text_add(out, "map: every element where it lies");
-        break;
-    case IPT__STAGE_PAD:
-        ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", rows, length,
-                      (unsigned long)stage->origin, (unsigned long)stage->row_stride);
-        return;
-    case IPT__STAGE_SWAP:
-        ipt__text_add(out, "swap: %lu x (%lu x %lu of %lu bytes), pairs of tiles through local memory", instances, rows,
-                      cols, bytes);
-        break;
-    case IPT__STAGE_WAVE:
-        ipt__text_add(out, "panels in waves: %lu x (%lu x %lu of %lu bytes), %lu panels of %lu matrices at once",
-                      instances, rows, cols, bytes, at_once, (unsigned long)stage->matrices_at_once);
-        break;
-    case IPT__STAGE_SHUFFLE:
-        ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)", instances, rows,
-                      cols, length, bytes);
-        if (stage->inner_rows)
-            ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->inner_rows,
-                          (unsigned long)stage->inner_cols);
-        if (stage->pieces > 1)
-            ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->pieces);
-        if (stage->chains) {
-            const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
-            ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
-                          params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
-        }
-        if (at_once < instances)
-            ipt__text_add(out, ", %lu at once", at_once);
-        break;
-    }
+    ipt__text_add(out, "%s: %lu x (%lu x %lu of %lu bytes)", name, (unsigned long)stage->instances,
+                  (unsigned long)stage->rows, (unsigned long)stage->cols, ipt__super_bytes(plan, stage));
+}
+
+/* Ends the line of a stage with what every kind may have. */
+static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
+{
     if (stage->variant)
         ipt__text_add(out, ", by %s", stage->variant->name);
     if (stage->apply)
@@ -7083,87 +7371,215 @@ static void ipt__stage_describe(ipt__text *out, const ipt_plan *plan, const ipt_
     ipt__text_add(out, "\n");
 }
 
+static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n",
+                  (unsigned long)stage->rows, (unsigned long)stage->cols);
+}
+
+static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", (unsigned long)stage->rows,
+                  (unsigned long)stage->length);
+}
+
+static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "tile");
+    ipt__text_add(out, ", whole in local memory");
+    if (stage->tile.pack_bytes)
+        ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->tile.pack_bytes);
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "swap");
+    ipt__text_add(out, ", pairs of tiles through local memory");
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "panels in waves");
+    ipt__text_add(out, ", %lu panels of %lu matrices at once", (unsigned long)stage->instances_at_once,
+                  (unsigned long)stage->matrices_at_once);
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__chunks *const chunks = &stage->panel;
+    ipt__describe_grid(out, plan, stage, "panels together");
+    if (chunks->across * chunks->down > 1)
+        ipt__text_add(out, ", each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
+    else
+        ipt__text_add(out, ", %lu held by each work-group", (unsigned long)chunks->pack);
+    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
+                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+    if (stage->tail_length)
+        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
+                      chunks->tall ? "to the workspace first" : "from the workspace last");
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)",
+                  (unsigned long)stage->instances, (unsigned long)stage->rows, (unsigned long)stage->cols,
+                  (unsigned long)stage->length, ipt__super_bytes(plan, stage));
+    if (stage->shuffle.inner_rows)
+        ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->shuffle.inner_rows,
+                      (unsigned long)stage->shuffle.inner_cols);
+    if (stage->shuffle.pieces > 1)
+        ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->shuffle.pieces);
+    if (stage->shuffle.chains) {
+        const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+        ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
+                      params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
+    }
+    if (stage->instances_at_once < stage->instances)
+        ipt__text_add(out, ", %lu at once", (unsigned long)stage->instances_at_once);
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", (unsigned long)stage->rows, (unsigned long)stage->cols,
+                  !stage->reversed_cols   ? "the sequence of rows"
+                  : !stage->reversed_rows ? "each row"
+                                          : "all");
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "map: every element where it lies");
+    ipt__describe_end(out, stage);
+}
+
+#ifndef IPT_NO_PAPERS
+static IPT__RARE void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "cycles");
+    ipt__text_add(out, ", where they lie");
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", (unsigned long)stage->rows,
+                  (unsigned long)stage->length, (unsigned long)stage->origin, (unsigned long)stage->row_stride);
+}
+#endif
+
+static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
+#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, run) ipt__describe_##describe,
+    IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};
+
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->desc.move && !plan->desc.expression && !plan->desc.from && !plan->desc.to &&
-           (plan->desc.rows == 1 || plan->desc.cols == 1);
+    return !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
+           !plan->problem.desc.to && (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
-/* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
-static size_t ipt__moves_count(const ipt__cut *cut)
+/* The description's first lines: the matrices and the stages. */
+static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
-    size_t a, b;
-    if (cut->matrices || cut->panels == 1 || cut->groups == 1)
-        return 0;
-    for (a = cut->panels - 1, b = cut->groups - 1; b;) {
-        const size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return cut->panels * cut->groups - a - 1;
-}
-
-static void ipt__cut_describe(ipt__text *out, const ipt_plan *plan)
-{
-    const ipt__cut *const cut = &plan->cut;
-    if (cut->matrices)
-        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
-                      (unsigned long)cut->chunk_bytes);
-    else
-        ipt__text_add(out,
-                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
-                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
-                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
-                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
-                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
-                      (unsigned long)cut->spare);
-    if (plan->blocks.bus_bytes)
-        ipt__text_add(out,
-                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
-                      "of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
-                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
-                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
-                      (unsigned long)plan->blocks.bus_bytes);
-}
-
-static void ipt__plan_write_description(ipt_plan *plan)
-{
-    const ipt_plan_desc *const desc = &plan->desc;
-    ipt__text out = {NULL, sizeof plan->description, 0};
-    size_t workspace;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     int i;
-    out.text = plan->description;
-    ipt__text_add(&out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
+    ipt__text_add(out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
                   (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
                   (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), plan->layout.stage_count,
                   plan->layout.stage_count == 1 ? "stage" : "stages");
     for (i = 0; i < plan->layout.stage_count; ++i) {
-        ipt__text_add(&out, "  %d. ", i + 1);
-        ipt__stage_describe(&out, plan, &plan->layout.stages[i]);
+        ipt__text_add(out, "  %d. ", i + 1);
+        ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
     }
-    if (plan->cut.chunk_bytes)
-        ipt__cut_describe(&out, plan);
-    else if (!plan->layout.stage_count)
-        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
+}
+
+/* The last lines: the kernels and `workspace` bytes. */
+static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
+{
+    int i;
     for (i = 0; i < plan->kernel_count; ++i) {
         const ipt__program *const program = plan->kernels[i].program;
-        ipt__text_add(&out, "  kernel %s: ", ipt__kernels[program->id].name);
-        ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses);
-        ipt__text_add(&out, "\n");
+        ipt__text_add(out, "  kernel %s: ", ipt__kernels[program->id].name);
+        ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
+        ipt__text_add(out, "\n");
     }
-    workspace = plan->layout.workspace + (plan->cut.chunk_bytes ? plan->host_workspace : 0);
-    ipt__text_add(&out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
-                  100.0 * (double)workspace / ((double)plan->matrix_bytes * (double)desc->batch));
+    ipt__text_add(out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
+                  100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
+}
+
+static ipt__text ipt__text_in(char *buffer, size_t capacity)
+{
+    ipt__text out = {NULL, 0, 0};
+    out.text = buffer;
+    out.capacity = capacity;
+    return out;
+}
+
+/* Keeps a copy of the text. */
+static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    plan->description = (char *)ipt__allocate(&plan->context->allocator, bytes);
+    if (!plan->description)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    memcpy(plan->description, text, bytes);
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__plan_write_description(ipt_plan *plan)
+{
+    char text[IPT__DESCRIPTION_BYTES];
+    ipt__text out = ipt__text_in(text, sizeof text);
+    ipt__describe_stages(&out, plan);
+    if (!plan->layout.stage_count)
+        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
+    ipt__describe_memory(&out, plan, plan->layout.workspace);
+    return ipt__plan_keep_description(plan, text);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/check                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Checking descs. */
+
+#ifdef IPT_NO_PAPERS
+
+/* Refuses what only the papers' kernels and sequences can do. */
+static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
+{
+    const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
+                                     desc->sequence != IPT_SEQUENCE_SQUARE
+                                 ? "sequence"
+                             : desc->variant_010             ? "variant_010"
+                             : desc->variant_100             ? "variant_100"
+                             : desc->variant_pad             ? "variant_pad"
+                             : desc->from                    ? "from"
+                             : desc->to                      ? "to"
+                             : desc->flags & IPT_PAD         ? "flags with IPT_PAD"
+                             : desc->host == IPT_HOST_STAGES ? "host"
+                                                             : NULL;
+    if (name)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: ipt was compiled with IPT_NO_PAPERS, without what the papers do",
+                         name);
+    return IPT_SUCCESS;
+}
+
+#else
 
 /* Checks a forced kernel: it must exist, be compiled in, and belong to one of `families`. */
 static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsigned families)
@@ -7173,11 +7589,6 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     if (variant != IPT_VARIANT_AUTO && !(families >> ipt__variants[variant].family & 1))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %s, which serves other stages", name,
                          ipt_variant_string(variant));
-#ifdef IPT_NO_PAPERS
-    if (variant != IPT_VARIANT_AUTO)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_PAPERS has left the seeds' kernels out", name,
-                         ipt_variant_string(variant));
-#endif
     return IPT_SUCCESS;
 }
 
@@ -7271,19 +7682,14 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
                          ipt_sequence_string(desc->sequence));
-#ifdef IPT_NO_PAPERS
-    if (desc->flags & IPT_PAD)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_PAPERS has left its kernels out");
-#endif
     return IPT_SUCCESS;
 }
 
-#ifndef IPT_NO_PAPERS
 /* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
-static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
+static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 {
-    ipt_plan_desc *const desc = &plan->desc;
-    const ipt__limits *const limits = &plan->context->limits;
+    ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
     ipt_heuristic_device device;
     /* The sides whose factors the sequence uses; the other sides get no padding. */
     const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
@@ -7296,24 +7702,24 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
     device.simd_width = limits->cpu ? 1 : 32;
     side = desc->rows; /* the heuristic treats each side alone */
     if (uses_m && desc->tile_m)
-        plan->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
+        problem->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
     else if (uses_m)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_m,
-                                     &ignored, &plan->pad_rows, &more);
+                                     &ignored, &problem->pad_rows, &more);
     side = desc->cols;
     if (uses_n && desc->tile_n)
-        plan->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
+        problem->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
     else if (uses_n && !result)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_n,
-                                     &ignored, &plan->pad_cols, &more);
+                                     &ignored, &problem->pad_cols, &more);
     if (result)
         return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
                                                                  : "flags has IPT_PAD, and tile_n is 0");
-    if (desc->rows + plan->pad_rows < desc->rows || desc->cols + plan->pad_cols < desc->cols)
+    if (desc->rows + problem->pad_rows < desc->rows || desc->cols + problem->pad_cols < desc->cols)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
                          (unsigned long)desc->rows, (unsigned long)desc->cols);
-    desc->rows += plan->pad_rows;
-    desc->cols += plan->pad_cols;
+    desc->rows += problem->pad_rows;
+    desc->cols += problem->pad_cols;
     if (desc->sequence == IPT_SEQUENCE_AUTO)
         desc->sequence =
             ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
@@ -7359,13 +7765,33 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks the desc and completes it: padding, batch, stride, sizes, unit. */
-static ipt_result ipt__plan_check(ipt_plan *plan)
+#ifdef IPT_NO_HOST_STREAMING
+/* Refuses what needs a matrix in parts. */
+static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
 {
-    ipt_plan_desc *const desc = &plan->desc;
+    if (desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s: ipt was compiled with IPT_NO_HOST_STREAMING; auto, synchronous and shared remain",
+                         ipt_host_string(desc->host));
+    if (desc->max_device_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_device_memory is %lu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
+                         (unsigned long)desc->max_device_memory);
+    return IPT_SUCCESS;
+}
+#endif
+
+/* Checks a desc and completes it to a problem: padding, batch, stride, sizes, unit. */
+static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given,
+                                              ipt__problem *problem)
+{
+    ipt_plan_desc *const desc = &problem->desc;
     const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
     size_t bytes;
     ipt_result result;
+    memset(problem, 0, sizeof *problem);
+    problem->desc = *given;
+    problem->limits = *limits;
     if (!desc->rows || !desc->cols || !desc->elem_size)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0",
                          !desc->rows   ? "rows"
@@ -7386,11 +7812,15 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
+#ifndef IPT_NO_PAPERS
     if (!result && (desc->from || desc->to))
         ipt__plan_simplify_formats(desc);
-#ifndef IPT_NO_PAPERS
     if (!result && (desc->flags & IPT_PAD))
-        result = ipt__plan_choose_padding(plan);
+        result = ipt__problem_choose_padding(problem);
+#endif
+#ifdef IPT_NO_HOST_STREAMING
+    if (!result)
+        result = ipt__check_streaming(desc);
 #endif
     if (result)
         return result;
@@ -7400,32 +7830,33 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
                          (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
-    plan->matrix_bytes = bytes;
-    plan->unit_bytes = ipt__unit_bytes(desc->elem_size);
-    plan->element_units = desc->elem_size / plan->unit_bytes;
+    problem->matrix_bytes = bytes;
+    problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
+    problem->element_units = desc->elem_size / problem->unit_bytes;
     if (!desc->batch_stride)
         desc->batch_stride = bytes;
     if (desc->batch_stride < bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
                          (unsigned long)desc->batch_stride, (unsigned long)bytes);
-    if (desc->batch_stride % plan->unit_bytes)
+    if (desc->batch_stride % problem->unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)plan->unit_bytes);
-    plan->span_bytes = desc->batch;
-    if (!ipt__multiply(&plan->span_bytes, desc->batch_stride))
+                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+    problem->span_bytes = desc->batch;
+    if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
                          (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
-    plan->span_bytes -= desc->batch_stride - bytes;
-    if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
+    problem->span_bytes -= desc->batch_stride - bytes;
+    if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
-                         (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
+                         (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);
     return IPT_SUCCESS;
 }
 
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
-    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
+    if (plan->problem.desc.from || plan->problem.desc.to || plan->problem.desc.move ||
+        (plan->problem.desc.flags & IPT_PAD))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     return IPT_SUCCESS;
@@ -7437,25 +7868,26 @@ static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 /* Opening plans: kernels and workspace of a layout. */
 
 /* Builds the kernels and allocates the workspace of the plan's layout. */
-static ipt_result ipt__plan_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
-    ipt__layout_add_epilogue(plan, &plan->layout);
+    ipt__layout_add_epilogue(&plan->problem, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__stage_kernels(plan, &plan->layout.stages[i]);
+        result = ipt__stage_get_kernels(plan, &plan->layout.stages[i]);
     return result ? result : ipt__plan_take_workspace(plan);
 }
 
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static void ipt__plan_close(ipt_plan *plan)
 {
-    if (plan->last)
-        ipt__cl.clReleaseEvent(plan->last);
-    plan->last = NULL;
-    if (plan->workspace && !plan->owner)
-        ipt__cl.clReleaseMemObject(plan->workspace);
-    plan->workspace = NULL;
+    if (plan->own.last)
+        ipt__cl.clReleaseEvent(plan->own.last);
+    plan->own.last = NULL;
+    if (plan->own.buffer)
+        ipt__cl.clReleaseMemObject(plan->own.buffer);
+    plan->own.buffer = NULL;
+    plan->own.bytes = 0;
     while (plan->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
         if (kernel->kernel)
@@ -7465,45 +7897,55 @@ static void ipt__plan_close(ipt_plan *plan)
     plan->out_of_place_kernel = -1;
 }
 
-/* The workspace limit in bytes; 0: the minimum. */
-static size_t ipt__plan_budget(const ipt_plan *plan)
+/* Gets the cooperative panel kernel with these parameters for the plan, if the device has one. */
+static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
 {
-    if (plan->desc.max_workspace)
-        return plan->desc.max_workspace == 1 ? 0 : plan->desc.max_workspace;
-    return ipt__max((size_t)1 << 20, plan->matrix_bytes * plan->desc.batch / 100);
+    ipt__panel_kernel *const panel = &plan->problem.panel;
+    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
+    const ipt_result result = ipt__panel_get(plan->context, *params, cache_only, &plan->panel, &panel->resident);
+    if (result || !plan->panel) {
+        panel->resident = 0;
+        return result;
+    }
+    panel->local_bytes = plan->panel->params.local_bytes;
+    panel->group_size = plan->panel->params.group_size;
+    panel->tall = (int)params->tall;
+    panel->narrow = (int)params->narrow;
+    return IPT_SUCCESS;
 }
 
 /* Finds the cooperative panel kernel and its resident groups, if the plan may use it. */
 static ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const ipt__limits *const limits = &plan->context->limits;
-    const int cache_only = (desc->flags & IPT_CACHE_ONLY) != 0;
+    const ipt__problem *const problem = &plan->problem;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t shorter = ipt__min(desc->rows, desc->cols);
     ipt__params params;
-    ipt_result result;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
-        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed ||
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || shorter == 1 ||
+        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed ||
         (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
         return IPT_SUCCESS;
     if (desc->sequence == IPT_SEQUENCE_AUTO &&
-        (desc->rows == desc->cols || plan->matrix_bytes <= ipt__local_budget(limits)))
+        (desc->rows == desc->cols || problem->matrix_bytes <= ipt__local_budget(limits)))
         return IPT_SUCCESS;
-    params = ipt__plan_params(plan, plan->element_units, 1);
+    params = ipt__plan_params(problem, problem->element_units, 1);
     params.apply = desc->expression != NULL;
     params.index_bits = 32;
     /* A matrix that fits on the chip takes one pass, with the tall kernel. */
-    if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && plan->matrix_bytes <= IPT__ON_CHIP_BYTES) {
+    if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && problem->matrix_bytes <= IPT__ON_CHIP_BYTES) {
         ipt__layout layout;
+        ipt_result result;
         params.tall = 1;
-        result = ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
-        if (result || !plan->panel || ipt__layout_on_chip(plan, &layout))
+        result = ipt__plan_take_panel(plan, &params);
+        if (result || !plan->panel || ipt__layout_on_chip(problem, &layout))
             return result;
         ipt__program_drop(plan->context, plan->panel);
     }
     params.tall = desc->rows >= desc->cols;
-    params.narrow = ipt__min(desc->rows, desc->cols) * desc->elem_size <= IPT__NARROW_BYTES &&
-                    ipt__min(desc->rows, desc->cols) <= limits->group_size; /* a turn handles whole rows */
-    return ipt__panel_get(plan->context, params, cache_only, &plan->panel, &plan->resident);
+    params.narrow =
+        shorter * desc->elem_size <= IPT__NARROW_BYTES && shorter <= limits->group_size; /* a turn handles whole rows */
+    return ipt__plan_take_panel(plan, &params);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/execute                                                                                                  */
@@ -7525,19 +7967,19 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
 /* Names the limit that forces the plan to cut its matrices. */
 static const char *ipt__limit_name(const ipt_plan *plan)
 {
-    return plan->desc.max_host_memory     ? "max_host_memory"
-           : plan->desc.max_device_memory ? "max_device_memory"
-                                          : "the device's memory";
+    return plan->problem.desc.max_host_memory     ? "max_host_memory"
+           : plan->problem.desc.max_device_memory ? "max_device_memory"
+                                                  : "the device's memory";
 }
 
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
 {
     const ipt_result result = ipt__check_plan(plan);
-    if (!result && plan->split_count)
+    if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->cut.chunk_bytes)
+    if (!result && plan->host && plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                         ipt__limit_name(plan), plan->desc.max_host_memory ? "storages" : "host matrices");
+                         ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
 }
 
@@ -7545,7 +7987,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
  * units, or words if those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
-    return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
+    return plan->context->limits.cpu ? plan->problem.unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
 /* Checks a buffer that holds the batch from byte `offset`. refused: access flags that the buffer must not have.
@@ -7582,12 +8024,13 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
                          name, host, (unsigned long)ipt__host_alignment(plan));
-    if (offset % plan->unit_bytes)
+    if (offset % plan->problem.unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
-                         (unsigned long)offset, (unsigned long)plan->unit_bytes);
-    if (offset > bytes || bytes - offset < plan->span_bytes)
+                         (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
+    if (offset > bytes || bytes - offset < plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)plan->span_bytes, offset_name, (unsigned long)offset);
+                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, offset_name,
+                         (unsigned long)offset);
     return IPT_SUCCESS;
 }
 
@@ -7634,39 +8077,33 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
     return IPT_SUCCESS;
 }
 
-/* The plan that owns the workspace. The owner's lock and last event serialize its borrowers. */
-static ipt_plan *ipt__plan_owner(ipt_plan *plan)
-{
-    return plan->owner ? plan->owner : plan;
-}
-
-/* Makes a run wait for the plan's previous execution, which may still use the workspace. Drops that execution's event
- * if it has completed or failed. Also sets run->holds. The plan is locked. The run may wait for `events`; the caller
- * releases events[0]. */
+/* Makes a run wait for the previous execution that used the workspace. Drops that execution's event
+ * if it has completed or failed. Also sets run->holds. The workspace is locked. The run may wait for `events`; the
+ * caller releases events[0]. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
-    ipt_plan *const plan = ipt__plan_owner(run->plan);
+    ipt__workspace *const workspace = run->plan->workspace;
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
-    events[1] = plan->last;
-    if (plan->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
+    events[1] = workspace->last;
+    if (workspace->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
-        plan->borrower = run->plan;
+        workspace->borrower = run->plan;
     }
-    if (run->wait_count && plan->context->forgets_failure) {
+    if (run->wait_count && run->plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
         error = ipt__cl.clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
         if (error)
             return ipt__fail_opencl("clGetCommandQueueInfo", error);
         run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
-    if (!plan->last)
+    if (!workspace->last)
         return IPT_SUCCESS;
-    if (!ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
+    if (!ipt__cl.clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
         run->plan->dirty |= status < 0;
-        ipt__cl.clReleaseEvent(plan->last);
-        plan->last = NULL;
+        ipt__cl.clReleaseEvent(workspace->last);
+        workspace->last = NULL;
         return IPT_SUCCESS;
     }
     if (!run->wait_count) {
@@ -7688,7 +8125,8 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 /* Ends every execution: enqueues a marker if the run has no command, and stores and returns the last event. */
 static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
 {
-    ipt_plan *const plan = run->plan, *const owner = ipt__plan_owner(plan);
+    ipt_plan *const plan = run->plan;
+    ipt__workspace *const workspace = plan->workspace;
     cl_event marker = NULL;
     if (!result && !run->commands) {
         const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
@@ -7700,14 +8138,14 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         plan->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
-    if (owner->last)
-        ipt__cl.clReleaseEvent(owner->last);
-    owner->last = run->previous;
+    if (workspace->last)
+        ipt__cl.clReleaseEvent(workspace->last);
+    workspace->last = run->previous;
     if (event) {
         *event = run->previous;
         if (ipt__cl.clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
             ipt__cl.clWaitForEvents(1, &run->previous);
-            owner->last = NULL;
+            workspace->last = NULL;
         }
     }
     /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
@@ -7736,13 +8174,13 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
     place.buffer = buffer;
-    place.base = byte_offset / plan->unit_bytes;
-    place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
-    IPT_LOCK_ACQUIRE(&ipt__plan_owner(plan)->lock);
+    place.base = byte_offset / plan->problem.unit_bytes;
+    place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
         result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
-    IPT_LOCK_RELEASE(&ipt__plan_owner(plan)->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
@@ -7771,8 +8209,8 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
         result = ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
     if (result)
         return result;
-    if (source_memory == destination_memory && source_begin < destination_begin + plan->span_bytes &&
-        destination_begin < source_begin + plan->span_bytes)
+    if (source_memory == destination_memory && source_begin < destination_begin + plan->problem.span_bytes &&
+        destination_begin < source_begin + plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
                          (unsigned long)destination_offset, (unsigned long)source_offset);
@@ -7784,15 +8222,17 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
 static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
 {
     const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->desc.elem_size, vectors = params->local_bytes / 16;
-    const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
+    const size_t size = plan->problem.desc.elem_size, vectors = params->local_bytes / 16;
+    const size_t most_rows = ipt__min(plan->problem.desc.rows, IPT__CHUNK_RUNS);
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
-    if (plan->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
-        wanted = ipt__max(wanted, (vectors / plan->desc.rows > 2 ? vectors / plan->desc.rows - 2 : 0) * 16 / size);
-    *tile_cols = ipt__min(plan->desc.cols, wanted);
+    if (plan->problem.desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
+        wanted = ipt__max(wanted, (vectors / plan->problem.desc.rows > 2 ? vectors / plan->problem.desc.rows - 2 : 0) *
+                                      16 / size);
+    *tile_cols = ipt__min(plan->problem.desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
+        layout =
+            ipt__lay_out_tile(&plan->problem, params->group_size, *tile_cols * size, plan->problem.desc.cols * size);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
@@ -7813,10 +8253,10 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
         tries[0] = IPT__CHUNK_BYTES_LARGE;
     if (limits->local_memory >= 8192)
         tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->desc.elem_size <= 256; ++i) {
+    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
-        params = ipt__plan_params(plan, plan->element_units, 1);
-        params.apply = plan->desc.expression != NULL;
+        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+        params.apply = plan->problem.desc.expression != NULL;
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
         params.local_bytes = (cl_uint)tries[i];
@@ -7827,16 +8267,16 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(plan, plan->element_units, 1);
-    params.apply = plan->desc.expression != NULL;
+    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+    params.apply = plan->problem.desc.expression != NULL;
     return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &plan->out_of_place_kernel);
 }
 
 static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
 {
     const ipt_plan *const plan = run->plan;
-    const ipt_plan_desc *const desc = &plan->desc;
-    const cl_ulong units = plan->element_units;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const cl_ulong units = plan->problem.element_units;
     ipt__tile_layout layout;
     ipt__out_of_place_arguments a;
     size_t tile_rows, tile_cols;
@@ -7875,7 +8315,6 @@ static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, c
     a.skew = (cl_uint)layout.skew;
     a.run_lanes = (cl_uint)layout.run_lanes;
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
 }
 
@@ -7907,11 +8346,11 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
     from.buffer = source;
-    from.base = source_offset / plan->unit_bytes;
+    from.base = source_offset / plan->problem.unit_bytes;
     to.buffer = destination;
-    to.base = destination_offset / plan->unit_bytes;
-    from.matrix_stride = to.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    to.base = destination_offset / plan->problem.unit_bytes;
+    from.matrix_stride = to.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->out_of_place_kernel < 0)
         result = ipt__out_of_place_get(plan);
     if (result)
@@ -7922,7 +8361,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         if (!result)
             ipt__cl.clFlush(queue);
     }
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (event)
         *event = run.previous;
     else if (run.previous)
@@ -7934,10 +8373,11 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
-    const size_t pitch = plan->desc.batch_stride, origin[3] = {0, 0, 0},
-                 region[3] = {plan->matrix_bytes, plan->desc.batch, 1};
-    const int dense = pitch == plan->matrix_bytes || plan->desc.batch == 1;
-    const size_t step = dense ? plan->span_bytes : pitch, bytes = dense ? plan->span_bytes : plan->matrix_bytes;
+    const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
+                 region[3] = {plan->problem.matrix_bytes, plan->problem.desc.batch, 1};
+    const int dense = pitch == plan->problem.matrix_bytes || plan->problem.desc.batch == 1;
+    const size_t step = dense ? plan->problem.span_bytes : pitch,
+                 bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
     size_t at;
     cl_int error = CL_SUCCESS;
     if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
@@ -7948,7 +8388,7 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
-    for (at = 0; at < plan->span_bytes && !error; at += step)
+    for (at = 0; at < plan->problem.span_bytes && !error; at += step)
         error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
                          : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
@@ -7989,14 +8429,14 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
 {
     ipt__wisdom wisdom;
     memset(&wisdom, 0, sizeof wisdom);
-    wisdom.rows = plan->desc.rows;
-    wisdom.cols = plan->desc.cols;
-    wisdom.elem_size = plan->desc.elem_size;
-    wisdom.batch = plan->desc.batch;
-    wisdom.batch_stride = plan->desc.batch_stride;
+    wisdom.rows = plan->problem.desc.rows;
+    wisdom.cols = plan->problem.desc.cols;
+    wisdom.elem_size = plan->problem.desc.elem_size;
+    wisdom.batch = plan->problem.desc.batch;
+    wisdom.batch_stride = plan->problem.desc.batch_stride;
     wisdom.workspace = budget;
-    wisdom.no_cooperative = (plan->desc.flags & IPT_NO_COOPERATIVE) != 0;
-    wisdom.expression = plan->desc.expression != NULL;
+    wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
+    wisdom.expression = plan->problem.desc.expression != NULL;
     return wisdom;
 }
 
@@ -8044,9 +8484,9 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
         if (ipt__wisdom_same(known, &wanted))
             length = known->length;
     IPT_LOCK_RELEASE(&context->lock);
-    if (!length || length > ipt__max(plan->desc.rows, plan->desc.cols))
+    if (!length || length > ipt__max(plan->problem.desc.rows, plan->problem.desc.cols))
         return 0;
-    ipt__layout_of_length(plan, &layout, length, budget);
+    ipt__layout_of_length(&plan->problem, &layout, length, budget);
     if (layout.workspace > (budget ? budget : plan->layout.workspace))
         return 0;
     plan->layout = layout;
@@ -8062,7 +8502,7 @@ static size_t ipt__wisdom_device(const ipt_context *context)
     return at ? (size_t)(at + 1 - context->device_text) : strlen(context->device_text);
 }
 
-IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
     ipt__text out = {NULL, 0, 0};
     const ipt__wisdom *next;
@@ -8112,7 +8552,7 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
            wisdom->expression <= 1;
 }
 
-IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
+IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
 {
     ipt__wisdom *list = NULL, **end = &list;
     const char *device, *next;
@@ -8146,8 +8586,8 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
             closed = 1;
             if (counted != (size_t)lines || *next)
                 result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' behind %d lines of wisdom, or something behind it", number,
-                                   line, lines);
+                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", number, line,
+                                   lines);
         } else if (!ipt__wisdom_read(line, &read))
             result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
         else {
@@ -8171,7 +8611,7 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
     return result;
 }
 
-IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
+IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
 {
     size_t bytes = 0;
     char *text;
@@ -8207,7 +8647,7 @@ static int ipt__is_plain_file(const char *path)
 #endif
 }
 
-IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
+IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
     size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;
@@ -8279,7 +8719,7 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 /* Whether the plan takes two passes, and the desc leaves their super-elements' length open. */
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     return plan->layout.length && !desc->tile_m && !desc->tile_n &&
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
 }
@@ -8288,7 +8728,7 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
  * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
 static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
@@ -8309,7 +8749,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (!measure)
         return result;
     if (!buffer)
-        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
+        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->problem.span_bytes, NULL,
                                   "a temporary matrix for IPT_MEASURE", &unused, &result);
     if (result)
         return result;
@@ -8317,7 +8757,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         const size_t most = above ? above * 2 : 128;
         cl_ulong time = 0, once = 0;
         int repeat;
-        ipt__layout_best_two_pass(plan, &plan->layout, budget, above, most);
+        ipt__layout_best_two_pass(&plan->problem, &plan->layout, budget, above, most);
         if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
             continue;
         result = ipt__plan_open(plan);
@@ -8376,31 +8816,31 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
 }
 
 /* Copies the desc's expression and compiles it alone. So a later build failure has another cause. */
-static ipt_result ipt__plan_take_expression(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES];
     ipt__params params;
     ipt__program *program;
-    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->desc.expression_type, 1);
+    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->problem.desc.expression_type, 1);
     if (!result)
-        result = ipt__check_types(plan->context, "expression", plan->desc.expression, 0);
+        result = ipt__check_types(plan->context, "expression", plan->problem.desc.expression, 0);
     if (result)
         return result;
-    plan->expression =
-        ipt__copy_expression(&plan->context->allocator, plan->desc.expression, plan->desc.expression_type,
-                             &plan->desc.expression, &plan->desc.expression_type);
+    plan->expression = ipt__copy_expression(&plan->context->allocator, plan->problem.desc.expression,
+                                            plan->problem.desc.expression_type, &plan->problem.desc.expression,
+                                            &plan->problem.desc.expression_type);
     if (!plan->expression)
         return IPT_ERROR_OUT_OF_MEMORY;
-    params = ipt__plan_params(plan, 1, 1);
+    params = ipt__plan_params(&plan->problem, 1, 1);
     params.apply = 1;
     ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
-    result =
-        ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->desc.flags & IPT_CACHE_ONLY) != 0, &program);
+    result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
+                              &program);
     ipt__program_drop(plan->context, program);
     if (result == IPT_ERROR_BUILD) {
         ipt__keep_cause(cause);
         return ipt__fail(result, "expression does not compile for x of expression_type %s: %s",
-                         plan->desc.expression_type, cause);
+                         plan->problem.desc.expression_type, cause);
     }
     return result;
 }
@@ -8408,8 +8848,10 @@ static ipt_result ipt__plan_take_expression(ipt_plan *plan)
 /* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    ipt_result result = ipt__layout_choose(plan, &plan->layout, budget);
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    ipt_result result;
+    plan->problem.refused_bytes = ipt__least_refused(plan->context);
+    result = ipt__layout_choose(&plan->problem, &plan->layout, budget);
     plan->enough = 0;
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
@@ -8434,7 +8876,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 static ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
-    size_t budget = ipt__plan_budget(plan), least, less;
+    size_t budget = ipt__problem_budget(&plan->problem), least, less;
     ipt_result result;
     for (;;) {
         plan->refused = 0;
@@ -8452,15 +8894,28 @@ static ipt_result ipt__plan_build(ipt_plan *plan)
     }
 }
 
-static void ipt__plan_begin(ipt_plan *plan, ipt_context *context, const ipt_plan_desc *desc)
+static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
 {
-    IPT_LOCK_INIT(&plan->lock);
-    IPT_LOCK_INIT(&plan->host_lock);
+    IPT_LOCK_INIT(&plan->own.lock);
+    plan->own.borrower = plan;
+    plan->workspace = &plan->own;
     ipt__context_retain(context);
     plan->context = context;
-    plan->desc = *desc;
     plan->out_of_place_kernel = -1;
-    plan->borrower = plan;
+}
+
+/* Destroys a plan that serves matrices on the device only. */
+static void ipt__plan_free(ipt_plan *plan)
+{
+    ipt_context *const context = plan->context;
+    const ipt_allocator allocator = context->allocator;
+    ipt__plan_close(plan);
+    ipt__program_drop(context, plan->panel);
+    IPT_LOCK_DESTROY(&plan->own.lock);
+    ipt__release(&allocator, plan->expression);
+    ipt__release(&allocator, plan->description);
+    ipt__release(&allocator, plan);
+    ipt_context_destroy(context);
 }
 
 /* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
@@ -8479,13 +8934,14 @@ static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc,
     made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, context, desc);
-    made->owner = owner;
-    result = ipt__plan_check(made);
+    ipt__plan_begin(made, context);
+    if (owner)
+        made->workspace = owner->workspace;
+    result = ipt__problem_fill(&context->limits, desc, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (result)
-        ipt_plan_destroy(made);
+        ipt__plan_free(made);
     else
         *plan = made;
     return result;
@@ -8497,54 +8953,35 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     ipt_result result = ipt__plan_find_panel(plan);
     if (!result)
         result = ipt__plan_build(plan);
-    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+    if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
         result = ipt__check_out_of_place(plan);
-    if (!result && (plan->desc.flags & IPT_OUT_OF_PLACE))
+    if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
         result = ipt__out_of_place_get(plan);
-    return result;
-}
-
-/* Completes a plan: writes its description, or destroys the plan after a failure. */
-static ipt_result ipt__plan_end(ipt_plan **plan, ipt_result result)
-{
-    if (!result) {
-        ipt__plan_write_description(*plan);
-    } else {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
     return result;
 }
 
 /* Makes a plan for matrices on the device. */
 static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, owner, plan);
-    return result ? result : ipt__plan_end(plan, ipt__plan_make_stages(*plan));
-}
-
-IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
-{
-    size_t bytes;
-    int i;
-    if (!plan)
-        return 0;
-    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first execution of a host matrix adds to it */
-    bytes = plan->layout.workspace + plan->host_workspace;
-    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
-    for (i = 0; plan->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
-        const ipt_plan *const piece = plan->host.shares[0].plans[i];
-        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    if (result)
+        return result;
+    result = ipt__plan_make_stages(*plan);
+    if (!result)
+        result = ipt__plan_write_description(*plan);
+    if (result) {
+        ipt__plan_free(*plan);
+        *plan = NULL;
     }
-    return bytes;
+    return result;
 }
 
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
 {
     if (rows)
-        *rows = plan ? plan->pad_rows : 0;
+        *rows = plan ? plan->problem.pad_rows : 0;
     if (cols)
-        *cols = plan ? plan->pad_cols : 0;
+        *cols = plan ? plan->problem.pad_cols : 0;
 }
 
 IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
@@ -8557,17 +8994,100 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
     const char *source = NULL;
     if (!plan)
         return NULL;
-    IPT_LOCK_ACQUIRE(&((ipt_plan *)plan)->lock); /* a first out-of-place execution adds a kernel */
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
+#ifndef IPT_NO_KERNEL_SOURCE
     if (index < (size_t)plan->kernel_count)
         source = plan->kernels[index].program->source;
-    IPT_LOCK_RELEASE(&((ipt_plan *)plan)->lock);
+#else
+    (void)index;
+#endif
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return source;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/lifetime                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Plans for matrices in host memory: beginning, description, end. */
+
+/* Prepares a device plan for host matrices. */
+static ipt_result ipt__host_plan_begin(ipt_plan *plan)
+{
+    plan->host = (ipt__host_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->host);
+    if (!plan->host)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    IPT_LOCK_INIT(&plan->host->lock);
+    return IPT_SUCCESS;
+}
+
+#ifndef IPT_NO_HOST_STREAMING
+static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+{
+    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    if (result)
+        return result;
+    result = ipt__host_plan_begin(*plan);
+    if (result) {
+        ipt__plan_free(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+
+/* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
+static size_t ipt__moves_count(const ipt__cut *cut)
+{
+    size_t a, b;
+    if (cut->matrices || cut->panels == 1 || cut->groups == 1)
+        return 0;
+    for (a = cut->panels - 1, b = cut->groups - 1; b;) {
+        const size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return cut->panels * cut->groups - a - 1;
+}
+
+static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
+{
+    const ipt__cut *const cut = &plan->cut;
+    if (cut->matrices)
+        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
+                      (unsigned long)cut->chunk_bytes);
+    else
+        ipt__text_add(out,
+                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
+                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
+                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
+                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
+                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
+                      (unsigned long)cut->spare);
+    if (plan->blocks.bus_bytes)
+        ipt__text_add(out,
+                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
+                      "of %lu bytes; %lu bytes cross the bus\n",
+                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
+                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
+                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
+                      (unsigned long)plan->blocks.bus_bytes);
+}
+
+static ipt_result ipt__host_plan_describe(ipt_plan *plan)
+{
+    char text[IPT__DESCRIPTION_BYTES];
+    ipt__text out = ipt__text_in(text, sizeof text);
+    if (!plan->host->cut.chunk_bytes)
+        return ipt__plan_write_description(plan);
+    ipt__describe_stages(&out, plan);
+    ipt__cut_describe(&out, plan->host);
+    ipt__describe_memory(&out, plan, plan->layout.workspace + plan->host->workspace);
+    return ipt__plan_keep_description(plan, text);
 }
 
 /* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
 static void ipt__host_close(ipt_plan *plan)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
     size_t s;
     int i;
@@ -8594,26 +9114,60 @@ static void ipt__host_close(ipt_plan *plan)
     memset(host, 0, sizeof *host);
 }
 
+#endif
+
 IPT_API void ipt_plan_destroy(ipt_plan *plan)
 {
-    ipt_context *context;
-    ipt_allocator allocator;
+    ipt__host_plan *host;
     if (!plan)
         return;
-    context = plan->context;
-    allocator = context->allocator;
-    ipt_plan_destroy(plan->pieces);
-    ipt__host_close(plan);
-    while (plan->split_count)
-        ipt_context_destroy(plan->split[--plan->split_count]);
-    ipt__release(&allocator, plan->split);
-    ipt__plan_close(plan);
-    ipt__program_drop(context, plan->panel);
-    IPT_LOCK_DESTROY(&plan->host_lock);
-    IPT_LOCK_DESTROY(&plan->lock);
-    ipt__release(&allocator, plan->expression);
-    ipt__release(&allocator, plan);
-    ipt_context_destroy(context);
+    host = plan->host;
+    if (host) {
+#ifndef IPT_NO_HOST_STREAMING
+        ipt_plan_destroy(host->pieces);
+        ipt__host_close(plan);
+        while (host->split_count)
+            ipt_context_destroy(host->split[--host->split_count]);
+        ipt__release(&plan->context->allocator, host->split);
+#endif
+        IPT_LOCK_DESTROY(&host->lock);
+        ipt__release(&plan->context->allocator, host);
+    }
+    ipt__plan_free(plan);
+}
+
+#ifndef IPT_NO_HOST_STREAMING
+/* Completes a plan: writes its description, or destroys the plan after a failure. */
+static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
+{
+    if (!result)
+        result = ipt__host_plan_describe(*plan);
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+#endif
+
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
+{
+    size_t bytes;
+#ifndef IPT_NO_HOST_STREAMING
+    int i;
+#endif
+    if (!plan)
+        return 0;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
+    bytes = plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
+#ifndef IPT_NO_HOST_STREAMING
+    for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
+        const ipt_plan *const piece = plan->host->staging.shares[0].plans[i];
+        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    }
+#endif
+    return bytes;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/transfer                                                                                                    */
@@ -8644,6 +9198,7 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
         run->cancelled = 1;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* ---- threads ---- */
 
 /* One job of a thread. */
@@ -8943,6 +9498,8 @@ static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int d
 #endif
     return ipt__host_transfer(part, run->data, download, wait_count, wait, event);
 }
+#endif
+#ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/parts                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8988,7 +9545,7 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed upload. */
+    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed upload. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
@@ -9061,6 +9618,8 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 
 /* ---- stages by parts: Sung et al., PPoPP 2014, section 6 ---- */
 
+#ifndef IPT_NO_PAPERS
+
 /* The smallest instance count of stages [first, end), which divides the other counts. 0 if the stages cannot be cut. */
 static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 {
@@ -9088,7 +9647,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
     ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
     ipt_result result;
     int i;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result) {
         for (i = first; i < end && !result; ++i) {
@@ -9096,14 +9655,14 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
             const size_t each = stage.instances / grain;
             ipt__place place;
             place.buffer = buffer;
-            place.base = run.skipped = begin * each * ipt__instance_units(plan, &stage);
-            place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+            place.base = run.skipped = begin * each * ipt__instance_units(&plan->problem, &stage);
+            place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
             stage.instances = (stop - begin) * each;
-            result = ipt__run_stage(&run, &stage, &place);
+            result = ipt__stage_runs[stage.kind](&run, &stage, &place);
         }
         result = ipt__run_finish(&run, result, event);
     }
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
@@ -9124,7 +9683,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ++whole;
     before = ipt__host_grain(plan, 0, whole);
     after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
+    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
         (whole + 1 < stages && !after))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
@@ -9132,15 +9691,15 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
                          ipt_host_string(IPT_HOST_STAGES));
     ups = whole ? ipt__min(before, host->part_count) : host->part_count;
     downs = whole + 1 < stages ? ipt__min(after, host->part_count) : host->part_count;
-    before = whole ? before : plan->desc.rows;
-    after = whole + 1 < stages ? after : plan->desc.cols;
+    before = whole ? before : plan->problem.desc.rows;
+    after = whole + 1 < stages ? after : plan->problem.desc.cols;
     ups = ipt__min(ups, before);
     downs = ipt__min(downs, after);
     for (i = 0; i < ups && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
-        part->device = plan->matrix_bytes / before * begin;
-        part->up = ipt__area_of(part->device, 1, plan->matrix_bytes / before * (stop - begin), 0);
+        part->device = plan->problem.matrix_bytes / before * begin;
+        part->up = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / before * (stop - begin), 0);
         result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
         if (!result && whole)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
@@ -9159,8 +9718,8 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
         ipt__host_forget(&part->transposed);
-        part->device = plan->matrix_bytes / after * begin;
-        part->up = part->down = ipt__area_of(part->device, 1, plan->matrix_bytes / after * (stop - begin), 0);
+        part->device = plan->problem.matrix_bytes / after * begin;
+        part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
         if (whole + 1 < stages)
             result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
                                       &part->transposed);
@@ -9178,19 +9737,21 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     return result;
 }
 
-/* ---- executing ---- */
+#endif
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/open                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Host matrices: parts, their plans and buffers. */
 
+#ifndef IPT_NO_HOST_STREAMING
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
-    const size_t bytes = plan->matrix_bytes * desc->batch;
+    const size_t bytes = plan->problem.matrix_bytes * desc->batch;
     size_t parts = desc->host_queues, length;
     if (!parts) {
         parts = ipt__min(IPT__HOST_PARTS * devices, ipt__max(1, bytes / IPT__HOST_PART_BYTES));
@@ -9209,11 +9770,11 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 /* Sets the areas of part `index` in the host's matrix before and after the transposition. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size;
     if (desc->batch > 1)
         part->up = part->down =
-            ipt__area_of(first * desc->batch_stride, length, plan->matrix_bytes, desc->batch_stride);
+            ipt__area_of(first * desc->batch_stride, length, plan->problem.matrix_bytes, desc->batch_stride);
     else if (desc->rows >= desc->cols) {
         part->up = ipt__area_of(first * desc->cols * size, 1, length * desc->cols * size, 0);
         part->down = ipt__area_of(first * size, desc->cols, length * size, desc->rows * size);
@@ -9227,13 +9788,15 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
  * Otherwise it owns workspace within the rest of the plan's limit. */
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
-    ipt_plan_desc desc = plan->desc;
-    ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
-    const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
-    const size_t left =
-        budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
+    ipt_plan_desc desc = plan->problem.desc;
+    ipt_plan *const first = share->plans[0], *owner = plan->host->split_count ? NULL : plan;
+    const size_t budget = ipt__problem_budget(&plan->problem),
+                 devices = plan->host->split_count ? plan->host->split_count : 1;
+    const size_t left = budget > plan->layout.workspace && (!first || ipt__plan_borrows(first))
+                            ? (budget - plan->layout.workspace) / devices
+                            : 0;
     ipt_result result;
-    if (first && !first->owner && (!owner || owner->layout.workspace < first->layout.workspace))
+    if (first && !ipt__plan_borrows(first) && (!owner || owner->layout.workspace < first->layout.workspace))
         owner = first;
     if (desc.batch > 1)
         desc.batch = length;
@@ -9261,7 +9824,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < 2; ++i) {
             const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !part->owner ? part->layout.workspace : 0;
+            bytes += part && !ipt__plan_borrows(part) ? part->layout.workspace : 0;
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
@@ -9270,8 +9833,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
-                     "would do",
+                     "max_workspace allows %lu bytes, too few for a plan and the parts of host: %lu would do",
                      (unsigned long)budget, (unsigned long)enough);
 }
 
@@ -9279,21 +9841,22 @@ static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
  * borrow from the first. The plan's own workspace counts as well. */
 static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
 {
-    const size_t budget = ipt__plan_budget(plan);
+    const size_t budget = ipt__problem_budget(&plan->problem);
     if (!budget || plan->layout.workspace + bytes <= budget)
         return IPT_SUCCESS;
-    plan->enough = (plan->split_count ? 2 * plan->split_count : 3) * least;
+    plan->enough = (plan->host->split_count ? 2 * plan->host->split_count : 3) * least;
     return ipt__fail_for_parts(budget, plan->enough);
 }
 
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
 static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const int whole = scheme == IPT_HOST_STAGES;
-    const size_t devices = plan->split_count ? plan->split_count : 1;
-    const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
+    const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
+    const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
+                                                    : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
     size_t length, i, s, bytes = 0, least;
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
@@ -9310,7 +9873,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         const size_t begin = host->part_count * s / host->share_count,
                      end = host->part_count * (s + 1) / host->share_count;
         bytes = 0;
-        share->context = plan->split_count ? plan->split[s] : plan->context;
+        share->context = plan->host->split_count ? plan->host->split[s] : plan->context;
         for (i = begin; i < end && !result; ++i) {
             ipt__host_part *const part = &host->parts[i];
             const size_t its_length = ipt__min(length, all - i * length);
@@ -9348,9 +9911,9 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         ipt__host_close(plan);
         return result;
     }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = bytes;
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    plan->host->workspace = bytes;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return IPT_SUCCESS;
 }
 
@@ -9384,6 +9947,7 @@ static void ipt__host_take_slots(ipt__host *host)
     (void)host;
 #endif
 }
+#endif
 
 /* ---- pinned memory ---- */
 
@@ -9443,6 +10007,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
         ipt__pinned_free(context, found);
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* True if the whole matrix lies in memory from ipt_host_alloc. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
@@ -9455,6 +10020,8 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
     IPT_LOCK_RELEASE(&context->lock);
     return found;
 }
+#endif
+#ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/cut                                                                                                         */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9473,17 +10040,17 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
  * fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size, longer = ipt__max(desc->rows, desc->cols);
     size_t most, length;
     memset(cut, 0, sizeof *cut);
     cut->tall = desc->rows >= desc->cols;
     cut->shorter = ipt__min(desc->rows, desc->cols);
-    if (plan->matrix_bytes <= capacity) {
-        const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->matrix_bytes, 1);
+    if (plan->problem.matrix_bytes <= capacity) {
+        const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->problem.matrix_bytes, 1);
         cut->matrices = ipt__min(enough, desc->batch);
         cut->chunks = ipt__ceil_divide(desc->batch, cut->matrices);
-        cut->chunk_bytes = cut->matrices * plan->matrix_bytes;
+        cut->chunk_bytes = cut->matrices * plan->problem.matrix_bytes;
         return 1;
     }
     if (cut->shorter <= IPT__CUT_CHUNK_BYTES / wanted)
@@ -9514,8 +10081,8 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
 /* Panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
-    const ipt__cut *const cut = &plan->cut;
-    return cut->matrices ? ipt__min(cut->matrices, plan->desc.batch - index * cut->matrices)
+    const ipt__cut *const cut = &plan->host->cut;
+    return cut->matrices ? ipt__min(cut->matrices, plan->problem.desc.batch - index * cut->matrices)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
 
@@ -9551,11 +10118,11 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
 /* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
-        *before = ipt__area_of(index * cut->matrices * plan->desc.batch_stride, count, plan->matrix_bytes,
-                               plan->desc.batch_stride);
+        *before = ipt__area_of(index * cut->matrices * plan->problem.desc.batch_stride, count,
+                               plan->problem.matrix_bytes, plan->problem.desc.batch_stride);
         *after = *before;
     } else {
         *before = ipt__area_of(index * cut->chunk_panels * panel_bytes, 1, count * panel_bytes, 0);
@@ -9753,7 +10320,7 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     ipt__batch batches[2];
     ipt__moves_list moves;
     const size_t bytes = cut->block_bytes;
-    ipt__move_step *const steps = (ipt__move_step *)run->plan->host.scratch;
+    ipt__move_step *const steps = (ipt__move_step *)run->plan->host->staging.scratch;
     char *blocks = (char *)(steps + 2 * IPT__CUT_BATCH), *kept[2];
     size_t left = ipt__moves_count(cut), count;
     int turn = 0, i;
@@ -10080,7 +10647,7 @@ static void ipt__blocks_reload(ipt__command_list *list)
         ipt__block_reload(list, next);
 }
 
-/* Lists all commands for one matrix. Returns 0 if the units cannot hold enough. */
+/* Lists all commands for one matrix. Returns 0 if the units hold too few blocks. */
 static int ipt__blocks_list_all(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
@@ -10108,9 +10675,9 @@ static int ipt__blocks_list_all(ipt__command_list *list)
 /* ---- buffers and lists for blocks ---- */
 
 /* Chooses the size and number of blocks. Returns 0 if their rows would be too short for the bus. */
-static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
+static int ipt__blocks_choose(const ipt__problem *problem, size_t capacity, ipt__blocks *sizes)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const size_t size = desc->elem_size, most = ipt__max(IPT__BLOCK_ROW_MOST / size, 1);
     memset(sizes, 0, sizeof *sizes);
     sizes->length = ipt__ceil_divide(desc->rows, ipt__max(ipt__ceil_divide(desc->rows, most), IPT__BLOCK_PARTS));
@@ -10137,7 +10704,7 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
     ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
     size_t i;
     memset(&list, 0, sizeof list);
-    list.desc = &plan->desc;
+    list.desc = &plan->problem.desc;
     list.sizes = sizes;
     list.free_units = sizes->units;
     list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* upload, transpose, spill, upload again, strips */
@@ -10153,13 +10720,13 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
         for (i = 0; i < sizes->units; ++i)
             list.held[i] = -1;
         if (ipt__blocks_list_all(&list)) {
-            plan->host.commands = list.commands;
-            plan->host.command_count = list.count;
+            plan->host->staging.commands = list.commands;
+            plan->host->staging.command_count = list.count;
             for (i = 0; i < list.count; ++i)
                 sizes->bus_bytes += ipt__command_bytes(&list.commands[i]);
         }
     }
-    if (!plan->host.command_count)
+    if (!plan->host->staging.command_count)
         ipt__release(allocator, list.commands);
     ipt__release(allocator, list.blocks);
     ipt__release(allocator, list.held);
@@ -10180,8 +10747,8 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
                                       ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
-    ipt__host_share *const share = &plan->host.shares[0];
-    ipt_plan_desc desc = plan->desc;
+    ipt__host_share *const share = &plan->host->staging.shares[0];
+    ipt_plan_desc desc = plan->problem.desc;
     ipt_result result;
     desc.rows = rows;
     desc.cols = cols;
@@ -10189,18 +10756,18 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.batch_stride = 0;
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
-    desc.host = plan->desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
+    desc.host = plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
-        desc.elem_size = plan->cut.piece_bytes;
+        desc.elem_size = plan->host->cut.piece_bytes;
         desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
     }
     desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
-    result = plan->make_piece(share->context, &desc, owner, made);
+    result = plan->host->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = plan->make_piece(share->context, &desc, owner, made);
+        result = plan->host->make_piece(share->context, &desc, owner, made);
     }
     return result;
 }
@@ -10208,11 +10775,11 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
 /* Makes the plans for whole chunks, the last chunk and the remainder. The first plan owns `workspace` bytes. */
 static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
-    const ipt__cut *const cut = &plan->cut;
-    ipt_plan **const plans = plan->host.shares[0].plans;
+    const ipt__cut *const cut = &plan->host->cut;
+    ipt_plan **const plans = plan->host->staging.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
-    const size_t rows = cut->matrices ? plan->desc.rows : cut->tall ? cut->length : cut->shorter;
-    const size_t cols = cut->matrices ? plan->desc.cols : cut->tall ? cut->shorter : cut->length;
+    const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
+    const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
     ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, NULL, &plans[0]);
     if (!result && last != whole)
         result = ipt__cut_piece_plan(plan, rows, cols, last, 0, host, plans[0], &plans[1]);
@@ -10227,7 +10794,7 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
 
 static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
 {
-    ipt_plan *const *const plans = plan->host.shares[0].plans;
+    ipt_plan *const *const plans = plan->host->staging.shares[0].plans;
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
@@ -10237,8 +10804,10 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
     size_t bytes = 0;
     int i;
     for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !share->plans[i]->owner ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !share->block_plans[i]->owner ? share->block_plans[i]->layout.workspace : 0;
+        bytes += share->plans[i] && !ipt__plan_borrows(share->plans[i]) ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !ipt__plan_borrows(share->block_plans[i])
+                     ? share->block_plans[i]->layout.workspace
+                     : 0;
     }
     return bytes;
 }
@@ -10246,14 +10815,15 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
 /* True if the workspace of a cut plan is within the desc's limit. */
 static int ipt__cut_obeys(const ipt_plan *plan)
 {
-    return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
+    return plan->problem.desc.max_workspace <= 1 ||
+           ipt__share_workspace(&plan->host->staging.shares[0]) <= plan->problem.desc.max_workspace;
 }
 
 /* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
  * plans are made again with the least workspace. */
-static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
-    ipt_plan **const plans = plan->host.shares[0].plans;
+    ipt_plan **const plans = plan->host->staging.shares[0].plans;
     ipt_result result = ipt__cut_make_plans(plan, workspace, host);
     int i;
     if (result || ipt__cut_obeys(plan))
@@ -10268,36 +10838,38 @@ static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host
 /* The workspace's share of a limit of device memory. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
-    return plan->desc.max_workspace ? plan->desc.max_workspace
-                                    : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+    return plan->problem.desc.max_workspace ? plan->problem.desc.max_workspace
+                                            : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
 }
 
 /* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
-    return plan->most ? ipt__min(plan->most, bytes) : bytes;
+    return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
 }
 
 /* Prepares a cut plan for transfers by blocks, beside the panels. Does nothing if blocks cannot serve. */
 static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 {
-    ipt__host_share *const share = &plan->host.shares[0];
-    ipt__blocks *const sizes = &plan->blocks;
-    const size_t panels = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
+    ipt__host_share *const share = &plan->host->staging.shares[0];
+    ipt__blocks *const sizes = &plan->host->blocks;
+    const size_t panels = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     const size_t own = ipt__share_workspace(share),
                  workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->cut.matrices || !ipt__blocks_choose(plan, ipt__cut_most(plan, limit - own - workspace), sizes))
+    if (plan->host->cut.matrices ||
+        !ipt__blocks_choose(&plan->problem, ipt__cut_most(plan, limit - own - workspace), sizes))
         return IPT_SUCCESS;
     result = ipt__blocks_list(plan, sizes);
     for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
-        const size_t rows = i & 1 ? plan->desc.rows % sizes->length : sizes->length,
-                     cols = i & 2 ? plan->desc.cols % sizes->columns : sizes->columns;
+        const size_t rows = i & 1 ? plan->problem.desc.rows % sizes->length : sizes->length,
+                     cols = i & 2 ? plan->problem.desc.cols % sizes->columns : sizes->columns;
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !first->owner ? first : share->plans[0], &share->block_plans[i]);
+                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
+                                         &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -10311,29 +10883,30 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 }
 
 /* Makes the plans, buffer and queues of a plan that streams matrices through `limit` bytes of device memory. */
-static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
+static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     ipt__host_share *share;
-    const size_t workspace = ipt__cut_workspace(plan, limit), line = ipt__min(plan->desc.rows, plan->desc.cols);
+    const size_t workspace = ipt__cut_workspace(plan, limit),
+                 line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
     cl_int error = CL_SUCCESS;
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
-                                             IPT__CUT_BLOCK_WANTED, &plan->cut)) {
-        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
+                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
+        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
-                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->desc.rows,
-                         (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
+                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->problem.desc.rows,
+                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
                          (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
     }
     host->share_count = 1;
-    host->part_count = plan->cut.chunks;
+    host->part_count = plan->host->cut.chunks;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
-    host->scratch_bytes = ipt__shuffle_bytes(&plan->cut) + plan->cut.rest_bytes;
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut) + plan->host->cut.rest_bytes;
     if (host->shares && host->parts && host->scratch_bytes)
         host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
     if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
@@ -10343,10 +10916,10 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_plans(plan, workspace, IPT_HOST_SYNCHRONOUS);
     if (result)
         return result;
-    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
-                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
@@ -10357,20 +10930,20 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     }
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
-    used = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
-    if (plan->blocks.bus_bytes)
-        used = ipt__max(used, plan->blocks.units * plan->blocks.unit_bytes);
+    used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
+    if (plan->host->blocks.bus_bytes)
+        used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);
     share->buffer =
         ipt__buffer_make(share->context, CL_MEM_READ_WRITE, used, NULL, "device memory", &plan->refused, &result);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
-        const size_t index = ipt__cut_chunk_at(&plan->cut, i);
+        const size_t index = ipt__cut_chunk_at(&plan->host->cut, i);
         part->share = share;
         part->plan = ipt__cut_plan_of(plan, index);
         part->queue = share->queues[i % IPT__CUT_SLOTS];
-        part->device = i % IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+        part->device = i % IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
         ipt__cut_places(plan, index, &part->up, &part->down);
     }
     return IPT_SUCCESS;
@@ -10379,19 +10952,19 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 /* Saves the remainder of the longer side: its transpose goes to `kept`. */
 static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     ipt__host_run below = *run;
     ipt__host_part part = host->parts[0];
     ipt__area after;
     ipt_result result;
     part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
     part.uploaded = part.transposed = part.downloaded = NULL;
-    ipt__cut_rest_places(&run->plan->cut, &part.up, &after);
+    ipt__cut_rest_places(&run->plan->host->cut, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
         result = ipt__wait_for(part.transposed);
     if (!result) {
-        part.down = ipt__area_of(0, 1, run->plan->cut.rest_bytes, 0);
+        part.down = ipt__area_of(0, 1, run->plan->host->cut.rest_bytes, 0);
         below.data = kept;
         below.pinned = 0;
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
@@ -10403,14 +10976,14 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__host_forget(&part.transposed);
     ipt__host_forget(&part.downloaded);
     if (!result)
-        ipt__host_progress(run, 2 * run->plan->cut.rest_bytes);
+        ipt__host_progress(run, 2 * run->plan->host->cut.rest_bytes);
     return result;
 }
 
 /* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
 static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     ipt__host_share *const share = &host->shares[0];
     ipt__host_part part;
     cl_event wait[IPT__BLOCK_QUEUES];
@@ -10439,7 +11012,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     }
     result = ipt_plan_execute(share->block_plans[command->plan], part.queue, share->buffer, command->device, count,
                               count ? wait : NULL, &command->event);
-    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed event. */
+    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed event. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
@@ -10447,7 +11020,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
  * low, so that an early cancellation leaves the matrix unchanged. */
 static ipt_result ipt__host_run_commands(ipt__host_run *run)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     size_t i, ended = 0, ahead;
     ipt_result result = IPT_SUCCESS;
     for (i = 0; ended < host->command_count && !result && !run->cancelled; ++i) {
@@ -10469,20 +11042,20 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->cut;
-    char *const data = run->data, *const scratch = plan->host.scratch;
+    const ipt__cut *const cut = &plan->host->cut;
+    char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
-    const int by_blocks = run->pinned && plan->blocks.bus_bytes;
+    const int by_blocks = run->pinned && plan->host->blocks.bus_bytes;
     size_t i;
     ipt_result result = IPT_SUCCESS;
     if (cut->matrices)
-        return ipt__host_run_batch(run, &plan->host);
+        return ipt__host_run_batch(run, &plan->host->staging);
     if (by_blocks)
-        run->total = plan->desc.batch * plan->blocks.bus_bytes;
+        run->total = plan->problem.desc.batch * plan->host->blocks.bus_bytes;
     else
-        run->total += plan->desc.batch * ipt__moves_count(cut) * cut->block_bytes;
-    for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
-        run->data = data + i * plan->desc.batch_stride;
+        run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
+    for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
+        run->data = data + i * plan->problem.desc.batch_stride;
         if (by_blocks) {
             result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
@@ -10494,17 +11067,17 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         if (!result && !cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && !run->cancelled)
-            result = ipt__host_run_batch(run, &plan->host);
-        ipt__host_finish(&plan->host);
+            result = ipt__host_run_batch(run, &plan->host->staging);
+        ipt__host_finish(&plan->host->staging);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
-        if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
+        if (!result && run->done == run->total / plan->problem.desc.batch * (i + 1)) {
             if (cut->rest) {
                 ipt__area before, after;
                 ipt__cut_rest_places(cut, &before, &after);
                 ipt__area_copy(&after, run->data, kept, 0, cut->rest_bytes, 1);
             }
-            if (i + 1 == plan->desc.batch)
+            if (i + 1 == plan->problem.desc.batch)
                 run->cancelled = 0; /* too late to cancel */
         }
     }
@@ -10525,10 +11098,10 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
     ipt_result result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
-        plan->most = ipt__less_than(plan->context, plan->refused);
+        plan->host->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
         ipt__host_close(plan);
-        memset(&plan->blocks, 0, sizeof plan->blocks);
+        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
         result = ipt__cut_open_device(plan, limit);
         if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
@@ -10542,9 +11115,9 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
     cl_ulong bytes = 0;
-    if (plan->desc.max_device_memory)
-        return plan->desc.max_device_memory;
-    if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
+    if (plan->problem.desc.max_device_memory)
+        return plan->problem.desc.max_device_memory;
+    if ((plan->context->shares_memory && !plan->host->in_pieces) || !plan->context->device ||
         ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
     return ipt__size_of(bytes);
@@ -10553,21 +11126,21 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
 /* True if the plan cuts its matrices. Such a plan has no stages of its own. */
 static int ipt__plan_is_cut(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const size_t limit = ipt__cut_limit(plan), budget = ipt__problem_budget(&plan->problem);
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (plan->in_pieces)
+    if (plan->host->in_pieces)
         return 1;
     if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
-        return limit < plan->span_bytes;
-    return limit < budget || (!shared && limit - budget < plan->span_bytes);
+        return limit < plan->problem.span_bytes;
+    return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
-    plan->make_piece = ipt__plan_make;
-    return ipt__cut_open_smaller(plan, plan->desc.max_device_memory ? plan->desc.max_device_memory
-                                                                    : ipt__cut_limit(plan) / 4 * 3);
+    plan->host->make_piece = ipt__plan_make;
+    return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
+                                                                            : ipt__cut_limit(plan) / 4 * 3);
 }
 
 /* Opens a cut plan within max_workspace. An error names a limit that was tried, because the limit changes how the
@@ -10575,34 +11148,35 @@ static ipt_result ipt__cut_open_host(ipt_plan *plan)
 static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     enum { TRIES = 16 };
-    const size_t limit = plan->desc.max_workspace;
+    const size_t limit = plan->problem.desc.max_workspace;
     ipt_result result = open(plan);
     int i;
     if (result || ipt__cut_obeys(plan))
         return result;
     for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
-        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        plan->problem.desc.max_workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
         ipt__host_close(plan);
-        memset(&plan->cut, 0, sizeof plan->cut);
-        memset(&plan->blocks, 0, sizeof plan->blocks);
+        memset(&plan->host->cut, 0, sizeof plan->host->cut);
+        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
         result = open(plan);
     }
     if (result || i == TRIES)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
-                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                         (unsigned long)plan->desc.elem_size);
+                         (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
+                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
                      "would do",
-                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
+                     (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
+                     (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
+                     (unsigned long)plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
-static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
+static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
     if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
@@ -10617,11 +11191,11 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
     result = ipt__cut_open_limited(plan, open);
-    if (!result && desc->move && !plan->cut.matrices)
+    if (!result && desc->move && !plan->host->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
     if (!result)
-        plan->host_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        plan->host->workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
     return result;
 }
 
@@ -10629,7 +11203,7 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
  * Returns the error; may replace its text. */
 static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
 {
-    ipt_plan_desc desc = refused->desc;
+    ipt_plan_desc desc = refused->problem.desc;
     char cause[IPT__CAUSE_BYTES];
     ipt_plan *trial;
     size_t enough = 0;
@@ -10637,10 +11211,11 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
     desc.host = IPT_HOST_AUTO;
     desc.max_workspace = refused->enough;
     if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
-        enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
+        if (!ipt__host_plan_begin(trial))
+            enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
         ipt_plan_destroy(trial);
     }
-    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
+    return enough > refused->enough ? ipt__fail_for_parts(ipt__problem_budget(&refused->problem), enough)
                                     : ipt__fail(error, "%s", cause);
 }
 
@@ -10648,10 +11223,10 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
 static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                          int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__host_plan_new(context, desc, owner, plan);
     if (result)
         return result;
-    (*plan)->in_pieces = in_pieces;
+    (*plan)->host->in_pieces = in_pieces;
     if (ipt__plan_is_cut(*plan)) {
         result = ipt__plan_cut(*plan, ipt__cut_open_host);
     } else {
@@ -10659,13 +11234,14 @@ static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_de
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED)
             result = ipt__plan_propose_for_parts(*plan, result);
     }
-    return ipt__plan_end(plan, result);
+    return ipt__host_plan_end(plan, result);
 }
 
 static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     return ipt__host_plan_make_as(context, desc, owner, 0, plan);
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/execute                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10681,8 +11257,9 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     cl_event event = NULL;
     void *mapped;
     ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->span_bytes,
-                                           run->data, "the host's matrix as a buffer", &plan->refused, &result);
+    const cl_mem buffer =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->problem.span_bytes, run->data,
+                         "the host's matrix as a buffer", &plan->refused, &result);
     if (result)
         return result;
     ipt__host_progress(run, 0);
@@ -10693,8 +11270,8 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
         if (!result)
             result = waited;
         mapped = result ? NULL
-                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->span_bytes, 0, NULL,
-                                                     NULL, &error);
+                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->problem.span_bytes,
+                                                     0, NULL, NULL, &error);
         if (!result && error)
             result = ipt__fail_opencl("clEnqueueMapBuffer", error);
         if (!result) {
@@ -10720,7 +11297,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
-    const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
+    const size_t bytes = plan->problem.span_bytes + (plan->problem.desc.batch_stride - plan->problem.matrix_bytes);
     cl_event event = NULL;
     ipt_result result = IPT_SUCCESS;
     const cl_mem buffer =
@@ -10754,30 +11331,36 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 /* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
 static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =
-        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+        plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+#ifdef IPT_NO_HOST_STREAMING
+    const int cuts = 0;
+#else
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+#endif
     *scheme = desc->host;
-    if (plan->split_count || plan->cut.chunk_bytes)
+    if (plan->host->split_count || plan->host->cut.chunk_bytes)
         *scheme = IPT_HOST_OVERLAPPED;
     if (*scheme == IPT_HOST_AUTO)
-        *scheme = shares                                                                         ? IPT_HOST_SHARED
-                  : cuts && plan->matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES ? IPT_HOST_OVERLAPPED
-                                                                                                 : IPT_HOST_SYNCHRONOUS;
+        *scheme = shares ? IPT_HOST_SHARED
+                  : cuts && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
+                      ? IPT_HOST_OVERLAPPED
+                      : IPT_HOST_SYNCHRONOUS;
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
                          "a multiple of %lu",
                          (unsigned long)ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
+    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves "
                          "or IPT_PAD are not cut into parts");
     return IPT_SUCCESS;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
@@ -10785,26 +11368,29 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     ipt_result result;
     if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
-    result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
-        plan->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
+    result = plan->host->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->host->split_count &&
+        !plan->host->cut.chunk_bytes) {
+        plan->host->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
         return ipt__host_run_synchronous(run);
     }
-    if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
-        ipt__host_take_slots(&plan->host);
+    if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
+        ipt__host_take_slots(&plan->host->staging);
     if (!result)
-        result = plan->cut.chunk_bytes       ? ipt__cut_run(run)
-                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
-                 : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
-                                             : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_finish(&plan->host);
+        result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
+#ifndef IPT_NO_PAPERS
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host->staging)
+#endif
+                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
+                                                : ipt__host_run_blocks(run, &plan->host->staging);
+    ipt__host_finish(&plan->host->staging);
     return result;
 }
 
 /* Makes a cut plan for a host matrix after the device refused memory for the whole matrix. */
 static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 {
-    ipt_plan_desc desc = plan->desc;
+    ipt_plan_desc desc = plan->problem.desc;
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
@@ -10818,14 +11404,14 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.measure_buffer = NULL;
     if (desc.max_workspace) /* this plan's own workspace counts, too */
         desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
-    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->host->pieces);
     if (result) {
         ipt__keep_cause(why);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
     }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = plan->pieces->host_workspace;
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    plan->host->workspace = plan->host->pieces->host->workspace;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return IPT_SUCCESS;
 }
 
@@ -10835,14 +11421,14 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     ipt_result result;
-    run->plan = plan->pieces;
+    run->plan = plan->host->pieces;
     result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
-    if (!plan->context->allocation || plan->span_bytes <= plan->context->allocation) {
-        ipt_plan_destroy(plan->pieces);
-        plan->pieces = NULL;
-        IPT_LOCK_ACQUIRE(&plan->lock);
-        plan->host_workspace = 0;
-        IPT_LOCK_RELEASE(&plan->lock);
+    if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
+        IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+        plan->host->workspace = 0;
+        IPT_LOCK_RELEASE(&plan->workspace->lock);
     }
     return result;
 }
@@ -10850,10 +11436,17 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 /* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
-    const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
-    return limit && scheme != IPT_HOST_SHARED && !plan->desc.host && !plan->cut.chunk_bytes &&
-           (limit < budget || limit - budget < plan->span_bytes);
+    const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
+           (limit < budget || limit - budget < plan->problem.span_bytes);
 }
+#else
+/* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
+static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+{
+    return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
+}
+#endif
 
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
@@ -10866,39 +11459,43 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     result = ipt__check_plan(plan);
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
-    if (!result && plan->desc.max_host_memory)
+    if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
-                           (unsigned long)plan->desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
+                           (unsigned long)plan->problem.desc.max_host_memory);
+    if (result || (!plan->layout.stage_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
     run.plan = plan;
     run.data = (char *)data;
     run.options = options ? options : &none;
-    run.total = 2 * plan->matrix_bytes * plan->desc.batch;
-    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
-    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
+    IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
-    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
+#ifdef IPT_NO_HOST_STREAMING
+    result = ipt__host_run_scheme(&run, scheme);
+#else
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
+    if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  (unsigned long)plan->desc.max_device_memory, data);
+                  (unsigned long)plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
-    } else if (!plan->pieces)
+    } else if (!plan->host->pieces)
         result = ipt__host_run_scheme(&run, scheme);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
+    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->host->cut.chunk_bytes)
         result = ipt__host_make_pieces(plan);
-    if (!result && plan->pieces)
+    if (!result && plan->host->pieces)
         result = ipt__host_run_pieces(&run);
-    IPT_LOCK_RELEASE(&plan->host_lock);
+#endif
+    IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(
             "it happened after the first byte was written, so part of data may hold the result");
     if (!result && run.cancelled)
         return run.written ? ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled after the first byte was written: part of data "
                                                              "holds the result")
-                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is as it was");
+                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is unchanged");
     return result;
 }
 
@@ -11117,10 +11714,10 @@ static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
-        all += reports ? count * ipt__phase_reports(&plan->cut, phase) : count;
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->host->cut, phase) : count;
     }
-    return plan->cut.matrices ? all : all * plan->desc.batch;
+    return plan->host->cut.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -11144,8 +11741,8 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
-    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut) +
-           ipt__min(plan->desc.batch, 2) * ipt__storage_kept(&plan->cut);
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut) +
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -11159,9 +11756,9 @@ static size_t ipt__storage_scratch(const ipt__cut *cut)
 /* Chooses the pieces of a matrix in a storage and makes their plans. */
 static ipt_result ipt__cut_open_storage(ipt_plan *plan)
 {
-    ipt__host *const host = &plan->host;
-    const size_t limit = plan->desc.max_host_memory, device = plan->desc.max_device_memory;
-    size_t capacity, workspace = plan->desc.max_workspace, used = 0;
+    ipt__host *const host = &plan->host->staging;
+    const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
+    size_t capacity, workspace = plan->problem.desc.max_workspace, used = 0;
     ipt_result result;
     /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
@@ -11171,32 +11768,32 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
-        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->cut))
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut))
             break;
-        if (!plan->cut.matrices && plan->cut.block_bytes < IPT__CUT_STORED_WANTED)
-            ipt__cut_make_groups(&plan->cut);
-        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->cut);
+        if (!plan->host->cut.matrices && plan->host->cut.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->host->cut);
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut);
         if (used <= limit)
             break;
         used = 0;
     }
     if (!used) {
-        memset(&plan->cut, 0, sizeof plan->cut);
+        memset(&plan->host->cut, 0, sizeof plan->host->cut);
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
             "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
-            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->desc.rows,
-            (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
-            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) *
-                                ipt__min(plan->desc.rows, plan->desc.cols) +
-                            plan->matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->problem.desc.rows,
+            (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
+            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                                ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                            plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     if (!host->shares)
         return IPT_ERROR_OUT_OF_MEMORY;
     host->shares[0].context = plan->context;
-    result = ipt__cut_plans(plan, workspace, plan->desc.host);
+    result = ipt__cut_plans(plan, workspace, plan->problem.desc.host);
     return result;
 }
 
@@ -11270,7 +11867,7 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
  * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
-    const ipt__cut *const cut = &job->run->plan->cut;
+    const ipt__cut *const cut = &job->run->plan->host->cut;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
@@ -11325,7 +11922,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
 /* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
-    const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut);
     if (!job->result && place.count)
         ipt__storage_area(job, &place, lines);
 }
@@ -11334,7 +11931,7 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
     const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
     const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
@@ -11356,20 +11953,21 @@ static void ipt__storage_read_late(ipt__storage_job *job)
 static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    ipt_plan *const plan = run->plan, *const *const plans = plan->host.shares[0].plans;
-    const size_t index = ipt__cut_chunk_at(&plan->cut, job->index);
+    ipt_plan *const plan = run->plan, *const *const plans = plan->host->staging.shares[0].plans;
+    const size_t index = ipt__cut_chunk_at(&plan->host->cut, job->index);
     if (job->phase == IPT__PHASE_CHUNKS) {
-        if (!plan->cut.tall)
-            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+        if (!plan->host->cut.tall)
+            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
         job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
-        if (plan->cut.tall)
-            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+        if (plan->host->cut.tall)
+            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->cut.rest && job->phase == (ipt__cut_saves_late(&plan->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
+    else if (plan->host->cut.rest &&
+             job->phase == (ipt__cut_saves_late(&plan->host->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_RESTORE && plan->cut.tall)
-        ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
+    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut.tall)
+        ipt__cut_join_spare(&plan->host->cut, run->kept + plan->host->cut.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -11377,7 +11975,7 @@ static void ipt__storage_work(void *argument)
     ipt__storage_job *const job = (ipt__storage_job *)argument;
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     ipt__area before, after;
     if (job->phase == IPT__PHASE_MOVES) {
         if (job->role != IPT__ROLE_COMPUTE)
@@ -11414,7 +12012,7 @@ static void ipt__storage_work(void *argument)
 /* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const int kept =
         phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
@@ -11429,7 +12027,7 @@ typedef struct ipt__content {
 /* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     ipt__content piece;
     if (phase == IPT__PHASE_GROUPS) {
         piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
@@ -11444,13 +12042,13 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 /* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
     if (phase == IPT__PHASE_CHUNKS)
         piece.bytes = ipt__cut_count(run->plan, ipt__cut_chunk_at(cut, index)) *
-                      (cut->matrices ? run->plan->matrix_bytes : cut->piece_bytes * cut->shorter);
+                      (cut->matrices ? run->plan->problem.matrix_bytes : cut->piece_bytes * cut->shorter);
     else if (phase == IPT__PHASE_GROUPS)
         piece.bytes = cut->panels * cut->block_bytes;
     else if (phase == IPT__PHASE_MOVES)
@@ -11486,8 +12084,8 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
-                        run->plan->cut.chunk_bytes;
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut) +
+                        run->plan->host->cut.chunk_bytes;
         }
     }
     return count + shares;
@@ -11509,9 +12107,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
 /* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut);
     size_t i;
-    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut) - index * batch);
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
@@ -11520,7 +12118,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
-    const size_t reports = ipt__phase_reports(&run->plan->cut, phase);
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase);
     size_t step;
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
@@ -11536,13 +12134,13 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t reports = ipt__phase_reports(&run->plan->cut, phase), prepared = ready / reports;
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
     size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
-        ipt__moves_begin(&run->moves, &run->plan->cut,
-                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut)));
+        ipt__moves_begin(&run->moves, &run->plan->host->cut,
+                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut)));
         for (i = 0; i < prepared; ++i)
             ipt__storage_list(run, i);
     }
@@ -11573,9 +12171,9 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
 
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storage)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->desc.batch;
+    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     ipt__storage_run run;
     char *own = NULL, *scratch = NULL;
     size_t i;
@@ -11606,7 +12204,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     for (i = 0; i < IPT__CUT_SLOTS && scratch; ++i)
         run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
     for (i = 0; i < matrices && !result; ++i) {
-        run.base = i * plan->desc.batch_stride;
+        run.base = i * plan->problem.desc.batch_stride;
         run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
         for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
             size_t count, steps;
@@ -11630,12 +12228,12 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
 
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
 {
-    return plan && plan->desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+    return plan && plan->problem.desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
 }
 
 IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 {
-    return plan && plan->desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
+    return plan && plan->problem.desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
 }
 
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
@@ -11645,16 +12243,16 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     int turn;
     if (step >= resume || resume > steps)
         return 0;
-    each = plan->cut.matrices ? steps : steps / plan->desc.batch;
+    each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
     within = step % each;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
         size_t count;
-        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
-        count *= ipt__phase_reports(&plan->cut, phase);
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
+        count *= ipt__phase_reports(&plan->host->cut, phase);
         if (within < count)
-            return ipt__phase_keeps(&plan->cut, phase, within);
+            return ipt__phase_keeps(&plan->host->cut, phase, within);
         within -= count;
     }
     return 0;
@@ -11665,26 +12263,26 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
     if (!result && (!storage->read || !storage->write))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
-    if (!result && !plan->desc.max_host_memory)
+    if (!result && !plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;
-    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    IPT_LOCK_ACQUIRE(&plan->host->lock);
     result = ipt__storage_execute(plan, storage);
-    IPT_LOCK_RELEASE(&plan->host_lock);
+    IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
 }
 
-static ipt_result ipt__storage_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
 {
-    plan->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
     return ipt__cut_open_storage(plan);
 }
 
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, NULL, plan);
-    return result ? result : ipt__plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
+    const ipt_result result = ipt__host_plan_new(context, desc, NULL, plan);
+    return result ? result : ipt__host_plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -11702,11 +12300,36 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
                          (unsigned long)desc->max_host_memory);
 #endif
+#ifdef IPT_NO_HOST_STREAMING
+    {
+        ipt_result result = ipt__plan_make(context, desc, NULL, plan);
+        if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
+            ipt_plan_destroy(*plan);
+            *plan = NULL;
+        }
+        return result;
+    }
+#else
     return ipt__host_plan_make(context, desc, NULL, plan);
+#endif
 }
 
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan)
+#ifdef IPT_NO_HOST_STREAMING
+
+IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
+                                                   const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    (void)contexts, (void)count, (void)desc;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
+}
+
+#else
+
+IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
+                                                   const ipt_plan_desc *desc, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -11728,16 +12351,19 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     made = (ipt_plan *)ipt__allocate(&contexts[0]->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, contexts[0], desc);
-    made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
-    result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    ipt__plan_begin(made, contexts[0]);
+    result = ipt__host_plan_begin(made);
+    if (!result)
+        made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
+    if (!result && !made->host->split)
+        result = IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
-        made->split[i] = contexts[i];
+        made->host->split[i] = contexts[i];
         ipt__context_retain(contexts[i]);
-        ++made->split_count;
+        ++made->host->split_count;
     }
     if (!result)
-        result = ipt__plan_check(made);
+        result = ipt__problem_fill(&contexts[0]->limits, desc, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (!result && (desc->max_device_memory || desc->max_host_memory))
@@ -11755,14 +12381,12 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
         result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
-    if (result) {
-        ipt_plan_destroy(made);
-        return result;
-    }
-    ipt__plan_write_description(made);
+    result = ipt__host_plan_end(&made, result);
     *plan = made;
-    return IPT_SUCCESS;
+    return result;
 }
+
+#endif
 
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
 {

@@ -11,7 +11,7 @@
     X(unit_bytes, IPT_UNIT_BYTES, 1, 16, "bytes of the unit that a work-item moves: a power of two")                   \
     X(element_units, IPT_ELEMENT_UNITS, 0, 1, "1: an element is one unit; 0: element_units is given at run time")      \
     X(group_size, IPT_GROUP_SIZE, 1, 1024, "work-items in a work-group: a power of two")                               \
-    X(tile, IPT_TILE, 2, 128, "side of a square tile, elements; up to 32 a power of two")                                        \
+    X(tile, IPT_TILE, 2, 128, "side of a square tile, elements; up to 32 a power of two")                              \
     X(lanes, IPT_LANES, 1, 1024, "work-items that share a row, form a sub-group or move a super-element: a power of two") \
     X(index_bits, IPT_INDEX_BITS, 32, 64, "width of a slot number: 32 (fewer than 2^31 slots) or 64")                  \
     X(tall, IPT_TALL, 0, 1, "1: panels are read by rows and written as slots; 0: read as slots, written by rows")      \
@@ -21,27 +21,27 @@
       "memory model between work-groups, 0: OpenCL C 1.2; 1: PTX; 2: newer PTX; 3: OpenCL C 2.0")                      \
     X(sub_group, IPT_SUB_GROUP, 0, 3,                                                                                  \
       "sub-groups, 0: replaced by work-groups; 1: PTX; 2: cl_khr_subgroups; 3: cl_intel_subgroups")                    \
-    X(piece_quanta, IPT_PIECE_QUANTA, 32, 1024, "most vectors of 16 bytes that contain a piece of a super-element")    \
+    X(piece_vectors, IPT_PIECE_VECTORS, 32, 1024, "most vectors of 16 bytes that contain a piece of a super-element")  \
     X(chains, IPT_CHAINS, 1, 8, "chains that a sub-group follows at once")                                             \
-    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is skipped after every 32")                        \
-    X(registers, IPT_REGISTERS, 0, 8, "units of a super-element that a work-item holds; 0: local memory holds them")       \
-    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words over which the flags of one word are spread: a power of two")            \
+    X(bank_padding, IPT_BANK_PADDING, 0, 1, "1: a unit of local memory is skipped after every 32")                     \
+    X(registers, IPT_REGISTERS, 0, 8, "units of a super-element that a work-item holds; 0: local memory holds them")   \
+    X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words over which the flags of one word are spread: a power of two")        \
     X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags, 0: contiguous; 1: with gaps; 2: neighbours in different words") \
-    X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                                  \
-    X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                            \
+    X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                              \
+    X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                        \
     X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
-#define IPT_OWN_KERNEL_LIST(X)                                                                                             \
+#define IPT_OWN_KERNEL_LIST(X)                                                                                         \
     X(tile, 1, 1,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_bank_padding)                  \
-    X(flip, 1, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits) \
-    X(map, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_apply) \
+    X(flip, 1, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits)        \
+    X(map, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_apply)                                        \
     X(pack, 1, 0,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
           IPT__USES_local_bytes)                                                                                       \
-    X(transpose, 2, 1, IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile)         \
+    X(transpose, 2, 1, IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile) \
     X(swap, 1, 0,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
           IPT__USES_local_bytes)                                                                                       \
@@ -51,7 +51,7 @@
           IPT__USES_lanes | IPT__USES_registers | IPT__USES_flag_spread)                                               \
     X(chains, 2, 0,                                                                                                    \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_lanes | IPT__USES_memory_model |           \
-          IPT__USES_sub_group | IPT__USES_piece_quanta | IPT__USES_chains)                                             \
+          IPT__USES_sub_group | IPT__USES_piece_vectors | IPT__USES_chains)                                             \
     X(out_of_place, 2, 0,                                                                                              \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
           IPT__USES_local_bytes)                                                                                       \
@@ -73,18 +73,17 @@
 
 #define IPT_KERNEL_LIST(X) IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X)
 
-/* Run-time arguments, X(type, name), in the order of the kernel's signature. All lengths, strides and bases are in units
- * unless said otherwise; x_magic and x_shift divide by x (see ipt_divide in common.cl). */
+/* Run-time arguments in the order of the kernel's signature. All lengths, strides and bases are in units unless said
+ * otherwise. X(type, name) is one value. D(bits, name) is a divisor: name, name_magic and name_shift, which divide
+ * dividends of fewer than `bits` bits by name (see parts/divide.cl). `index`: the bits of the parameter index_bits. */
 
 /* Matrices of `instances_per_matrix` back-to-back grids of rows x cols elements; a work-group transposes `pack` of
  * them. */
-#define IPT_tile_ARGUMENTS(X)                                                                                          \
+#define IPT_tile_ARGUMENTS(X, D)                                                                                       \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instances) /* in all matrices */                                                                          \
-    X(ulong, instances_per_matrix)                                                                                     \
-    X(ulong, instances_per_matrix_magic)                                                                               \
-    X(uint, instances_per_matrix_shift)                                                                                \
+    D(64, instances_per_matrix)                                                                                        \
     X(uint, pack)                                                                                                      \
     X(uint, lanes) /* work-items that share an instance: a power of two */                                             \
     X(uint, interleaved) /* 1: neighbouring work-items have different instances; 0: the same */                        \
@@ -92,39 +91,33 @@
     X(int, origin) /* see IPT_pack_ARGUMENTS */                                                                        \
     X(int, along)                                                                                                      \
     X(int, next)                                                                                                       \
-    X(uint, column_units) /* rows elements */                                                                          \
-    X(uint, column_units_magic)                                                                                        \
-    X(uint, column_units_shift)                                                                                        \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)
+    D(32, column_units) /* rows elements */                                                                            \
+    D(32, element_units)
 
 /* A work-group swaps group_pairs pairs of a matrix (flip) or computes group_units units (map). */
-#define IPT_flip_ARGUMENTS(X) \
-    X(ulong, base) \
-    X(ulong, matrix_stride) \
-    X(ulong, pairs) \
-    X(ulong, line_pairs) \
-    X(ulong, line_pairs_magic) \
-    X(uint, line_pairs_shift) \
-    X(uint, groups) /* for a matrix */ \
-    X(ulong, group_pairs) \
-    X(ulong, line_units) \
-    X(long, partner) \
-    X(long, partner_line) \
-    X(long, partner_step) \
+#define IPT_flip_ARGUMENTS(X, D)                                                                                       \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, pairs)                                                                                                    \
+    D(index, line_pairs)                                                                                               \
+    X(uint, groups) /* for a matrix */                                                                                 \
+    X(ulong, group_pairs)                                                                                              \
+    X(ulong, line_units)                                                                                               \
+    X(long, partner)                                                                                                   \
+    X(long, partner_line)                                                                                              \
+    X(long, partner_step)                                                                                              \
     X(uint, element_units)
 
-#define IPT_map_ARGUMENTS(X) \
-    X(ulong, base) \
-    X(ulong, matrix_stride) \
-    X(ulong, units) \
-    X(ulong, group_units) \
+#define IPT_map_ARGUMENTS(X, D)                                                                                        \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, units)                                                                                                    \
+    X(ulong, group_units)                                                                                              \
     X(uint, groups)
 
 /* Matrices of `instances` back-to-back instances each; a work-group transposes `pack` of them. An instance becomes
  * `rows` rows of run_elements elements. */
-#define IPT_pack_ARGUMENTS(X)                                                                                          \
+#define IPT_pack_ARGUMENTS(X, D)                                                                                       \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instances)                                                                                                \
@@ -135,17 +128,12 @@
     X(int, origin)                                                                                                     \
     X(int, along)                                                                                                      \
     X(int, next)                                                                                                       \
-    X(uint, instance_units)                                                                                            \
-    X(uint, instance_units_magic)                                                                                      \
-    X(uint, instance_units_shift)                                                                                      \
-    X(uint, row_units_magic)                                                                                           \
-    X(uint, row_units_shift)                                                                                           \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)
+    D(32, instance_units)                                                                                              \
+    D(32, row_units) /* of the result */                                                                               \
+    D(32, element_units)
 
 /* Each instance is a rows x cols grid of elements in `source` and becomes cols x rows in `target`. */
-#define IPT_transpose_ARGUMENTS(X)                                                                                     \
+#define IPT_transpose_ARGUMENTS(X, D)                                                                                  \
     X(ulong, source_base)                                                                                              \
     X(ulong, target_base)                                                                                              \
     X(ulong, source_matrix_stride)                                                                                     \
@@ -164,7 +152,7 @@
     X(uint, chunks)      /* of an element */
 
 /* Each instance is a side x side grid of elements, transposed in place by swapping tile pairs. */
-#define IPT_swap_ARGUMENTS(X)                                                                                          \
+#define IPT_swap_ARGUMENTS(X, D)                                                                                       \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instance_stride)                                                                                          \
@@ -175,46 +163,38 @@
     X(uint, element_units)                                                                                             \
     X(uint, chunk_units)                                                                                               \
     X(uint, chunks)                                                                                                    \
-    X(uint, tile_quanta) /* local memory of a large tile; see common.cl for these */                                   \
+    X(uint, tile_vectors) /* local memory of a large tile; see parts/rows.cl for these */                              \
     X(uint, pitch)                                                                                                     \
     X(uint, skew)                                                                                                      \
-    X(uint, run_lanes) \
-    X(uint, turns) /* pairs of small tiles that a work-group swaps in turn */                        \
-    X(uint, group_step) /* distance of the first pairs of neighbouring work-groups */ \
+    X(uint, run_lanes)                                                                                                 \
+    X(uint, turns) /* pairs of small tiles that a work-group swaps in turn */                                          \
+    X(uint, group_step) /* distance of the first pairs of neighbouring work-groups */                                  \
     X(uint, turn_step)  /* distance of a work-group's pairs */
 
 /* Copies rows of row_units units between slot grids: row j of a matrix goes from slot source_first + j to slot
  * target_first + j. A grid has row_slots slots in a row; slot t begins at
  * (t div row_slots) * row_stride + (t mod row_slots) * row_units. */
-#define IPT_copy_ARGUMENTS(X)                                                                                          \
+#define IPT_copy_ARGUMENTS(X, D)                                                                                       \
     X(ulong, source_base)                                                                                              \
     X(ulong, target_base)                                                                                              \
     X(ulong, source_matrix_stride)                                                                                     \
     X(ulong, target_matrix_stride)                                                                                     \
     X(ulong, source_first)                                                                                             \
     X(ulong, target_first)                                                                                             \
-    X(ulong, source_row_slots)                                                                                         \
-    X(ulong, source_row_slots_magic)                                                                                   \
-    X(ulong, target_row_slots)                                                                                         \
-    X(ulong, target_row_slots_magic)                                                                                   \
+    D(64, source_row_slots)                                                                                            \
+    D(64, target_row_slots)                                                                                            \
     X(ulong, source_row_stride)                                                                                        \
     X(ulong, target_row_stride)                                                                                        \
-    X(ulong, rows) /* of one matrix */                                                                                 \
-    X(ulong, rows_magic)                                                                                               \
+    D(64, rows) /* of one matrix */                                                                                    \
     X(ulong, row_units)                                                                                                \
-    X(ulong, chunks) /* of a row */                                                                                    \
-    X(ulong, chunks_magic)                                                                                             \
+    D(64, chunks) /* of a row */                                                                                       \
     X(ulong, lines) /* chunks of all rows of all matrices */                                                           \
-    X(uint, chunk_units)                                                                                               \
-    X(uint, source_row_slots_shift)                                                                                    \
-    X(uint, target_row_slots_shift)                                                                                    \
-    X(uint, rows_shift)                                                                                                \
-    X(uint, chunks_shift)
+    X(uint, chunk_units)
 
 /* Each instance is a rows x cols grid of super-elements that becomes cols x rows: the content of slot t moves to slot
  * (t mod cols) * rows + t div cols. Slots lie on a grid as in copy. A super-element longer than piece_units is moved in
  * pieces, each with cycles and flags of its own: a domain is one piece of one instance of one matrix. */
-#define IPT_shuffle_ARGUMENTS(X)                                                                                       \
+#define IPT_shuffle_ARGUMENTS(X, D)                                                                                    \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instance_stride)                                                                                          \
@@ -224,23 +204,19 @@
     X(ulong, total_words) /* of flags in all domains */                                                                \
     X(ulong, slots)                                                                                                    \
     X(ulong, rows)                                                                                                     \
-    X(ulong, cols)                                                                                                     \
-    X(ulong, cols_magic)                                                                                               \
-    X(ulong, row_slots)                                                                                                \
-    X(ulong, row_slots_magic)                                                                                          \
+    D(index, cols)                                                                                                     \
+    D(index, row_slots)                                                                                                \
     X(ulong, row_stride)                                                                                               \
     X(ulong, super_units) /* of a super-element */                                                                     \
     X(ulong, pieces)                                                                                                   \
     X(uint, piece_units)                                                                                               \
-    X(uint, cols_shift)                                                                                                \
-    X(uint, row_slots_shift)                                                                                           \
     X(uint, inner_rows) /* elements, as are inner_cols: a super-element is inner_rows x inner_cols before */           \
     X(uint, inner_cols)                                                                                                \
     X(uint, element_units)
 
 /* As shuffle. The kernel also moves the gaps between the rows of slots to or from the workspace: gap_rows in all
  * matrices, gap_units each. */
-#define IPT_chains_ARGUMENTS(X)                                                                                        \
+#define IPT_chains_ARGUMENTS(X, D)                                                                                     \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, matrix_units)                                                                                             \
@@ -252,30 +228,24 @@
     X(ulong, words_each)  /* of flags in which a sub-group starts chains */                                            \
     X(ulong, slots)                                                                                                    \
     X(ulong, rows)                                                                                                     \
-    X(ulong, cols)                                                                                                     \
-    X(ulong, cols_magic)                                                                                               \
-    X(ulong, row_slots)                                                                                                \
-    X(ulong, row_slots_magic)                                                                                          \
+    D(index, cols)                                                                                                     \
+    D(index, row_slots)                                                                                                \
     X(ulong, row_stride)                                                                                               \
     X(ulong, super_units)                                                                                              \
     X(ulong, pieces)                                                                                                   \
     X(ulong, gap_rows)      /* of all matrices */                                                                      \
-    X(ulong, gap_rows_each) /* of a matrix */                                                                          \
-    X(ulong, gap_rows_each_magic)                                                                                      \
+    D(64, gap_rows_each) /* of a matrix */                                                                             \
     X(ulong, gap_begin) /* in a row */                                                                                 \
     X(ulong, saved_base)                                                                                               \
     X(ulong, saved_stride)                                                                                             \
     X(uint, piece_units)                                                                                               \
-    X(uint, cols_shift)                                                                                                \
-    X(uint, row_slots_shift)                                                                                           \
-    X(uint, gap_rows_each_shift)                                                                                       \
     X(uint, gap_units)                                                                                                 \
     X(uint, gap_restore) /* 1: from the workspace */                                                                   \
     X(uint, parts)       /* sub-groups that share a run of flag words: a power of two, 32 at most */                   \
     X(uint, probe)       /* 1: only report the sub-groups */
 
 /* Matrices of rows x cols elements. */
-#define IPT_out_of_place_ARGUMENTS(X)                                                                                  \
+#define IPT_out_of_place_ARGUMENTS(X, D)                                                                               \
     X(ulong, source_base)                                                                                              \
     X(ulong, target_base)                                                                                              \
     X(ulong, source_matrix_stride)                                                                                     \
@@ -290,81 +260,61 @@
     X(uint, pitch)                                                                                                     \
     X(uint, skew)                                                                                                      \
     X(uint, run_lanes)                                                                                                 \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)
+    D(32, element_units)
 
 /* Panels of a matrix of panels * length + tail_length elements along its long side, see panel.cl. */
-#define IPT_panel_ARGUMENTS(X)                                                                                         \
+#define IPT_panel_ARGUMENTS(X, D)                                                                                      \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, matrix_units)                                                                                             \
     X(ulong, saved_base)                                                                                               \
     X(ulong, saved_stride)                                                                                             \
-    X(ulong, row_slots)                                                                                                \
-    X(ulong, row_slots_magic)                                                                                          \
+    D(index, row_slots)                                                                                                \
     X(ulong, row_stride)   /* of the grid of slots */                                                                  \
     X(ulong, control_base) /* words, as are the bases below */                                                         \
-    X(ulong, clear_base)   /* the control block of the previous and the next execution */                                                                  \
+    X(ulong, clear_base)   /* the control block of the previous and the next execution */                              \
     X(ulong, flags_base)                                                                                               \
     X(ulong, alone_base)                                                                                               \
     X(uint, clear_words)                                                                                               \
     X(uint, flag_words)      /* to be cleared for the other pass */                                                    \
     X(uint, flag_words_each) /* by one work-group */                                                                   \
-    X(uint, row_slots_shift)                                                                                           \
     X(uint, waits)      /* 1: work-groups take tickets and wait for one another */                                     \
     X(uint, neighbours) /* 1: a ticket group's slots extend into the memory of the next */                             \
     X(uint, tickets)                                                                                                   \
-    X(uint, orders) /* ticket groups of a matrix */                                                                    \
+    D(32, ticket_groups) /* of a matrix */                                                                             \
     X(uint, packs)  /* ticket groups without the tail */                                                               \
     X(uint, pack)   /* panels of a ticket group */                                                                     \
     X(uint, panels)                                                                                                    \
-    X(uint, length)      /* elements, as are tail_length, short_side, chunk_x and chunk_y */                           \
+    D(32, length)      /* elements, as are tail_length, short_side, chunk_x and chunk_y */                             \
     X(uint, tail_length) /* 0: no tail */                                                                              \
-    X(uint, short_side)                                                                                                \
+    D(32, short_side)                                                                                                  \
     X(uint, chunk_x)                                                                                                   \
     X(uint, chunk_y)                                                                                                   \
-    X(uint, across)    /* chunks of a panel along the short side */                                                    \
-    X(uint, down)      /* and along the long side */                                                                   \
-    X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                     \
+    D(32, across)    /* chunks of a panel along the short side */                                                      \
+    D(32, chunks) /* of a panel */                                                                                     \
+    X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                      \
     X(uint, block_rows) /* elements of a block along the long side; the last block may have fewer or more */           \
     X(uint, pitch)     /* distance of a chunk's runs in vectors */                                                     \
     X(uint, skew)      /* one vector more after every 2^skew runs */                                                   \
     X(uint, run_lanes) /* work-items that fetch a run: a power of two */                                               \
     X(uint, polls)                                                                                                     \
     X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
-    X(uint, chunks_magic) /* across * down */                                                                          \
-    X(uint, chunks_shift)                                                                                              \
-    X(uint, across_magic)                                                                                              \
-    X(uint, across_shift)                                                                                              \
-    X(uint, orders_magic)                                                                                              \
-    X(uint, orders_shift)                                                                                              \
-    X(uint, length_magic)                                                                                              \
-    X(uint, length_shift)                                                                                              \
-    X(uint, short_side_magic)                                                                                          \
-    X(uint, short_side_shift)                                                                                          \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)
+    D(32, element_units)
 
 /* Each instance is a rows x cols grid of elements; instances are contiguous. */
-#define IPT_pttwac_010_ARGUMENTS(X)                                                                                    \
+#define IPT_pttwac_010_ARGUMENTS(X, D)                                                                                 \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instances) /* in all matrices */                                                                          \
     X(ulong, instances_per_matrix)                                                                                     \
     X(uint, instance_units)                                                                                            \
     X(uint, rows) /* elements */                                                                                       \
-    X(uint, cols) /* elements */                                                                                       \
-    X(uint, cols_magic)                                                                                                \
-    X(uint, cols_shift)                                                                                                \
-    X(uint, element_units)                                                                                             \
-    X(uint, element_units_magic)                                                                                       \
-    X(uint, element_units_shift)                                                                                       \
+    D(32, cols) /* elements */                                                                                         \
+    D(32, element_units)                                                                                               \
     X(uint, flag_words) /* of an instance, without gaps */
 
 /* Each instance is a rows x cols grid of super-elements. */
-#define IPT_p_ipt_ARGUMENTS(X)                                                                                         \
+#define IPT_p_ipt_ARGUMENTS(X, D)                                                                                      \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instance_stride)                                                                                          \
@@ -372,31 +322,39 @@
     X(ulong, slots)       /* of an instance */                                                                         \
     X(ulong, total_slots) /* of all instances of all matrices */                                                       \
     X(ulong, rows)                                                                                                     \
-    X(ulong, cols)                                                                                                     \
-    X(ulong, cols_magic)                                                                                               \
-    X(uint, cols_shift)                                                                                                \
+    D(index, cols)                                                                                                     \
     X(ulong, super_units)
 
 /* Changes the distance of each matrix's rows of row_units units from source_stride to target_stride. One of these strides is
  * row_units. */
-#define IPT_pad_ARGUMENTS(X)                                                                                           \
+#define IPT_pad_ARGUMENTS(X, D)                                                                                        \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, rows)                                                                                                     \
-    X(ulong, row_units)                                                                                                \
-    X(ulong, row_units_magic)                                                                                          \
+    D(64, row_units)                                                                                                   \
     X(ulong, source_stride)                                                                                            \
     X(ulong, target_stride)                                                                                            \
     X(ulong, chunks)       /* of a matrix */                                                                           \
-    X(ulong, control_base) /* words: the next number, and a flag for each chunk of each matrix */                      \
-    X(uint, row_units_shift)
+    X(ulong, control_base) /* words: the next number, and a flag for each chunk of each matrix */
 
 /* The text of each kernel file without comments and indentation, and its FNV-1a hash. */
 
-static const char *const ipt__text_common[] = {
-    "\n#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENTS)\n"
-    "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENTS must be defined\"\n"
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_unit[] = {
+    "\n#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)\n"
+    "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined\"\n"
     "#endif\n"
+    "\n\n\n#define IPT_DIVISOR_32 uint\n"
+    "#define IPT_DIVISOR_64 ulong\n"
+    "#define IPT_DIVISOR_index ulong\n"
+    "#define IPT_PARAMETER(type, name) , const type name\n"
+    "#define IPT_DIVISOR_PARAMETER(bits, name)                                                                              \\\n"
+    ", const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift\n"
+    "#define IPT_VALUE(type, name) , name\n"
+    "#define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift\n"
+    "#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER)\n"
+    "#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)\n"
+    "\n\n#define IPT_INLINE __attribute__((always_inline))\n"
     "\n#if IPT_UNIT_BYTES == 1\n"
     "typedef uchar ipt_unit;\n"
     "#elif IPT_UNIT_BYTES == 2\n"
@@ -434,7 +392,16 @@ static const char *const ipt__text_common[] = {
     "#else\n"
     "#define IPT_APPLIED(unit) (unit)\n"
     "#endif\n"
-    "\n\n\nuint ipt_divide32(uint n, uint magic, uint shift)\n"
+    "\n\n#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n"
+    "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_unit "dd8f2f4660f563d4"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_divide[] = {
+    "\n\n\n\nuint ipt_divide32(uint n, uint magic, uint shift)\n"
     "{\n"
     "return magic != 0 ? mul_hi(n, magic) >> shift : n;\n"
     "}\n"
@@ -449,7 +416,20 @@ static const char *const ipt__text_common[] = {
     "typedef ulong ipt_index;\n"
     "#define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)\n"
     "#endif\n"
-    "\n\n\nulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n"
+    "\n\n#if IPT_ELEMENT_UNITS == 1\n"
+    "#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0\n"
+    "#else\n"
+    "#define IPT_ELEMENT_OF(k, element, part)                                                                               \\\n"
+    "const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units\n"
+    "#endif\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_divide "d87bf3140a908a8f"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_slots[] = {
+    "\n\n\n\nulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n"
     "ulong slot_units)\n"
     "{\n"
     "const ipt_index row = IPT_DIVIDE(t, row_slots_magic, row_slots_shift);\n"
@@ -460,7 +440,16 @@ static const char *const ipt__text_common[] = {
     "const ipt_index row = IPT_DIVIDE(t, cols_magic, cols_shift);\n"
     "return (t - row * (ipt_index)cols) * (ipt_index)rows + row;\n"
     "}\n"
-    "\n#ifdef IPT_MEMORY_MODEL\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_slots "e115992ac27ccb88"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_sync[] = {
+    "\n#ifndef IPT_MEMORY_MODEL\n"
+    "#error \"IPT_MEMORY_MODEL must be defined\"\n"
+    "#endif\n"
     "\n#if IPT_MEMORY_MODEL == 3\n"
     "#define IPT_ATOMIC(word) ((volatile __global atomic_uint *)(word))\n"
     "#endif\n"
@@ -511,13 +500,22 @@ static const char *const ipt__text_common[] = {
     "__asm__ volatile(\"ld.relaxed.gpu.global.u32 %0, [%1];\" : \"=r\"(value) : \"l\"(word) : \"memory\");\n"
     "return value;\n"
     "#elif IPT_MEMORY_MODEL == 3\n"
-    "",
     "return atomic_load_explicit(IPT_ATOMIC(word), memory_order_relaxed, memory_scope_device);\n"
     "#else\n"
     "return atomic_or(word, 0u);\n"
     "#endif\n"
     "}\n"
-    "\n\n\n#define IPT_QUANTUM_UNITS (16u / IPT_UNIT_BYTES)\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_sync "4ea001618d73e8ed"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_vectors[] = {
+    "\n#ifndef IPT_MEMORY_MODEL\n"
+    "#error \"IPT_MEMORY_MODEL must be defined\"\n"
+    "#endif\n"
+    "\n\n\n#define IPT_VECTOR_UNITS (16u / IPT_UNIT_BYTES)\n"
     "\n\n#define IPT_SECTOR_UNITS (32u / IPT_UNIT_BYTES)\n"
     "\n\nvoid ipt_fetch_inside(__local uint4 *to, __global uint4 *from)\n"
     "{\n"
@@ -527,14 +525,14 @@ static const char *const ipt__text_common[] = {
     "*to = *from;\n"
     "#endif\n"
     "}\n"
-    "\n\nvoid ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong quantum, ulong low, ulong high)\n"
+    "\n\nvoid ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong vector, ulong low, ulong high)\n"
     "{\n"
-    "const ulong first = quantum * IPT_QUANTUM_UNITS;\n"
-    "if (first >= low && first + IPT_QUANTUM_UNITS <= high) {\n"
+    "const ulong first = vector * IPT_VECTOR_UNITS;\n"
+    "if (first >= low && first + IPT_VECTOR_UNITS <= high) {\n"
     "ipt_fetch_inside(to, (__global uint4 *)(from + first));\n"
     "} else {\n"
     "__local ipt_unit *units = (__local ipt_unit *)to;\n"
-    "for (uint i = 0; i < IPT_QUANTUM_UNITS; ++i)\n"
+    "for (uint i = 0; i < IPT_VECTOR_UNITS; ++i)\n"
     "if (first + i >= low && first + i < high)\n"
     "units[i] = from[first + i];\n"
     "}\n"
@@ -583,46 +581,42 @@ static const char *const ipt__text_common[] = {
     ": \"memory\");\n"
     "#endif\n"
     "}\n"
-    "\n#endif\n"
-    "\n\n#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n"
-    "#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)\n"
-    "\n#if defined(IPT_ELEMENT_UNITS) && defined(IPT_MEMORY_MODEL)\n"
-    "\n\n#if IPT_ELEMENT_UNITS == 1\n"
-    "#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0\n"
-    "#else\n"
-    "#define IPT_ELEMENT_OF(k, element, part)                                                                               \\\n"
-    "const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units\n"
-    "#endif\n"
-    "\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_vectors "e555fdf5a079c514"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_rows[] = {
+    "\n\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
     "{\n"
     "return i * pitch + (i >> skew);\n"
     "}\n"
-    "\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *quanta, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,\n"
+    "\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,\n"
     "uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,\n"
     "ulong high)\n"
     "{\n"
     "const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;\n"
     "const uint first = get_local_id(0) / run_lanes;\n"
     "const ulong own = begin + first * row_units;\n"
-    "const uint shift = (uint)own & (IPT_QUANTUM_UNITS - 1);\n"
-    "const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
+    "const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);\n"
+    "const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;\n"
     "const uint to_step = ipt_tile_row(step, pitch, skew);\n"
-    "const ulong from_step = step * row_units / IPT_QUANTUM_UNITS;\n"
-    "const bool inside = begin - (begin & (IPT_QUANTUM_UNITS - 1)) >= low &&\n"
-    "begin + rows * row_units - row_units + units + IPT_QUANTUM_UNITS - 1 <= high;\n"
-    "ulong quantum = own / IPT_QUANTUM_UNITS + lane;\n"
-    "",
-    "__local uint4 *to = quanta + ipt_tile_row(first, pitch, skew) + lane;\n"
+    "const ulong from_step = step * row_units / IPT_VECTOR_UNITS;\n"
+    "const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&\n"
+    "begin + rows * row_units - row_units + units + IPT_VECTOR_UNITS - 1 <= high;\n"
+    "ulong vector = own / IPT_VECTOR_UNITS + lane;\n"
+    "__local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;\n"
     "uint i = first;\n"
     "for (uint block = 1; block <= blocks; ++block) {\n"
     "for (const uint block_end = min(rows, block * block_rows); i < block_end; i += step) {\n"
-    "__global uint4 *from = (__global uint4 *)matrix + quantum;\n"
+    "__global uint4 *from = (__global uint4 *)matrix + vector;\n"
     "for (uint q = 0; lane + q < end; q += run_lanes)\n"
     "if (inside)\n"
     "ipt_fetch_inside(to + q, from + q);\n"
     "else\n"
-    "ipt_fetch(to + q, matrix, quantum + q, low, high);\n"
-    "quantum += from_step;\n"
+    "ipt_fetch(to + q, matrix, vector + q, low, high);\n"
+    "vector += from_step;\n"
     "to += to_step;\n"
     "}\n"
     "ipt_fetch_close_block();\n"
@@ -631,8 +625,8 @@ static const char *const ipt__text_common[] = {
     "\n\nvoid ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)\n"
     "{\n"
     "for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)\n"
-    "starts[i] = ipt_tile_row(i, pitch, skew) * IPT_QUANTUM_UNITS +\n"
-    "(((uint)begin + i * (uint)row_units) & (IPT_QUANTUM_UNITS - 1));\n"
+    "starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +\n"
+    "(((uint)begin + i * (uint)row_units) & (IPT_VECTOR_UNITS - 1));\n"
     "}\n"
     "\n\n\n\n\n\n\nvoid ipt_read_four(ipt_unit *values, __local ipt_unit *from)\n"
     "{\n"
@@ -690,6 +684,7 @@ static const char *const ipt__text_common[] = {
     "const ulong first = begin + run * row_units;\n"
     "const uint from = run * element_units;\n"
     "if (aligned && apart == 1 && run + 4 <= runs)\n"
+    "",
     "ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0);\n"
     "else if (run + 3 * apart < runs)\n"
     "ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,\n"
@@ -699,62 +694,66 @@ static const char *const ipt__text_common[] = {
     "from, apart * element_units, false, element_units, element_units_magic, element_units_shift);\n"
     "}\n"
     "}\n"
-    "\n#endif\n"
-    "\n#ifdef IPT_TILE\n"
-    "\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n"
-    "#define IPT_VECTORS 1\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_rows "7023249622a681db"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_registers[] = {
+    "\n\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n"
+    "#define IPT_IN_REGISTERS 1\n"
     "#if IPT_UNIT_BYTES == 4\n"
     "#define IPT_BLOCK 8\n"
-    "typedef uint8 ipt_vector;\n"
-    "#define IPT_LOAD_VECTOR(from) vload8(0, from)\n"
-    "#define IPT_STORE_VECTOR(vector, to) vstore8(vector, 0, to)\n"
+    "typedef uint8 ipt_row;\n"
+    "#define IPT_LOAD_ROW(from) vload8(0, from)\n"
+    "#define IPT_STORE_ROW(row, to) vstore8(row, 0, to)\n"
     "#else\n"
     "#define IPT_BLOCK 4\n"
-    "typedef ulong4 ipt_vector;\n"
-    "#define IPT_LOAD_VECTOR(from) vload4(0, from)\n"
-    "#define IPT_STORE_VECTOR(vector, to) vstore4(vector, 0, to)\n"
+    "typedef ulong4 ipt_row;\n"
+    "#define IPT_LOAD_ROW(from) vload4(0, from)\n"
+    "#define IPT_STORE_ROW(row, to) vstore4(row, 0, to)\n"
     "#endif\n"
-    "\n\n",
-    "void ipt_exchange_halves(ipt_vector *a, ipt_vector *b)\n"
+    "\n\nvoid ipt_exchange_halves(ipt_row *a, ipt_row *b)\n"
     "{\n"
-    "const ipt_vector both = (ipt_vector)(a->lo, b->lo);\n"
-    "*b = (ipt_vector)(a->hi, b->hi);\n"
+    "const ipt_row both = (ipt_row)(a->lo, b->lo);\n"
+    "*b = (ipt_row)(a->hi, b->hi);\n"
     "*a = both;\n"
     "}\n"
     "#if IPT_BLOCK == 8\n"
-    "void ipt_exchange_twos(ipt_vector *a, ipt_vector *b)\n"
+    "void ipt_exchange_twos(ipt_row *a, ipt_row *b)\n"
     "{\n"
-    "const ipt_vector both = (ipt_vector)(a->s01, b->s01, a->s45, b->s45);\n"
-    "*b = (ipt_vector)(a->s23, b->s23, a->s67, b->s67);\n"
+    "const ipt_row both = (ipt_row)(a->s01, b->s01, a->s45, b->s45);\n"
+    "*b = (ipt_row)(a->s23, b->s23, a->s67, b->s67);\n"
     "*a = both;\n"
     "}\n"
-    "void ipt_exchange_ones(ipt_vector *a, ipt_vector *b)\n"
+    "void ipt_exchange_ones(ipt_row *a, ipt_row *b)\n"
     "{\n"
-    "const ipt_vector both = (ipt_vector)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6);\n"
-    "*b = (ipt_vector)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7);\n"
+    "const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6);\n"
+    "*b = (ipt_row)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7);\n"
     "*a = both;\n"
     "}\n"
     "#else\n"
-    "void ipt_exchange_ones(ipt_vector *a, ipt_vector *b)\n"
+    "void ipt_exchange_ones(ipt_row *a, ipt_row *b)\n"
     "{\n"
-    "const ipt_vector both = (ipt_vector)(a->s0, b->s0, a->s2, b->s2);\n"
-    "*b = (ipt_vector)(a->s1, b->s1, a->s3, b->s3);\n"
+    "const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2);\n"
+    "*b = (ipt_row)(a->s1, b->s1, a->s3, b->s3);\n"
     "*a = both;\n"
     "}\n"
     "#endif\n"
-    "\nvoid ipt_load_block(ipt_vector *v, __global ipt_unit *source, ulong stride)\n"
+    "\nvoid ipt_load_block(ipt_row *v, __global ipt_unit *source, ulong stride)\n"
     "{\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_BLOCK; ++i)\n"
-    "v[i] = IPT_LOAD_VECTOR(source + i * stride);\n"
+    "v[i] = IPT_LOAD_ROW(source + i * stride);\n"
     "}\n"
-    "\nvoid ipt_store_block(ipt_vector *v, __global ipt_unit *target, ulong stride)\n"
+    "\nvoid ipt_store_block(ipt_row *v, __global ipt_unit *target, ulong stride)\n"
     "{\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_BLOCK; ++i)\n"
-    "IPT_STORE_VECTOR(v[i], target + i * stride);\n"
+    "IPT_STORE_ROW(v[i], target + i * stride);\n"
     "}\n"
-    "\nvoid ipt_transpose_block(ipt_vector *v)\n"
+    "\nvoid ipt_transpose_block(ipt_row *v)\n"
     "{\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_BLOCK / 2; ++i)\n"
@@ -769,9 +768,16 @@ static const char *const ipt__text_common[] = {
     "ipt_exchange_ones(&v[i], &v[i + 1]);\n"
     "}\n"
     "#else\n"
-    "#define IPT_VECTORS 0\n"
+    "#define IPT_IN_REGISTERS 0\n"
     "#endif\n"
-    "\n\n\n\n\n#if IPT_ELEMENT_UNITS == 1\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_registers "b5fd021b65eae4e5"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_small_tiles[] = {
+    "\n\n\n\n#if IPT_ELEMENT_UNITS == 1\n"
     "#define IPT_SPLIT(k, parts, element, part) const uint element = (k), part = 0\n"
     "#else\n"
     "#define IPT_SPLIT(k, parts, element, part)                                                                             \\\n"
@@ -797,15 +803,191 @@ static const char *const ipt__text_common[] = {
     "target[col * row_stride + row * element_units + part] = IPT_APPLIED(tile[row * pitch + col * parts + part]);\n"
     "}\n"
     "}\n"
-    "\n#endif\n"
     "",
     NULL};
-#define IPT__HASH_common "b591aad5a6f87ae1"
+#endif
+#define IPT__HASH_small_tiles "afc269934f3897be"
 
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_tickets[] = {
+    "\n\n#define IPT_CLOSED 0x80000000u\n"
+    "enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };\n"
+    "enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };\n"
+    "\n\nvoid ipt_probe(volatile __global uint *control, uint polls)\n"
+    "{\n"
+    "atomic_inc(&control[IPT_TICKETS]);\n"
+    "while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)\n"
+    ";\n"
+    "atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));\n"
+    "}\n"
+    "\n\ntypedef struct ipt_waiter {\n"
+    "volatile __global uint *control;\n"
+    "uint ticket_group, chunks, polls;\n"
+    "} ipt_waiter;\n"
+    "\n\n\nbool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)\n"
+    "{\n"
+    "volatile __global uint *control = waiter->control;\n"
+    "const uint own_end = (waiter->ticket_group + 1) * waiter->chunks;\n"
+    "for (uint polled = 0;; ++polled) {\n"
+    "if (counter != 0 && ipt_poll(counter) >= count)\n"
+    "return true;\n"
+    "if (counter != 0 && polled < waiter->polls)\n"
+    "continue;\n"
+    "uint tickets = ipt_poll(&control[IPT_TICKETS]);\n"
+    "if (polled >= waiter->polls && tickets < own_end) {\n"
+    "tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);\n"
+    "if (tickets < IPT_CLOSED)\n"
+    "atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);\n"
+    "IPT_FENCE_DEVICE();\n"
+    "tickets |= IPT_CLOSED;\n"
+    "}\n"
+    "if (tickets >= IPT_CLOSED) {\n"
+    "const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]);\n"
+    "if (closed_at != 0 && closed_at - 1 < own_end)\n"
+    "return false;\n"
+    "tickets = closed_at == 0 ? 0 : closed_at - 1;\n"
+    "}\n"
+    "if (counter == 0 && tickets >= own_end)\n"
+    "return true;\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_take_ticket(volatile __global uint *control, __local uint *shared, bool single IPT_ARGUMENTS)\n"
+    "{\n"
+    "if (probe_polls != 0)\n"
+    "ipt_probe(control, probe_polls);\n"
+    "const uint ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);\n"
+    "shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : ticket;\n"
+    "shared[IPT_SHARED_GO] = single ? 1 : ticket < IPT_CLOSED;\n"
+    "return ticket;\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_depart(volatile __global uint *control, bool now IPT_ARGUMENTS)\n"
+    "{\n"
+    "return now && get_local_id(0) == 0 && waits && probe_polls == 0 ? atomic_inc(&control[IPT_DEPARTED]) + 1 : 0;\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_tickets "5ef30a6440c2865f"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_columns[] = {
+    "\n\n#if IPT_TALL && IPT_NARROW\n"
+    "\n\nvoid ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n"
+    "uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n"
+    "__global ipt_unit *sectors = target + (begin - before) + lane;\n"
+    "#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_VECTOR_UNITS) * IPT_VECTOR_UNITS)\n"
+    "#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4\n"
+    "\nconst uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);\n"
+    "uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;\n"
+    "while (done < units + before) {\n"
+    "if (done != 0) {\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "if (i + done < units)\n"
+    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
+    "done += IPT_LINE_LANES;\n"
+    "at += step;\n"
+    "}\n"
+    "#else\n"
+    "for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {\n"
+    "const uint i = k - before;\n"
+    "if (i < units) {\n"
+    "IPT_ELEMENT_OF(i, element, part);\n"
+    "const uint at = from + element * row_units + part;\n"
+    "ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "}\n"
+    "#elif IPT_TALL\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
+    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;\n"
+    "const uint first =\n"
+    "ipt_tile_row(lane, pitch, skew) * IPT_VECTOR_UNITS + ((rows_begin + lane * row_units) & (IPT_VECTOR_UNITS - 1));\n"
+    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
+    "__global ipt_unit *to = target + begins[run] + lane;\n"
+    "uint at = first + run, done = 0;\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "if (lane + done < units)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "}\n"
+    "\n\nvoid ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n"
+    "uint pitch, uint skew, uint rows_begin, uint row_units)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;\n"
+    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
+    "const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;\n"
+    "__global ipt_unit *to = target + (begin - before) + lane;\n"
+    "uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS - step +\n"
+    "((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) + run;\n"
+    "if (i < units)\n"
+    "ipt_store(&to[0], IPT_APPLIED(tile[at]));\n"
+    "at += step;\n"
+    "uint done = IPT_LINE_LANES;\n"
+    "#pragma unroll 4\n"
+    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "for (; done < units + before; done += IPT_LINE_LANES, at += step)\n"
+    "if (i + done < units)\n"
+    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
+    "uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n"
+    "__global ipt_unit *sectors[4];\n"
+    "uint i[4], runs[4];\n"
+    "uint longest = 0;\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u) {\n"
+    "const uint before = offsets[u] % IPT_SECTOR_UNITS;\n"
+    "runs[u] = u < count ? units : 0;\n"
+    "i[u] = lane - before;\n"
+    "longest = max(longest, runs[u] + before);\n"
+    "",
+    "sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;\n"
+    "}\n"
+    "for (uint done = 0; done < longest; done += IPT_LINE_LANES) {\n"
+    "ipt_unit values[4];\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u) {\n"
+    "const uint inside = min(i[u] + done, units - 1);\n"
+    "IPT_ELEMENT_OF(inside, element, part);\n"
+    "values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];\n"
+    "}\n"
+    "#pragma unroll 4\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "if (i[u] + done < runs[u])\n"
+    "ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "#endif\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_columns "e257b03fab780eea"
+
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
-    "\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_VECTORS) || !defined(IPT_CHAINS) ||          \\\n"
     "!defined(IPT_SUB_GROUP)\n"
-    "#error \"IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined\"\n"
+    "#error \"IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_VECTORS, IPT_CHAINS and IPT_SUB_GROUP must be defined\"\n"
     "#endif\n"
     "\n#if IPT_SUB_GROUP == 1\n"
     "#define IPT_LANE (get_local_id(0) % IPT_LANES)\n"
@@ -878,36 +1060,36 @@ static const char *const ipt__text_chains[] = {
     "\n\n\nvoid ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,\n"
     "ulong high)\n"
     "{\n"
-    "const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n"
-    "const uint count = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
+    "const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);\n"
+    "const uint count = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;\n"
     "const ulong first = begin - shift;\n"
-    "if (first >= low && first + count * IPT_QUANTUM_UNITS <= high) {\n"
+    "if (first >= low && first + count * IPT_VECTOR_UNITS <= high) {\n"
     "__global uint4 *from = (__global uint4 *)(matrix + first) + lane;\n"
     "#pragma unroll 4\n"
-    "for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES)\n"
+    "for (uint q = 0; q < IPT_PIECE_VECTORS; q += IPT_LANES)\n"
     "if (lane + q < count)\n"
     "ipt_fetch_inside(to + lane + q, from + q);\n"
     "} else {\n"
     "for (uint q = lane; q < count; q += IPT_LANES)\n"
-    "ipt_fetch(to + q, matrix, first / IPT_QUANTUM_UNITS + q, low, high);\n"
+    "ipt_fetch(to + q, matrix, first / IPT_VECTOR_UNITS + q, low, high);\n"
     "}\n"
     "}\n"
-    "\n\nvoid ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)\n"
+    "\n\nvoid ipt_store_piece(__local uint4 *vectors, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)\n"
     "{\n"
     "#if IPT_UNIT_BYTES >= 4\n"
     "\n\n\nconst uint words = units * (IPT_UNIT_BYTES / 4);\n"
     "const uint from = held * (IPT_UNIT_BYTES / 4) % 4, to = (uint)begin * (IPT_UNIT_BYTES / 4) % 4;\n"
     "const uint turn = (from - to) % 4, count = (to + words + 3) / 4;\n"
-    "const int first = (int)(held / IPT_QUANTUM_UNITS) - (from < to ? 1 : 0);\n"
+    "const int first = (int)(held / IPT_VECTOR_UNITS) - (from < to ? 1 : 0);\n"
     "",
-    "__global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_QUANTUM_UNITS)) + lane;\n"
+    "__global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_VECTOR_UNITS)) + lane;\n"
     "#pragma unroll 4\n"
-    "for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES) {\n"
+    "for (uint q = 0; q < IPT_PIECE_VECTORS; q += IPT_LANES) {\n"
     "const int word = (int)(4 * (lane + q)) - (int)to;\n"
     "if (lane + q < count) {\n"
-    "uint4 low = quanta[max(first + (int)(lane + q), 0)];\n"
+    "uint4 low = vectors[max(first + (int)(lane + q), 0)];\n"
     "if (turn != 0) {\n"
-    "uint4 high = quanta[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_QUANTA - 1)];\n"
+    "uint4 high = vectors[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_VECTORS - 1)];\n"
     "if (turn & 2) {\n"
     "low = (uint4)(low.zw, high.xy);\n"
     "high.x = high.z;\n"
@@ -931,7 +1113,7 @@ static const char *const ipt__text_chains[] = {
     "}\n"
     "}\n"
     "#else\n"
-    "__local ipt_unit *from = (__local ipt_unit *)quanta + held;\n"
+    "__local ipt_unit *from = (__local ipt_unit *)vectors + held;\n"
     "const uint before = (uint)begin % IPT_SECTOR_UNITS;\n"
     "__global ipt_unit *sectors = target + begin - before;\n"
     "for (uint at = lane; at < units + before; at += IPT_LANES)\n"
@@ -939,32 +1121,24 @@ static const char *const ipt__text_chains[] = {
     "sectors[at] = from[at - before];\n"
     "#endif\n"
     "}\n"
-    "\n\n#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS) % 2)\n"
+    "\n\n#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_VECTORS * IPT_VECTOR_UNITS) % 2)\n"
     "\nenum { IPT_IDLE, IPT_LOADED, IPT_GOING };\n"
-    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void\n"
-    "ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "\n#if IPT_SUB_GROUP >= 2\n"
+    "\nvoid ipt_report_sub_group(__global uint *workspace, uint lane, __local uint *exchange)\n"
     "{\n"
-    "#if IPT_SUB_GROUP == 0\n"
-    "__local uint exchange[IPT_LANES];\n"
-    "#endif\n"
-    "\n__local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];\n"
-    "__local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];\n"
-    "const uint lane = IPT_LANE;\n"
-    "#if IPT_SUB_GROUP >= 2\n"
-    "if (probe) {\n"
-    "\n\nconst uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n"
+    "const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),\n"
     "last = IPT_SHUFFLE(lane, size - 1);\n"
     "if (get_global_id(0) == 0)\n"
     "workspace[0] = size;\n"
     "if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)\n"
     "atomic_inc(&workspace[1]);\n"
-    "return;\n"
     "}\n"
     "#endif\n"
-    "const uint sub_groups = IPT_GROUP_SIZE / IPT_LANES;\n"
-    "const ulong number = (ulong)get_group_id(0) * sub_groups + IPT_SUB_GROUP_ID;\n"
-    "const ulong everyone = (ulong)get_num_groups(0) * sub_groups;\n"
-    "\n\nfor (ulong row = number; row < gap_rows; row += everyone) {\n"
+    "\n\nIPT_INLINE void ipt_move_gaps(__global ipt_unit *matrix, __global uint *workspace, ulong number,\n"
+    "uint lane IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);\n"
+    "for (ulong row = number; row < gap_rows; row += everyone) {\n"
     "const ulong m = ipt_divide64(row, gap_rows_each_magic, gap_rows_each_shift),\n"
     "in_matrix = row - m * gap_rows_each;\n"
     "__global ipt_unit *gap = matrix + base + m * matrix_stride + in_matrix * row_stride + gap_begin;\n"
@@ -976,62 +1150,83 @@ static const char *const ipt__text_chains[] = {
     "else\n"
     "saved[i] = gap[i];\n"
     "}\n"
-    "\n\n\nconst ulong run = number / parts;\n"
-    "const uint part_bits = 32 / parts;\n"
-    "const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;\n"
-    "const ulong all_end = min(total_words, (run + 1) * words_each);\n"
-    "for (ulong w = min(total_words, run * words_each); w < all_end;) {\n"
-    "const ulong domain = w / words;\n"
-    "const ulong piece = domain % pieces, instance = domain / pieces;\n"
-    "const ulong m = instance / instances_per_matrix;\n"
-    "const ulong low = base + m * matrix_stride, high = low + matrix_units;\n"
-    "const ulong grid = low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n"
-    "const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n"
-    "volatile __global uint *flags = workspace + flags_base + domain * words;\n"
-    "const ulong end = min(all_end, (domain + 1) * words) - domain * words;\n"
-    "ulong next = w - domain * words;\n"
-    "w = domain * words + end;\n"
-    "\n\nuint held[IPT_CHAINS];\n"
-    "#pragma unroll 8\n"
-    "for (uint c = 0; c < IPT_CHAINS; ++c)\n"
-    "held[c] = 2 * c * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS;\n"
-    "uint state = IPT_IDLE;\n"
-    "ipt_index slot = 0;\n"
-    "ulong address = 0;\n"
-    "",
-    "uint open = 0;\n"
-    "ulong word = 0;\n"
-    "uint candidates = 0;\n"
-    "\nfor (;;) {\n"
-    "while (candidates == 0 && next < end) {\n"
-    "word = next + lane;\n"
-    "const ulong left = word < end ? slots - word * 32 : 0;\n"
-    "open = left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & own & ~ipt_glance(&flags[word]);\n"
-    "next += IPT_LANES;\n"
-    "candidates = IPT_BALLOT(open != 0);\n"
     "}\n"
-    "\n\nconst bool due = state != IPT_IDLE, going = state == IPT_GOING;\n"
+    "\n\ntypedef struct ipt_search {\n"
+    "ulong next, end;\n"
+    "uint own;\n"
+    "uint open;\n"
+    "ulong word;\n"
+    "uint candidates;\n"
+    "} ipt_search;\n"
+    "\n\nIPT_INLINE void ipt_find_candidates(ipt_search *search, volatile __global uint *flags, uint lane,\n"
+    "__local uint *exchange IPT_ARGUMENTS)\n"
+    "{\n"
+    "while (search->candidates == 0 && search->next < search->end) {\n"
+    "search->word = search->next + lane;\n"
+    "const ulong left = search->word < search->end ? slots - search->word * 32 : 0;\n"
+    "search->open =\n"
+    "left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & search->own & ~ipt_glance(&flags[search->word]);\n"
+    "search->next += IPT_LANES;\n"
+    "search->candidates = IPT_BALLOT(search->open != 0);\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE bool ipt_start_chains(ipt_search *search, bool idle_chain, ipt_index *slot, uint lane,\n"
+    "__local uint *exchange)\n"
+    "{\n"
     "bool started = false;\n"
-    "uint idle = IPT_BALLOT(!due && lane < IPT_CHAINS);\n"
-    "while (idle != 0 && candidates != 0) {\n"
-    "const uint from = 31 - clz(candidates & (0u - candidates)), to = 31 - clz(idle & (0u - idle));\n"
-    "const uint bits = IPT_SHUFFLE(open, from);\n"
-    "const uint first = IPT_SHUFFLE((uint)word, from);\n"
+    "uint idle = IPT_BALLOT(idle_chain);\n"
+    "while (idle != 0 && search->candidates != 0) {\n"
+    "const uint from = 31 - clz(search->candidates & (0u - search->candidates)), to = 31 - clz(idle & (0u - idle));\n"
+    "const uint bits = IPT_SHUFFLE(search->open, from);\n"
+    "const uint first = IPT_SHUFFLE((uint)search->word, from);\n"
     "if (lane == to) {\n"
-    "slot = (ipt_index)first * 32 + (31 - clz(bits & (0u - bits)));\n"
+    "*slot = (ipt_index)first * 32 + (31 - clz(bits & (0u - bits)));\n"
     "started = true;\n"
     "}\n"
     "if (lane == from)\n"
-    "open &= open - 1;\n"
+    "search->open &= search->open - 1;\n"
     "if ((bits & (bits - 1)) == 0)\n"
-    "candidates &= candidates - 1;\n"
+    "search->candidates &= search->candidates - 1;\n"
     "idle &= idle - 1;\n"
     "}\n"
+    "return started;\n"
+    "}\n"
+    "\n\ntypedef struct ipt_domain {\n"
+    "ulong low, high;\n"
+    "ulong grid;\n"
+    "uint units;\n"
+    "",
+    "volatile __global uint *flags;\n"
+    "} ipt_domain;\n"
+    "\nIPT_INLINE void ipt_find_domain(ipt_domain *domain, __global uint *workspace, ulong number IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong piece = number % pieces, instance = number / pieces;\n"
+    "const ulong m = instance / instances_per_matrix;\n"
+    "domain->low = base + m * matrix_stride;\n"
+    "domain->high = domain->low + matrix_units;\n"
+    "domain->grid = domain->low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n"
+    "domain->units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n"
+    "domain->flags = workspace + flags_base + number * words;\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *vectors, const ipt_domain *domain,\n"
+    "ipt_search *search, uint lane, __local uint *exchange IPT_ARGUMENTS)\n"
+    "{\n"
+    "\nuint held[IPT_CHAINS];\n"
+    "#pragma unroll 8\n"
+    "for (uint c = 0; c < IPT_CHAINS; ++c)\n"
+    "held[c] = 2 * c * IPT_PIECE_VECTORS * IPT_VECTOR_UNITS;\n"
+    "uint state = IPT_IDLE;\n"
+    "ipt_index slot = 0;\n"
+    "ulong address = 0;\n"
+    "\nfor (;;) {\n"
+    "ipt_find_candidates(search, domain->flags, lane, exchange IPT_PASSED);\n"
+    "\n\nconst bool due = state != IPT_IDLE, going = state == IPT_GOING;\n"
+    "const bool started = ipt_start_chains(search, !due && lane < IPT_CHAINS, &slot, lane, exchange);\n"
     "if (going)\n"
     "slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n"
     "if (going || started)\n"
-    "address =\n"
-    "grid + ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n"
+    "address = domain->grid +\n"
+    "ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n"
     "const uint loading = IPT_BALLOT(going || started), storing = IPT_BALLOT(going);\n"
     "if (IPT_BALLOT(due || started) == 0)\n"
     "break;\n"
@@ -1042,37 +1237,72 @@ static const char *const ipt__text_chains[] = {
     "for (uint c = 0; c < IPT_CHAINS; ++c) {\n"
     "places[c] = (ulong)IPT_SHUFFLE((uint)(address >> 32), c) << 32 | IPT_SHUFFLE((uint)address, c);\n"
     "if ((loading >> c & 1u) != 0)\n"
-    "ipt_fetch_piece(quanta + (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA, matrix, places[c],\n"
-    "units, lane, low, high);\n"
+    "ipt_fetch_piece(vectors + (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_VECTORS, matrix, places[c],\n"
+    "domain->units, lane, domain->low, domain->high);\n"
     "}\n"
-    "const uint fresh = open != 0 ? ipt_glance(&flags[word]) : 0;\n"
+    "const uint fresh = search->open != 0 ? ipt_glance(&domain->flags[search->word]) : 0;\n"
     "uint lost = 0;\n"
     "if (due)\n"
-    "lost = ipt_claim(&flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;\n"
+    "lost = ipt_claim(&domain->flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;\n"
     "ipt_fetch_wait();\n"
     "lost = IPT_BALLOT(lost != 0) >> lane & 1u;\n"
     "IPT_SUB_GROUP_BARRIER();\n"
-    "open &= ~fresh;\n"
+    "search->open &= ~fresh;\n"
     "\n\n#pragma unroll 8\n"
     "for (uint c = 0; c < IPT_CHAINS; ++c) {\n"
     "if ((storing >> c & 1u) != 0)\n"
-    "ipt_store_piece(quanta, held[c], matrix, places[c], units, lane);\n"
+    "ipt_store_piece(vectors, held[c], matrix, places[c], domain->units, lane);\n"
     "if ((loading >> c & 1u) != 0)\n"
-    "held[c] = (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS +\n"
-    "((uint)places[c] & (IPT_QUANTUM_UNITS - 1));\n"
+    "held[c] = (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_VECTORS * IPT_VECTOR_UNITS +\n"
+    "((uint)places[c] & (IPT_VECTOR_UNITS - 1));\n"
     "}\n"
     "state = started ? IPT_LOADED : due && lost == 0 ? IPT_GOING : IPT_IDLE;\n"
-    "candidates = IPT_BALLOT(open != 0);\n"
+    "search->candidates = IPT_BALLOT(search->open != 0);\n"
     "IPT_SUB_GROUP_BARRIER();\n"
     "}\n"
+    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void\n"
+    "ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if IPT_SUB_GROUP == 0\n"
+    "__local uint exchange[IPT_LANES];\n"
+    "#else\n"
+    "__local uint *exchange = 0;\n"
+    "#endif\n"
+    "\n__local uint4 all_vectors[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_VECTORS];\n"
+    "__local uint4 *vectors = all_vectors[IPT_SUB_GROUP_ID];\n"
+    "const uint lane = IPT_LANE;\n"
+    "#if IPT_SUB_GROUP >= 2\n"
+    "if (probe) {\n"
+    "ipt_report_sub_group(workspace, lane, exchange);\n"
+    "return;\n"
+    "}\n"
+    "#endif\n"
+    "const ulong number = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + IPT_SUB_GROUP_ID;\n"
+    "ipt_move_gaps(matrix, workspace, number, lane IPT_PASSED);\n"
+    "\n\n\nconst ulong run = number / parts;\n"
+    "const uint part_bits = 32 / parts;\n"
+    "const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;\n"
+    "const ulong all_end = min(total_words, (run + 1) * words_each);\n"
+    "for (ulong w = min(total_words, run * words_each); w < all_end;) {\n"
+    "",
+    "const ulong first = w / words * words, end = min(all_end, first + words);\n"
+    "ipt_domain domain;\n"
+    "ipt_find_domain(&domain, workspace, w / words IPT_PASSED);\n"
+    "ipt_search search = {w - first, end - first, own, 0, 0, 0};\n"
+    "ipt_follow_chains(matrix, vectors, &domain, &search, lane, exchange IPT_PASSED);\n"
+    "w = end;\n"
     "}\n"
     "}\n"
     "",
     NULL};
-#define IPT__HASH_chains "8d42c2d1c225331b"
+#endif
+#define IPT__HASH_chains "3441b0fbfc145ff2"
+#define IPT_chains_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_copy[] = {
-    "\n\n#if !defined(IPT_LANES)\n"
+    "\n\n\n\n\n\n#if !defined(IPT_LANES)\n"
     "#error \"IPT_LANES must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -1096,10 +1326,13 @@ static const char *const ipt__text_copy[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_copy "c896dabe7cb44b1c"
+#endif
+#define IPT__HASH_copy "38e6c05f1d1812bc"
+#define IPT_copy_PARTS(X) X(unit) X(divide) X(slots)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_flip[] = {
-    "\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
+    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -1128,10 +1361,13 @@ static const char *const ipt__text_flip[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_flip "3e11808325eae656"
+#endif
+#define IPT__HASH_flip "b83209b4e910e95e"
+#define IPT_flip_PARTS(X) X(unit) X(divide)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_map[] = {
-    "\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "\n\n\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
     "{\n"
     "const uint m = get_group_id(0) / groups;\n"
@@ -1142,17 +1378,20 @@ static const char *const ipt__text_map[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_map "087305477a10c5f4"
+#endif
+#define IPT__HASH_map "d32f89fd44953464"
+#define IPT_map_PARTS(X) X(unit)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_out_of_place[] = {
-    "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n#define IPT_ROWS 512\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n"
     "{\n"
-    "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
+    "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
     "__local uint starts[IPT_ROWS];\n"
     "\nconst uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;\n"
     "const uint across = tile / tiles_down, down = tile - across * tiles_down;\n"
@@ -1162,56 +1401,58 @@ static const char *const ipt__text_out_of_place[] = {
     "const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;\n"
     "const ulong source_row = cols * element_units, target_row = rows * element_units;\n"
     "const ulong begin = low + row * source_row + col * element_units;\n"
-    "\nipt_fetch_rows(quanta, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,\n"
+    "\nipt_fetch_rows(vectors, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,\n"
     "run_lanes, pitch, skew, low, high);\n"
     "ipt_mark_rows(starts, begin, source_row, tile_height, pitch, skew);\n"
     "ipt_fetch_wait();\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "ipt_store_rows((__local ipt_unit *)quanta, starts, target,\n"
+    "ipt_store_rows((__local ipt_unit *)vectors, starts, target,\n"
     "target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,\n"
     "tile_width, tile_height * element_units,\n"
-    "IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_QUANTUM_UNITS - 1)) == 0, element_units,\n"
+    "IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,\n"
     "element_units_magic, element_units_shift);\n"
     "}\n"
     "",
     NULL};
-#define IPT__HASH_out_of_place "5f9d09b93d5f7b24"
+#endif
+#define IPT__HASH_out_of_place "6b05840976704918"
+#define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pack[] = {
-    "\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n\n\n#define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))\n"
     "\n\ntypedef union ipt_parts {\n"
-    "uint4 quantum;\n"
-    "ipt_unit units[IPT_QUANTUM_UNITS];\n"
+    "uint4 vector;\n"
+    "ipt_unit units[IPT_VECTOR_UNITS];\n"
     "} ipt_parts;\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
     "{\n"
-    "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
-    "__local ipt_unit *held = (__local ipt_unit *)quanta;\n"
+    "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
+    "__local ipt_unit *held = (__local ipt_unit *)vectors;\n"
     "const uint id = get_local_id(0), m = get_group_id(0) / packs;\n"
     "const ulong first = (ulong)(get_group_id(0) - m * packs) * pack;\n"
     "const uint units = (uint)min((ulong)pack, instances - first) * instance_units;\n"
     "const ulong begin = base + m * matrix_stride + first * instance_units;\n"
-    "const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);\n"
-    "const uint end = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
-    "const uint row_units = run_elements * element_units;\n"
+    "const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);\n"
+    "const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;\n"
     "__global uint4 *target = (__global uint4 *)(matrix + (begin - shift));\n"
-    "\n\nconst uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_QUANTUM_UNITS;\n"
+    "\n\nconst uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_VECTOR_UNITS;\n"
     "for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)\n"
-    "ipt_fetch_inside(quanta + IPT_PLACE(q), target + q);\n"
-    "for (uint i = id; i < 2 * IPT_QUANTUM_UNITS; i += IPT_GROUP_SIZE) {\n"
-    "const uint q = i < IPT_QUANTUM_UNITS ? 0 : whole_end, unit = i % IPT_QUANTUM_UNITS;\n"
-    "const uint at = q * IPT_QUANTUM_UNITS + unit;\n"
+    "ipt_fetch_inside(vectors + IPT_PLACE(q), target + q);\n"
+    "for (uint i = id; i < 2 * IPT_VECTOR_UNITS; i += IPT_GROUP_SIZE) {\n"
+    "const uint q = i < IPT_VECTOR_UNITS ? 0 : whole_end, unit = i % IPT_VECTOR_UNITS;\n"
+    "const uint at = q * IPT_VECTOR_UNITS + unit;\n"
     "if (at >= shift && at < shift + units && (q == whole_end || whole != 0))\n"
-    "held[IPT_PLACE(q) * IPT_QUANTUM_UNITS + unit] = matrix[begin - shift + at];\n"
+    "held[IPT_PLACE(q) * IPT_VECTOR_UNITS + unit] = matrix[begin - shift + at];\n"
     "}\n"
     "ipt_fetch_wait();\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "\nfor (uint q = id; q < end; q += IPT_GROUP_SIZE) {\n"
-    "\nconst uint skipped = q == 0 ? shift : 0, k = q * IPT_QUANTUM_UNITS + skipped - shift;\n"
+    "\nconst uint skipped = q == 0 ? shift : 0, k = q * IPT_VECTOR_UNITS + skipped - shift;\n"
     "const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);\n"
     "uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);\n"
     "const uint within = k - instance * instance_units - row * row_units;\n"
@@ -1220,11 +1461,11 @@ static const char *const ipt__text_pack[] = {
     "uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;\n"
     "ipt_parts parts;\n"
     "#pragma unroll\n"
-    "for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u) {\n"
+    "for (uint u = 0; u < IPT_VECTOR_UNITS; ++u) {\n"
     "if (u < skipped || k + u - skipped >= units)\n"
     "continue;\n"
     "parts.units[u] =\n"
-    "IPT_APPLIED(held[IPT_PLACE(from / IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS + from % IPT_QUANTUM_UNITS]);\n"
+    "IPT_APPLIED(held[IPT_PLACE(from / IPT_VECTOR_UNITS) * IPT_VECTOR_UNITS + from % IPT_VECTOR_UNITS]);\n"
     "#if IPT_ELEMENT_UNITS != 1\n"
     "++from;\n"
     "if (++part < element_units)\n"
@@ -1242,12 +1483,12 @@ static const char *const ipt__text_pack[] = {
     "from = instance_begin + (uint)(origin + (int)row * next);\n"
     "}\n"
     "}\n"
-    "if (skipped == 0 && k + IPT_QUANTUM_UNITS <= units) {\n"
-    "target[q] = parts.quantum;\n"
+    "if (skipped == 0 && k + IPT_VECTOR_UNITS <= units) {\n"
+    "target[q] = parts.vector;\n"
     "} else {\n"
     "__global ipt_unit *one = (__global ipt_unit *)(target + q);\n"
     "#pragma unroll\n"
-    "for (uint u = 0; u < IPT_QUANTUM_UNITS; ++u)\n"
+    "for (uint u = 0; u < IPT_VECTOR_UNITS; ++u)\n"
     "if (u >= skipped && k + u - skipped < units)\n"
     "one[u] = parts.units[u];\n"
     "}\n"
@@ -1255,55 +1496,17 @@ static const char *const ipt__text_pack[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_pack "d9ff743f038c341f"
+#endif
+#define IPT__HASH_pack "11a509ef67b30bb1"
+#define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_panel[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
     "!defined(IPT_INDEX_BITS)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined\"\n"
     "#endif\n"
     "\n#define IPT_RUNS 512\n"
-    "#define IPT_CLOSED 0x80000000u\n"
-    "enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 };\n"
-    "enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT };\n"
-    "\n\nvoid ipt_probe(volatile __global uint *control, uint polls)\n"
-    "{\n"
-    "atomic_inc(&control[IPT_TICKETS]);\n"
-    "while (ipt_poll(&control[IPT_CLOSED_AT]) == 0 && polls-- != 0)\n"
-    ";\n"
-    "atomic_cmpxchg(&control[IPT_CLOSED_AT], 0u, ipt_poll(&control[IPT_TICKETS]));\n"
-    "}\n"
-    "\n\ntypedef struct ipt_waiter {\n"
-    "volatile __global uint *control;\n"
-    "uint order, chunks, polls;\n"
-    "} ipt_waiter;\n"
-    "\n\n\nbool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint count)\n"
-    "{\n"
-    "volatile __global uint *control = waiter->control;\n"
-    "const uint own_end = (waiter->order + 1) * waiter->chunks;\n"
-    "for (uint looks = 0;; ++looks) {\n"
-    "if (counter != 0 && ipt_poll(counter) >= count)\n"
-    "return true;\n"
-    "if (counter != 0 && looks < waiter->polls)\n"
-    "continue;\n"
-    "uint tickets = ipt_poll(&control[IPT_TICKETS]);\n"
-    "if (looks >= waiter->polls && tickets < own_end) {\n"
-    "tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);\n"
-    "if (tickets < IPT_CLOSED)\n"
-    "atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);\n"
-    "IPT_FENCE_DEVICE();\n"
-    "tickets |= IPT_CLOSED;\n"
-    "}\n"
-    "if (tickets >= IPT_CLOSED) {\n"
-    "const uint closed_at = ipt_poll(&control[IPT_CLOSED_AT]);\n"
-    "if (closed_at != 0 && closed_at - 1 < own_end)\n"
-    "return false;\n"
-    "tickets = closed_at == 0 ? 0 : closed_at - 1;\n"
-    "}\n"
-    "if (counter == 0 && tickets >= own_end)\n"
-    "return true;\n"
-    "}\n"
-    "}\n"
     "\n\n\nvoid ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n"
     "uint element_units)\n"
     "{\n"
@@ -1332,205 +1535,125 @@ static const char *const ipt__text_panel[] = {
     "IPT_FENCE_DEVICE();\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "}\n"
-    "\n#if IPT_TALL && IPT_NARROW\n"
-    "\n\nvoid ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n"
-    "uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "\n\ntypedef struct ipt_chunk {\n"
+    "__global ipt_unit *matrix;\n"
+    "__global uint *workspace;\n"
+    "volatile __global uint *control;\n"
+    "__local uint4 *vectors;\n"
+    "__local uint *starts;\n"
+    "__local uint4 *begins;\n"
+    "__local uint *shared;\n"
+    "uint ticket_group, group_in_matrix;\n"
+    "uint panel, count;\n"
+    "uint x_first, x, y_first, y;\n"
+    "uint slots_count;\n"
+    "bool tail;\n"
+    "ulong origin;\n"
+    "ulong rows_begin, row_units, saved_begin;\n"
+    "ulong slots_begin;\n"
+    "} ipt_chunk;\n"
+    "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
     "{\n"
-    "const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n"
-    "__global ipt_unit *sectors = target + (begin - before) + lane;\n"
-    "#define IPT_SKIP(at) ((at) + (at) / (8 * IPT_QUANTUM_UNITS) * IPT_QUANTUM_UNITS)\n"
-    "#if IPT_ELEMENT_UNITS == 1 && IPT_UNIT_BYTES >= 4\n"
-    "\nconst uint i = lane - before, step = IPT_SKIP(IPT_LINE_LANES * row_units);\n"
-    "uint at = IPT_SKIP(from + (i + IPT_LINE_LANES) * row_units) - step, done = 0;\n"
-    "while (done < units + before) {\n"
-    "if (done != 0) {\n"
-    "#pragma unroll 4\n"
-    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
-    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
-    "}\n"
-    "if (i + done < units)\n"
-    "ipt_store(&sectors[done], IPT_APPLIED(tile[at]));\n"
-    "done += IPT_LINE_LANES;\n"
-    "at += step;\n"
-    "}\n"
-    "#else\n"
-    "for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {\n"
-    "const uint i = k - before;\n"
-    "if (i < units) {\n"
-    "IPT_ELEMENT_OF(i, element, part);\n"
-    "",
-    "const uint at = from + element * row_units + part;\n"
-    "ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));\n"
-    "}\n"
-    "}\n"
-    "#endif\n"
-    "}\n"
-    "#elif IPT_TALL\n"
-    "#if IPT_ELEMENT_UNITS == 1\n"
-    "\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
-    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units)\n"
-    "{\n"
-    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n"
-    "const uint first = ipt_tile_row(lane, pitch, skew) * IPT_QUANTUM_UNITS +\n"
-    "((rows_begin + lane * row_units) & (IPT_QUANTUM_UNITS - 1));\n"
-    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
-    "__global ipt_unit *to = target + begins[run] + lane;\n"
-    "uint at = first + run, done = 0;\n"
-    "#pragma unroll 4\n"
-    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
-    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
-    "if (lane + done < units)\n"
-    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
-    "}\n"
-    "}\n"
-    "\n\nvoid ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n"
-    "uint pitch, uint skew, uint rows_begin, uint row_units)\n"
-    "{\n"
-    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS;\n"
-    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
-    "const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;\n"
-    "__global ipt_unit *to = target + (begin - before) + lane;\n"
-    "uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_QUANTUM_UNITS - step +\n"
-    "((rows_begin + i * row_units) & (IPT_QUANTUM_UNITS - 1)) + run;\n"
-    "if (i < units)\n"
-    "ipt_store(&to[0], IPT_APPLIED(tile[at]));\n"
-    "at += step;\n"
-    "uint done = IPT_LINE_LANES;\n"
-    "#pragma unroll 4\n"
-    "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
-    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
-    "for (; done < units + before; done += IPT_LINE_LANES, at += step)\n"
-    "if (i + done < units)\n"
-    "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
-    "}\n"
-    "}\n"
-    "#else\n"
-    "\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
-    "uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
-    "{\n"
-    "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n"
-    "__global ipt_unit *sectors[4];\n"
-    "uint i[4], runs[4];\n"
-    "uint longest = 0;\n"
-    "#pragma unroll 4\n"
-    "for (uint u = 0; u < 4; ++u) {\n"
-    "const uint before = offsets[u] % IPT_SECTOR_UNITS;\n"
-    "runs[u] = u < count ? units : 0;\n"
-    "i[u] = lane - before;\n"
-    "longest = max(longest, runs[u] + before);\n"
-    "sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;\n"
-    "}\n"
-    "for (uint done = 0; done < longest; done += IPT_LINE_LANES) {\n"
-    "ipt_unit values[4];\n"
-    "#pragma unroll 4\n"
-    "for (uint u = 0; u < 4; ++u) {\n"
-    "const uint inside = min(i[u] + done, units - 1);\n"
-    "IPT_ELEMENT_OF(inside, element, part);\n"
-    "values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];\n"
-    "}\n"
-    "#pragma unroll 4\n"
-    "for (uint u = 0; u < 4; ++u)\n"
-    "if (i[u] + done < runs[u])\n"
-    "ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));\n"
-    "}\n"
-    "}\n"
-    "#endif\n"
-    "#endif\n"
-    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
-    "{\n"
-    "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
-    "#if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)\n"
-    "__local uint starts[IPT_RUNS];\n"
-    "#endif\n"
-    "#if !IPT_TALL || !IPT_NARROW\n"
-    "__local uint4 begins[IPT_RUNS / 4];\n"
-    "#endif\n"
-    "__local uint shared[3];\n"
-    "__local ipt_unit *tile = (__local ipt_unit *)quanta;\n"
-    "volatile __global uint *control = workspace + control_base;\n"
-    "const uint id = get_local_id(0);\n"
-    "\n\n\nconst uint chunks = across * down;\n"
-    "",
-    "const bool single = waits && probe_polls == 0 && tickets == chunks && blocks == 1;\n"
-    "uint own_ticket = 0;\n"
-    "if (id == 0) {\n"
-    "if (probe_polls != 0)\n"
-    "ipt_probe(control, probe_polls);\n"
-    "own_ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);\n"
-    "shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : own_ticket;\n"
-    "shared[IPT_SHARED_GO] = single ? 1 : own_ticket < IPT_CLOSED;\n"
-    "}\n"
-    "barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;\n"
-    "bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;\n"
-    "\n\nconst uint order = ipt_divide32(ticket, chunks_magic, chunks_shift), chunk = ticket - order * chunks;\n"
-    "const uint m = ipt_divide32(order, orders_magic, orders_shift), order_in_matrix = order - m * orders;\n"
-    "const uint k = IPT_TALL ? orders - 1 - order_in_matrix : order_in_matrix;\n"
+    "const uint ticket_group = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - ticket_group * chunks;\n"
+    "const uint m = ipt_divide32(ticket_group, ticket_groups_magic, ticket_groups_shift),\n"
+    "group_in_matrix = ticket_group - m * ticket_groups;\n"
+    "const uint k = IPT_TALL ? ticket_groups - 1 - group_in_matrix : group_in_matrix;\n"
     "const bool tail = k == packs;\n"
-    "const uint panel = tail ? panels : k * pack, count = tail ? 1 : min(pack, panels - panel);\n"
-    "const uint y_length = tail ? tail_length : length;\n"
-    "const uint chunk_row = ipt_divide32(chunk, across_magic, across_shift);\n"
-    "const uint x_first = (chunk - chunk_row * across) * chunk_x, x = min(chunk_x, short_side - x_first);\n"
-    "const uint y_first = chunk_row * chunk_y;\n"
-    "const uint y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0;\n"
-    "\nconst ulong origin = base + m * matrix_stride;\n"
-    "__global ipt_unit *slots = tail ? (__global ipt_unit *)workspace : matrix;\n"
-    "const ulong rows_begin =\n"
-    "origin + ((ulong)panel * length + y_first) * short_side * element_units + x_first * element_units;\n"
-    "const ulong row_units = (ulong)short_side * element_units;\n"
-    "const ulong saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;\n"
-    "const uint first_slot = panel * short_side + x_first;\n"
-    "#define IPT_SLOT_BEGIN(i)                                                                                              \\\n"
-    "(y_first * element_units + (tail                                                                                   \\\n"
-    "? saved_begin + (ulong)(i) * (tail_length * element_units)                         \\\n"
-    ": origin + ipt_slot_address(first_slot + (i), row_slots, row_slots_magic,          \\\n"
-    "row_slots_shift, row_stride, length * element_units)))\n"
-    "#if !IPT_TALL || !IPT_NARROW\n"
-    "const uint slots_count = active ? x * count : 0;\n"
-    "const ulong slots_begin = IPT_SLOT_BEGIN(0) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;\n"
-    "for (uint i = id; i < slots_count; i += IPT_GROUP_SIZE)\n"
-    "((__local uint *)begins)[i] = (uint)(IPT_SLOT_BEGIN(i) - slots_begin);\n"
-    "barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "#endif\n"
+    "const uint panel = tail ? panels : k * pack, y_length = tail ? tail_length : length;\n"
+    "const uint chunk_row = ipt_divide32(number, across_magic, across_shift);\n"
+    "const uint x_first = (number - chunk_row * across) * chunk_x, y_first = chunk_row * chunk_y;\n"
+    "chunk->ticket_group = ticket_group;\n"
+    "chunk->group_in_matrix = group_in_matrix;\n"
+    "chunk->tail = tail;\n"
+    "chunk->panel = panel;\n"
+    "chunk->count = tail ? 1 : min(pack, panels - panel);\n"
+    "chunk->x_first = x_first;\n"
+    "chunk->x = min(chunk_x, short_side - x_first);\n"
+    "chunk->y_first = y_first;\n"
+    "chunk->y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0;\n"
+    "chunk->origin = base + m * matrix_stride;\n"
+    "chunk->rows_begin =\n"
+    "chunk->origin + ((ulong)panel * length + y_first) * short_side * element_units + x_first * element_units;\n"
+    "chunk->row_units = (ulong)short_side * element_units;\n"
+    "chunk->saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;\n"
+    "}\n"
+    "\n\nIPT_INLINE __global ipt_unit *ipt_slots_of(const ipt_chunk *chunk)\n"
+    "{\n"
+    "return chunk->tail ? (__global ipt_unit *)chunk->workspace : chunk->matrix;\n"
+    "}\n"
+    "\n\nIPT_INLINE ulong ipt_slot_begin(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint first_slot = chunk->panel * short_side + chunk->x_first;\n"
+    "return chunk->y_first * element_units +\n"
+    "(chunk->tail ? chunk->saved_begin + (ulong)i * (tail_length * element_units)\n"
+    ": chunk->origin + ipt_slot_address(first_slot + i, row_slots, row_slots_magic, row_slots_shift,\n"
+    "row_stride, length * element_units));\n"
+    "}\n"
     "\n#if IPT_TALL && IPT_NARROW\n"
-    "\nconst uint fetch_end =\n"
-    "active ? ((rows_begin & (IPT_QUANTUM_UNITS - 1)) + y * count * (uint)row_units + IPT_QUANTUM_UNITS - 1) /\n"
-    "IPT_QUANTUM_UNITS\n"
-    ": 0;\n"
-    "for (uint q = id; q < fetch_end; q += IPT_GROUP_SIZE)\n"
-    "ipt_fetch(quanta + q + q / 8, matrix, rows_begin / IPT_QUANTUM_UNITS + q, origin, origin + matrix_units);\n"
-    "#elif IPT_TALL\n"
-    "ipt_fetch_rows(quanta, matrix, rows_begin, row_units, active ? y : 0, x * element_units, blocks,\n"
-    "blocks == 1 ? y : block_rows, run_lanes, pitch, skew, origin, origin + matrix_units);\n"
-    "#if IPT_ELEMENT_UNITS == 0\n"
-    "ipt_mark_rows(starts, rows_begin, row_units, y, pitch, skew);\n"
-    "#endif\n"
-    "#else\n"
-    "const uint slot_units = y * element_units, step = IPT_GROUP_SIZE / run_lanes;\n"
-    "const ulong low = tail ? 0 : origin, high = tail ? ~0ul : origin + matrix_units;\n"
-    "const ulong last = slots_begin + (slots_count != 0 ? ((__local uint *)begins)[slots_count - 1] : 0);\n"
-    "const bool inside = slots_begin >= low && last + slot_units + IPT_QUANTUM_UNITS - 1 <= high;\n"
-    "for (uint i = id / run_lanes; i < slots_count; i += step) {\n"
-    "const uint begin = ((__local uint *)begins)[i], shift = begin & (IPT_QUANTUM_UNITS - 1);\n"
-    "const uint to = ipt_tile_row(i, pitch, skew);\n"
-    "const uint end = (shift + slot_units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;\n"
+    "\nIPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong begin = chunk->rows_begin;\n"
     "",
-    "__global uint4 *from = (__global uint4 *)(slots + slots_begin + (begin - shift));\n"
+    "const uint units = chunk->y * chunk->count * (uint)chunk->row_units;\n"
+    "const uint end = active ? ((begin & (IPT_VECTOR_UNITS - 1)) + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;\n"
+    "for (uint q = get_local_id(0); q < end; q += IPT_GROUP_SIZE)\n"
+    "ipt_fetch(chunk->vectors + q + q / 8, chunk->matrix, begin / IPT_VECTOR_UNITS + q, chunk->origin,\n"
+    "chunk->origin + matrix_units);\n"
+    "}\n"
+    "#else\n"
+    "\nIPT_INLINE void ipt_find_slots(ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint *begins = (__local uint *)chunk->begins;\n"
+    "chunk->slots_count = active ? chunk->x * chunk->count : 0;\n"
+    "chunk->slots_begin = ipt_slot_begin(chunk, 0 IPT_PASSED) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;\n"
+    "for (uint i = get_local_id(0); i < chunk->slots_count; i += IPT_GROUP_SIZE)\n"
+    "begins[i] = (uint)(ipt_slot_begin(chunk, i IPT_PASSED) - chunk->slots_begin);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "}\n"
+    "\n#if IPT_TALL\n"
+    "\nIPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "ipt_find_slots(chunk, active IPT_PASSED);\n"
+    "ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, active ? chunk->y : 0,\n"
+    "chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows, run_lanes, pitch, skew,\n"
+    "chunk->origin, chunk->origin + matrix_units);\n"
+    "#if IPT_ELEMENT_UNITS == 0\n"
+    "ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);\n"
+    "#endif\n"
+    "}\n"
+    "#else\n"
+    "\nIPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint *begins = (__local uint *)chunk->begins;\n"
+    "const uint id = get_local_id(0);\n"
+    "ipt_find_slots(chunk, active IPT_PASSED);\n"
+    "__global ipt_unit *slots = ipt_slots_of(chunk);\n"
+    "const uint slot_units = chunk->y * element_units, step = IPT_GROUP_SIZE / run_lanes;\n"
+    "const ulong low = chunk->tail ? 0 : chunk->origin, high = chunk->tail ? ~0ul : chunk->origin + matrix_units;\n"
+    "const ulong last = chunk->slots_begin + (chunk->slots_count != 0 ? begins[chunk->slots_count - 1] : 0);\n"
+    "const bool inside = chunk->slots_begin >= low && last + slot_units + IPT_VECTOR_UNITS - 1 <= high;\n"
+    "for (uint i = id / run_lanes; i < chunk->slots_count; i += step) {\n"
+    "const uint begin = begins[i], shift = begin & (IPT_VECTOR_UNITS - 1);\n"
+    "const uint to = ipt_tile_row(i, pitch, skew);\n"
+    "const uint end = (shift + slot_units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;\n"
+    "__global uint4 *from = (__global uint4 *)(slots + chunk->slots_begin + (begin - shift));\n"
     "if ((id & (run_lanes - 1)) == 0)\n"
-    "starts[i] = to * IPT_QUANTUM_UNITS + shift;\n"
+    "chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;\n"
     "for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)\n"
     "if (inside)\n"
-    "ipt_fetch_inside(quanta + to + q, from + q);\n"
+    "ipt_fetch_inside(chunk->vectors + to + q, from + q);\n"
     "else\n"
-    "ipt_fetch(quanta + to + q, slots, (slots_begin + begin) / IPT_QUANTUM_UNITS + q, low, high);\n"
+    "ipt_fetch(chunk->vectors + to + q, slots, (chunk->slots_begin + begin) / IPT_VECTOR_UNITS + q, low,\n"
+    "high);\n"
+    "}\n"
     "}\n"
     "#endif\n"
-    "\n\nvolatile __global uint *counters = &control[IPT_COUNTERS + order * blocks];\n"
-    "const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : x_first * blocks / short_side;\n"
+    "#endif\n"
+    "\n\n\nIPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint *counters, bool active,\n"
+    "uint own_ticket IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint id = get_local_id(0);\n"
+    "const uint signals = IPT_TALL ? blocks : 1, own_block = IPT_TALL ? 0 : chunk->x_first * blocks / short_side;\n"
     "#if IPT_MEMORY_MODEL == 2\n"
     "for (uint b = 0; b < signals; ++b) {\n"
     "ipt_fetch_wait_but(signals - 1 - b);\n"
@@ -1547,44 +1670,42 @@ static const char *const ipt__text_panel[] = {
     "ipt_count_read(&counters[own_block + b]);\n"
     "#endif\n"
     "if (id == 0 && !active)\n"
-    "shared[IPT_SHARED_GO] = 0;\n"
-    "\nconst ipt_waiter waiter = {control, order, chunks, polls};\n"
-    "bool before_too = neighbours && order_in_matrix != 0;\n"
-    "uint departed = 0;\n"
-    "#if IPT_NARROW\n"
-    "\n\n\nconst bool go = active;\n"
-    "const uint order_units = y * count * (uint)row_units;\n"
-    "#if !IPT_TALL\n"
-    "const ulong before_end = before_too ? origin + length * element_units +\n"
-    "ipt_slot_address(panel * short_side - 1, row_slots, row_slots_magic,\n"
-    "row_slots_shift, row_stride, length * element_units)\n"
-    ": 0;\n"
-    "const uint reach = before_end > rows_begin ? (uint)min(before_end - rows_begin, (ulong)order_units) : 0;\n"
-    "#endif\n"
-    "for (uint late = 0; late < 2; ++late) {\n"
-    "if (late != 0) {\n"
-    "if (id == 0 && before_too && active)\n"
-    "ipt_wait(&waiter, counters - blocks, chunks);\n"
-    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "if (id == 0 && waits && probe_polls == 0)\n"
-    "departed = atomic_inc(&control[IPT_DEPARTED]) + 1;\n"
+    "chunk->shared[IPT_SHARED_GO] = 0;\n"
+    "return active;\n"
     "}\n"
-    "#if IPT_TALL\n"
-    "const uint runs = go ? x * count : 0, units = y * element_units;\n"
-    "for (uint run = id / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
-    "const uint p = pack > 1 ? run / x : 0;\n"
-    "const ulong begin = IPT_SLOT_BEGIN(run);\n"
-    "if ((before_too && begin + units > rows_begin + order_units ? 1 : 0) == late)\n"
-    "ipt_store_column(tile,\n"
-    "((uint)rows_begin & (IPT_QUANTUM_UNITS - 1)) + p * y * (uint)row_units +\n"
-    "(run - p * x) * element_units,\n"
-    "(uint)row_units, slots, begin, units, element_units, element_units_magic,\n"
-    "element_units_shift);\n"
+    "\n#if IPT_NARROW\n"
+    "\n\n\n\n#if IPT_TALL\n"
+    "\nIPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late IPT_ARGUMENTS)\n"
+    "{\n"
+    "",
+    "const uint runs = go ? chunk->x * chunk->count : 0, units = chunk->y * element_units;\n"
+    "const uint own_units = chunk->y * chunk->count * (uint)chunk->row_units;\n"
+    "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
+    "const uint p = pack > 1 ? run / chunk->x : 0;\n"
+    "const ulong begin = ipt_slot_begin(chunk, run IPT_PASSED);\n"
+    "if ((before_too && begin + units > chunk->rows_begin + own_units ? 1 : 0) == late)\n"
+    "ipt_store_column((__local ipt_unit *)chunk->vectors,\n"
+    "((uint)chunk->rows_begin & (IPT_VECTOR_UNITS - 1)) +\n"
+    "p * chunk->y * (uint)chunk->row_units + (run - p * chunk->x) * element_units,\n"
+    "(uint)chunk->row_units, ipt_slots_of(chunk), begin, units, element_units,\n"
+    "element_units_magic, element_units_shift);\n"
+    "}\n"
     "}\n"
     "#else\n"
-    "const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : order_units - reach;\n"
-    "const uint sector = (uint)(rows_begin + first) % IPT_SECTOR_UNITS;\n"
-    "__global ipt_unit *target = matrix + rows_begin + first - sector;\n"
+    "\nIPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
+    "const uint id = get_local_id(0), x = chunk->x, y = chunk->y, count = chunk->count;\n"
+    "const uint own_units = y * count * (uint)chunk->row_units;\n"
+    "const ulong before_end = before_too\n"
+    "? chunk->origin + length * element_units +\n"
+    "ipt_slot_address(chunk->panel * short_side - 1, row_slots, row_slots_magic,\n"
+    "row_slots_shift, row_stride, length * element_units)\n"
+    ": 0;\n"
+    "const uint reach = before_end > chunk->rows_begin ? (uint)min(before_end - chunk->rows_begin, (ulong)own_units) : 0;\n"
+    "const uint first = late != 0 ? 0 : reach, units = !go ? 0 : late != 0 ? reach : own_units - reach;\n"
+    "const uint sector = (uint)(chunk->rows_begin + first) % IPT_SECTOR_UNITS;\n"
+    "__global ipt_unit *target = chunk->matrix + chunk->rows_begin + first - sector;\n"
     "#if IPT_ELEMENT_UNITS == 1\n"
     "\nconst uint all_rows = IPT_GROUP_SIZE / short_side;\n"
     "const uint turn_rows = all_rows < IPT_SECTOR_UNITS ? all_rows : all_rows - all_rows % IPT_SECTOR_UNITS;\n"
@@ -1592,124 +1713,160 @@ static const char *const ipt__text_panel[] = {
     "const uint row_ahead = ipt_divide32(ahead, short_side_magic, short_side_shift);\n"
     "const uint column = ahead - row_ahead * short_side;\n"
     "int row = (int)(row_ahead - turn_rows);\n"
-    "uint p = 0, begin = starts[column];\n"
+    "uint p = 0, begin = chunk->starts[column];\n"
     "for (uint at = id; id < turn && at < units + sector; at += turn, row += (int)turn_rows) {\n"
     "for (; row >= (int)y && p + 1 < count; row -= (int)y)\n"
-    "begin = starts[++p * x + column];\n"
+    "begin = chunk->starts[++p * x + column];\n"
     "if (at - sector < units)\n"
     "ipt_store(&target[at], IPT_APPLIED(tile[begin + (uint)row]));\n"
     "}\n"
     "#else\n"
-    "for (uint at = id; at < units + sector; at += IPT_GROUP_SIZE) {\n"
+    "for (uint at = id; at < units + sector; at += IPT_GROUP_SIZE)\n"
     "if (at - sector < units) {\n"
     "const uint i = first + at - sector;\n"
     "IPT_ELEMENT_OF(i, element, part);\n"
     "const uint row = ipt_divide32(element, short_side_magic, short_side_shift);\n"
     "const uint p = pack > 1 ? ipt_divide32(row, length_magic, length_shift) : 0;\n"
-    "ipt_store(&target[at],\n"
-    "IPT_APPLIED(\n"
-    "",
-    "tile[starts[p * x + element - row * short_side] + (row - p * y) * element_units + part]));\n"
-    "}\n"
+    "const uint begin = chunk->starts[p * x + element - row * short_side];\n"
+    "ipt_store(&target[at], IPT_APPLIED(tile[begin + (row - p * y) * element_units + part]));\n"
     "}\n"
     "#endif\n"
+    "}\n"
     "#endif\n"
+    "\n\nIPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active,\n"
+    "bool *go IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ipt_waiter waiter = {chunk->control, chunk->ticket_group, chunks, polls};\n"
+    "const bool before_too = neighbours && chunk->group_in_matrix != 0;\n"
+    "uint departed = 0;\n"
+    "for (uint late = 0; late < 2; ++late) {\n"
+    "if (late != 0) {\n"
+    "if (get_local_id(0) == 0 && before_too && active)\n"
+    "ipt_wait(&waiter, counters - blocks, chunks);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "departed = ipt_depart(chunk->control, true IPT_PASSED);\n"
+    "}\n"
+    "ipt_store_narrow(chunk, active, before_too, late IPT_PASSED);\n"
+    "}\n"
+    "*go = active;\n"
+    "return departed;\n"
     "}\n"
     "#else\n"
-    "\n\nuint first_block = 0, end_block = 0;\n"
-    "#if IPT_TALL\n"
-    "if (!tail && active) {\n"
-    "const uint block_units = block_rows * (uint)row_units, panel_units = length * (uint)row_units;\n"
-    "const uint first = (uint)(slots_begin - (origin + (ulong)panel * panel_units));\n"
-    "const uint end = first + ((__local uint *)begins)[slots_count - 1] + y * element_units;\n"
-    "first_block = (first + ((__local uint *)begins)[0]) / block_units;\n"
-    "end_block = min(blocks, (end - 1) / block_units + 1);\n"
-    "before_too = before_too && end > panel_units;\n"
-    "}\n"
-    "#endif\n"
+    "\n\ntypedef struct ipt_overwritten {\n"
+    "uint first_block, end_block;\n"
+    "bool before_too;\n"
+    "} ipt_overwritten;\n"
+    "\n\n\n\nIPT_INLINE void ipt_wait_for_blocks(const ipt_chunk *chunk, volatile __global uint *counters,\n"
+    "const ipt_overwritten *over, bool active, uint phase IPT_ARGUMENTS)\n"
+    "{\n"
     "const uint phases = IPT_TALL ? 1 : blocks;\n"
-    "bool go = false;\n"
-    "for (uint phase = 0; phase < phases; ++phase) {\n"
-    "#if !IPT_TALL\n"
-    "first_block = phase;\n"
-    "end_block = tail ? phase : phase + 1;\n"
-    "#endif\n"
-    "\n\n\nconst uint own = first_block < end_block ? end_block - first_block : 0;\n"
-    "const uint others = before_too && phase == 0 ? blocks : 0;\n"
+    "",
+    "const ipt_waiter waiter = {chunk->control, chunk->ticket_group, chunks, polls};\n"
+    "const uint own = over->first_block < over->end_block ? over->end_block - over->first_block : 0;\n"
+    "const uint others = over->before_too && phase == 0 ? blocks : 0;\n"
     "const uint all = !waits || !active ? 0 : own + others + (phases > 1 && phase == 0 ? 1 : 0);\n"
-    "for (uint w = id; w < all; w += IPT_GROUP_SIZE) {\n"
-    "const uint block = w < own ? first_block + w : w - own;\n"
+    "for (uint w = get_local_id(0); w < all; w += IPT_GROUP_SIZE) {\n"
+    "const uint block = w < own ? over->first_block + w : w - own;\n"
     "#if IPT_TALL\n"
     "const uint needed = chunks;\n"
     "#else\n"
     "const uint all_x = blocks * chunk_x;\n"
-    "const uint needed =\n"
-    "((block + 1) * short_side + all_x - 1) / all_x - (block * short_side + all_x - 1) / all_x;\n"
+    "const uint needed = ((block + 1) * short_side + all_x - 1) / all_x - (block * short_side + all_x - 1) / all_x;\n"
     "#endif\n"
-    "if (!ipt_wait(&waiter,\n"
-    "w >= own + others ? 0\n"
-    ": w < own         ? counters + block\n"
-    ": counters - blocks + block,\n"
-    "needed))\n"
-    "shared[IPT_SHARED_GO] = 0;\n"
+    "if (!ipt_wait(&waiter, w >= own + others ? 0 : w < own ? counters + block : counters - blocks + block, needed))\n"
+    "chunk->shared[IPT_SHARED_GO] = 0;\n"
     "}\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "go = shared[IPT_SHARED_GO] != 0;\n"
-    "\nif (id == 0 && waits && probe_polls == 0 && phase + 1 == phases)\n"
-    "departed = atomic_inc(&control[IPT_DEPARTED]) + 1;\n"
-    "#if !IPT_TALL\n"
-    "const uint written = phase * block_rows, end = phase + 1 == phases ? y : min(y, written + block_rows);\n"
-    "if (go && written < end)\n"
-    "ipt_store_rows(tile + written * element_units, starts, matrix, rows_begin + written * row_units, row_units,\n"
-    "end - written, x * element_units, false, element_units, element_units_magic,\n"
-    "element_units_shift);\n"
+    "}\n"
+    "\n#if IPT_TALL\n"
+    "\nIPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active,\n"
+    "bool *go IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint *begins = (__local uint *)chunk->begins;\n"
+    "ipt_overwritten over = {0, 0, neighbours && chunk->group_in_matrix != 0};\n"
+    "if (!chunk->tail && active) {\n"
+    "const uint block_units = block_rows * (uint)chunk->row_units, panel_units = length * (uint)chunk->row_units;\n"
+    "const uint first = (uint)(chunk->slots_begin - (chunk->origin + (ulong)chunk->panel * panel_units));\n"
+    "const uint end = first + begins[chunk->slots_count - 1] + chunk->y * element_units;\n"
+    "over.first_block = (first + begins[0]) / block_units;\n"
+    "over.end_block = min(blocks, (end - 1) / block_units + 1);\n"
+    "over.before_too = over.before_too && end > panel_units;\n"
+    "}\n"
+    "ipt_wait_for_blocks(chunk, counters, &over, active, 0 IPT_PASSED);\n"
+    "*go = chunk->shared[IPT_SHARED_GO] != 0;\n"
+    "return ipt_depart(chunk->control, true IPT_PASSED);\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
+    "__global ipt_unit *target = ipt_slots_of(chunk) + chunk->slots_begin;\n"
+    "const uint runs = go && chunk->y != 0 ? chunk->x : 0, units = chunk->y * element_units;\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "const ulong slots_apart = (runs != 0 ? chunk->begins[0].x : 0) | (chunk->tail      ? tail_length\n"
+    ": row_slots == 1 ? row_stride\n"
+    ": row_stride | length);\n"
+    "if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n"
+    "ipt_store_cut_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,\n"
+    "(uint)chunk->rows_begin, (uint)chunk->row_units);\n"
+    "else\n"
+    "ipt_store_whole_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,\n"
+    "(uint)chunk->rows_begin, (uint)chunk->row_units);\n"
+    "#else\n"
+    "for (uint run = get_local_id(0) / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)\n"
+    "ipt_store_slots(tile, chunk->starts, target, chunk->begins[run / 4], run, runs - run, units, element_units,\n"
+    "element_units_magic, element_units_shift);\n"
     "#endif\n"
     "}\n"
+    "#else\n"
+    "\nIPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active,\n"
+    "bool *go IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
+    "uint departed = 0;\n"
+    "for (uint phase = 0; phase < blocks; ++phase) {\n"
+    "const bool last = phase + 1 == blocks;\n"
+    "const ipt_overwritten over = {phase, chunk->tail ? phase : phase + 1,\n"
+    "neighbours && chunk->group_in_matrix != 0};\n"
+    "ipt_wait_for_blocks(chunk, counters, &over, active, phase IPT_PASSED);\n"
+    "*go = chunk->shared[IPT_SHARED_GO] != 0;\n"
+    "if (last)\n"
+    "departed = ipt_depart(chunk->control, last IPT_PASSED);\n"
+    "const uint written = phase * block_rows, end = last ? chunk->y : min(chunk->y, written + block_rows);\n"
+    "if (*go && written < end)\n"
+    "ipt_store_rows(tile + written * element_units, chunk->starts, chunk->matrix,\n"
+    "chunk->rows_begin + written * chunk->row_units, chunk->row_units, end - written,\n"
+    "",
+    "chunk->x * element_units, false, element_units, element_units_magic, element_units_shift);\n"
+    "}\n"
+    "return departed;\n"
+    "}\n"
     "#endif\n"
-    "\n\n\nconst uint number = ticket * IPT_GROUP_SIZE + id;\n"
+    "#endif\n"
+    "\n\nIPT_INLINE void ipt_clear_words(__global uint *workspace, uint ticket IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint id = get_local_id(0), number = ticket * IPT_GROUP_SIZE + id;\n"
     "if (waits && probe_polls == 0 && number < clear_words)\n"
     "workspace[clear_base + number] = 0;\n"
     "for (uint w = ticket * flag_words_each + id; w < min(flag_words, (ticket + 1) * flag_words_each);\n"
     "w += IPT_GROUP_SIZE)\n"
     "workspace[flags_base + w] = 0;\n"
-    "\n#if IPT_TALL && !IPT_NARROW\n"
-    "const uint runs = go && y != 0 ? x : 0, units = y * element_units;\n"
-    "#if IPT_ELEMENT_UNITS == 1\n"
-    "const ulong slots_apart = (runs != 0 ? begins[0].x : 0) | (tail             ? tail_length\n"
-    ": row_slots == 1 ? row_stride\n"
-    ": row_stride | length);\n"
-    "if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n"
-    "ipt_store_cut_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,\n"
-    "(uint)rows_begin, (uint)row_units);\n"
-    "else\n"
-    "ipt_store_whole_slots(tile, (__local uint *)begins, slots + slots_begin, runs, units, pitch, skew,\n"
-    "(uint)rows_begin, (uint)row_units);\n"
-    "#else\n"
-    "for (uint run = id / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)\n"
-    "ipt_store_slots(tile, starts, slots + slots_begin, begins[run / 4], run, runs - run, units, element_units,\n"
-    "element_units_magic, element_units_shift);\n"
-    "#endif\n"
-    "#endif\n"
-    "\nconst uint all_orders = tickets / chunks;\n"
-    "if (id == 0) {\n"
-    "const bool last = departed == tickets;\n"
-    "uint left = all_orders;\n"
-    "if (last && !(single && go))\n"
-    "IPT_FENCE_DEVICE();\n"
-    "if (last && !(single && go) && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)\n"
-    "left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / chunks;\n"
-    "shared[IPT_SHARED_LEFT] = left;\n"
     "}\n"
-    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "\n\n\nfor (uint left = shared[IPT_SHARED_LEFT]; left < all_orders; ++left) {\n"
-    "const uint left_m = left / orders;\n"
-    "const uint left_k = IPT_TALL ? orders - 1 - (left - left_m * orders) : left - left_m * orders;\n"
-    "",
-    "const ulong left_origin = base + left_m * matrix_stride;\n"
-    "if (left_k == packs) {\n"
-    "__global ipt_unit *rows = matrix + left_origin + (ulong)panels * length * row_units;\n"
-    "__global ipt_unit *saved = (__global ipt_unit *)workspace + saved_base + left_m * saved_stride;\n"
-    "for (uint i = id; i < tail_length * (uint)row_units; i += IPT_GROUP_SIZE) {\n"
+    "\n\nIPT_INLINE void ipt_find_left(const ipt_chunk *chunk, uint departed, bool all_done IPT_ARGUMENTS)\n"
+    "{\n"
+    "const bool last = departed == tickets && !all_done;\n"
+    "uint left = tickets / chunks;\n"
+    "if (last)\n"
+    "IPT_FENCE_DEVICE();\n"
+    "if (last && ipt_poll(&chunk->control[IPT_TICKETS]) >= IPT_CLOSED)\n"
+    "left = (ipt_poll(&chunk->control[IPT_CLOSED_AT]) - 1) / chunks;\n"
+    "chunk->shared[IPT_SHARED_LEFT] = left;\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_move_tail(const ipt_chunk *chunk, uint m IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint row_units = short_side * element_units;\n"
+    "__global ipt_unit *rows = chunk->matrix + base + m * matrix_stride + (ulong)panels * length * row_units;\n"
+    "__global ipt_unit *saved = (__global ipt_unit *)chunk->workspace + saved_base + m * saved_stride;\n"
+    "for (uint i = get_local_id(0); i < tail_length * row_units; i += IPT_GROUP_SIZE) {\n"
     "const uint element = i / element_units, part = i % element_units;\n"
     "const uint to = (element % short_side * tail_length + element / short_side) * element_units + part;\n"
     "if (IPT_TALL)\n"
@@ -1717,47 +1874,110 @@ static const char *const ipt__text_panel[] = {
     "else\n"
     "rows[i] = IPT_APPLIED(saved[to]);\n"
     "}\n"
-    "} else {\n"
-    "const uint end = min((left_k + 1) * pack, panels), all = short_side * length * element_units;\n"
-    "const uint slot_units = length * element_units, at_once = IPT_LOCAL_BYTES / IPT_UNIT_BYTES / slot_units;\n"
-    "for (uint n = 0; n < end - left_k * pack; ++n) {\n"
-    "const uint p = IPT_TALL ? end - 1 - n : left_k * pack + n;\n"
-    "__global ipt_unit *grid = matrix + left_origin + (ulong)p * all;\n"
-    "if (IPT_TALL)\n"
-    "ipt_transpose_alone(grid, workspace + alone_base, length, short_side, element_units);\n"
-    "\nconst uint pieces = neighbours ? (short_side + at_once - 1) / at_once : 0;\n"
+    "}\n"
+    "\n\n\nIPT_INLINE void ipt_move_panel(const ipt_chunk *chunk, ulong origin, uint p IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
+    "__global ipt_unit *matrix = chunk->matrix;\n"
+    "const uint id = get_local_id(0), slot_units = length * element_units;\n"
+    "const uint at_once = IPT_LOCAL_BYTES / IPT_UNIT_BYTES / slot_units;\n"
+    "const uint pieces = neighbours ? (short_side + at_once - 1) / at_once : 0;\n"
+    "__global ipt_unit *grid = matrix + origin + (ulong)p * (short_side * slot_units);\n"
     "for (uint b = 0; b < pieces; ++b) {\n"
     "const uint piece = (IPT_TALL ? pieces - 1 - b : b) * at_once;\n"
     "const uint units = min(at_once, short_side - piece) * slot_units;\n"
     "for (uint i = id; i < units; i += IPT_GROUP_SIZE)\n"
-    "tile[i] =\n"
-    "IPT_TALL\n"
-    "? grid[piece * slot_units + i]\n"
-    ": matrix[left_origin + i % slot_units +\n"
+    "tile[i] = IPT_TALL ? grid[piece * slot_units + i]\n"
+    ": matrix[origin + i % slot_units +\n"
     "ipt_slot_address(p * short_side + piece + i / slot_units, row_slots,\n"
     "row_slots_magic, row_slots_shift, row_stride, slot_units)];\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "for (uint i = id; i < units; i += IPT_GROUP_SIZE)\n"
     "if (IPT_TALL)\n"
-    "matrix[left_origin + i % slot_units +\n"
+    "matrix[origin + i % slot_units +\n"
     "ipt_slot_address(p * short_side + piece + i / slot_units, row_slots, row_slots_magic,\n"
     "row_slots_shift, row_stride, slot_units)] = tile[i];\n"
     "else\n"
     "grid[piece * slot_units + i] = tile[i];\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint m = left / ticket_groups,\n"
+    "k = IPT_TALL ? ticket_groups - 1 - (left - m * ticket_groups) : left - m * ticket_groups;\n"
+    "const ulong origin = base + m * matrix_stride;\n"
+    "if (k == packs) {\n"
+    "ipt_move_tail(chunk, m IPT_PASSED);\n"
+    "return;\n"
+    "}\n"
+    "const uint end = min((k + 1) * pack, panels);\n"
+    "for (uint n = 0; n < end - k * pack; ++n) {\n"
+    "const uint p = IPT_TALL ? end - 1 - n : k * pack + n;\n"
+    "__global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);\n"
+    "if (IPT_TALL)\n"
+    "ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side, element_units);\n"
+    "ipt_move_panel(chunk, origin, p IPT_PASSED);\n"
     "if (!IPT_TALL)\n"
-    "ipt_transpose_alone(grid, workspace + alone_base, short_side, length, element_units);\n"
+    "ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units);\n"
     "}\n"
     "}\n"
-    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "",
+    "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
+    "#if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)\n"
+    "__local uint starts[IPT_RUNS];\n"
+    "#else\n"
+    "__local uint *starts = 0;\n"
+    "#endif\n"
+    "#if !IPT_TALL || !IPT_NARROW\n"
+    "__local uint4 begins[IPT_RUNS / 4];\n"
+    "#else\n"
+    "__local uint4 *begins = 0;\n"
+    "#endif\n"
+    "__local uint shared[3];\n"
+    "const uint id = get_local_id(0);\n"
+    "volatile __global uint *control = workspace + control_base;\n"
+    "\n\n\nconst bool single = waits && probe_polls == 0 && tickets == chunks && blocks == 1;\n"
+    "uint own_ticket = 0;\n"
+    "if (id == 0)\n"
+    "own_ticket = ipt_take_ticket(control, shared, single IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;\n"
+    "bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED, go = false;\n"
+    "\nipt_chunk chunk = {.matrix = matrix,\n"
+    ".workspace = workspace,\n"
+    ".control = control,\n"
+    ".vectors = vectors,\n"
+    ".starts = starts,\n"
+    ".begins = begins,\n"
+    ".shared = shared};\n"
+    "ipt_place_chunk(&chunk, ticket IPT_PASSED);\n"
+    "ipt_fetch_chunk(&chunk, active IPT_PASSED);\n"
+    "volatile __global uint *counters = &control[IPT_COUNTERS + chunk.ticket_group * blocks];\n"
+    "active = ipt_count_blocks(&chunk, counters, active, own_ticket IPT_PASSED);\n"
+    "const uint departed = ipt_write_chunk(&chunk, counters, active, &go IPT_PASSED);\n"
+    "ipt_clear_words(workspace, ticket IPT_PASSED);\n"
+    "#if IPT_TALL && !IPT_NARROW\n"
+    "ipt_store_chunk(&chunk, go IPT_PASSED);\n"
+    "#endif\n"
+    "\nif (id == 0)\n"
+    "ipt_find_left(&chunk, departed, single && go IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "\n\nfor (uint left = shared[IPT_SHARED_LEFT]; left < tickets / chunks; ++left)\n"
+    "ipt_finish_alone(&chunk, left IPT_PASSED);\n"
     "}\n"
     "",
     NULL};
-#define IPT__HASH_panel "92ee8c27f85931b7"
+#endif
+#define IPT__HASH_panel "233db3801abf4487"
+#define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_shuffle[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
     "!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n"
     "#error \"IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined\"\n"
     "#endif\n"
@@ -1884,20 +2104,23 @@ static const char *const ipt__text_shuffle[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_shuffle "d51f0c0ea2d55aa1"
+#endif
+#define IPT__HASH_shuffle "af094ac44ec588c9"
+#define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_swap[] = {
-    "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
-    "\n#if IPT_VECTORS\n"
-    "\n\nvoid ipt_swap_by_vectors(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)\n"
+    "\n#if IPT_IN_REGISTERS\n"
+    "\n\nvoid ipt_swap_in_registers(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)\n"
     "{\n"
     "for (uint row = 0; row < rows; row += IPT_BLOCK)\n"
     "for (uint col = place == mirror ? row : 0; col < cols; col += IPT_BLOCK) {\n"
     "__global ipt_unit *one = place + row * stride + col, *other = mirror + col * stride + row;\n"
     "if (row + IPT_BLOCK <= rows && col + IPT_BLOCK <= cols) {\n"
-    "ipt_vector v[IPT_BLOCK], w[IPT_BLOCK];\n"
+    "ipt_row v[IPT_BLOCK], w[IPT_BLOCK];\n"
     "ipt_load_block(v, one, stride);\n"
     "ipt_load_block(w, other, stride);\n"
     "ipt_transpose_block(v);\n"
@@ -1915,83 +2138,110 @@ static const char *const ipt__text_swap[] = {
     "}\n"
     "}\n"
     "#endif\n"
-    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "\n\ntypedef struct ipt_pair {\n"
+    "uint m, instance, first_part;\n"
+    "ulong upper, right;\n"
+    "uint rows, cols;\n"
+    "} ipt_pair;\n"
+    "\n\n\nIPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work IPT_ARGUMENTS)\n"
     "{\n"
-    "#if !IPT_VECTORS || IPT_TILE > 32\n"
-    "__local uint4 quanta[IPT_LOCAL_BYTES / 16];\n"
-    "#endif\n"
-    "#if IPT_TILE > 32\n"
-    "__local uint starts[2][IPT_TILE];\n"
-    "#endif\n"
-    "\n\nconst uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);\n"
-    "#if IPT_TILE <= 32\n"
-    "for (uint turn = 0; turn < turns; ++turn) {\n"
-    "uint work = get_group_id(0) * group_step + turn * turn_step;\n"
-    "#else\n"
-    "{\n"
-    "uint work = get_group_id(0);\n"
-    "(void)turns, (void)group_step, (void)turn_step;\n"
-    "#endif\n"
-    "const uint pair = work % pairs;\n"
+    "const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);\n"
+    "const uint number = work % pairs;\n"
     "work /= pairs;\n"
-    "const uint first_part = work % chunks * chunk_units;\n"
+    "pair->first_part = work % chunks * chunk_units;\n"
     "work /= chunks;\n"
-    "const uint m = work / instances_per_matrix, instance = work % instances_per_matrix;\n"
-    "\nconst uint y = pair / width, x = pair % width;\n"
+    "pair->m = work / instances_per_matrix;\n"
+    "pair->instance = work % instances_per_matrix;\n"
+    "\nconst uint y = number / width, x = number % width;\n"
     "const uint even = 1 - (tiles & 1);\n"
     "const bool direct = x >= y + even;\n"
-    "const ulong upper = direct ? y : tiles - even - y;\n"
-    "const ulong right = direct ? x - even : tiles - 1 - x;\n"
-    "\nconst uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);\n"
-    "const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);\n"
-    "#if IPT_TILE > 32\n"
-    "\n(void)first_part;\n"
-    "const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;\n"
-    "const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,\n"
-    "low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};\n"
+    "pair->upper = direct ? y : tiles - even - y;\n"
+    "pair->right = direct ? x - even : tiles - 1 - x;\n"
+    "pair->rows = (uint)min((ulong)IPT_TILE, side - pair->upper * IPT_TILE);\n"
+    "pair->cols = (uint)min((ulong)IPT_TILE, side - pair->right * IPT_TILE);\n"
+    "}\n"
+    "\n#if IPT_TILE > 32\n"
+    "\nIPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,\n"
+    "const ipt_pair *pair IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong low = base + pair->m * matrix_stride, high = low + instances_per_matrix * instance_stride;\n"
+    "const ulong origin = low + pair->instance * instance_stride;\n"
+    "const ulong begins[2] = {origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE,\n"
+    "origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE};\n"
+    "const uint rows = pair->rows, cols = pair->cols;\n"
     "#pragma unroll 2\n"
     "for (uint side_of = 0; side_of < 2; ++side_of) {\n"
     "const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;\n"
-    "ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,\n"
+    "ipt_fetch_rows(vectors + side_of * tile_vectors, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,\n"
     "tile_rows, run_lanes, pitch, skew, low, high);\n"
-    "ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);\n"
+    "ipt_mark_rows(starts + side_of * IPT_TILE, begins[side_of], row_stride, tile_rows, pitch, skew);\n"
     "}\n"
     "ipt_fetch_wait();\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "#pragma unroll 2\n"
     "for (uint side_of = 0; side_of < 2; ++side_of)\n"
-    "ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,\n"
+    "ipt_store_rows((__local ipt_unit *)(vectors + side_of * tile_vectors), starts + side_of * IPT_TILE, matrix,\n"
     "begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,\n"
-    "((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);\n"
+    "((begins[side_of] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0);\n"
+    "}\n"
     "#else\n"
-    "__global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;\n"
-    "__global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;\n"
-    "__global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;\n"
-    "\n#if IPT_VECTORS\n"
-    "ipt_swap_by_vectors(place, mirror, row_stride, rows, cols);\n"
-    "#else\n"
-    "const uint parts = min(chunk_units, element_units - first_part);\n"
+    "IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,\n"
+    "const ipt_pair *pair IPT_ARGUMENTS)\n"
+    "{\n"
+    "__global ipt_unit *origin =\n"
+    "matrix + base + pair->m * matrix_stride + pair->instance * instance_stride + pair->first_part;\n"
+    "__global ipt_unit *place = origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE * element_units;\n"
+    "__global ipt_unit *mirror = origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE * element_units;\n"
+    "const uint rows = pair->rows, cols = pair->cols;\n"
+    "#if IPT_IN_REGISTERS\n"
     "",
+    "ipt_swap_in_registers(place, mirror, row_stride, rows, cols);\n"
+    "#else\n"
+    "const uint parts = min(chunk_units, element_units - pair->first_part);\n"
     "const uint tile_pitch = IPT_TILE * chunk_units + 1;\n"
-    "__local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;\n"
+    "__local ipt_unit *place_tile = (__local ipt_unit *)vectors, *mirror_tile = place_tile + IPT_TILE * tile_pitch;\n"
     "\n\nipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);\n"
     "ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
     "ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);\n"
     "ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);\n"
+    "#endif\n"
+    "}\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if !IPT_IN_REGISTERS || IPT_TILE > 32\n"
+    "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
+    "#else\n"
+    "__local uint4 *vectors = 0;\n"
+    "#endif\n"
+    "#if IPT_TILE > 32\n"
+    "__local uint starts[2 * IPT_TILE];\n"
+    "ipt_pair pair;\n"
+    "ipt_find_pair(&pair, get_group_id(0) IPT_PASSED);\n"
+    "ipt_swap_pair(matrix, vectors, starts, &pair IPT_PASSED);\n"
+    "#else\n"
+    "for (uint turn = 0; turn < turns; ++turn) {\n"
+    "ipt_pair pair;\n"
+    "ipt_find_pair(&pair, get_group_id(0) * group_step + turn * turn_step IPT_PASSED);\n"
+    "ipt_swap_pair(matrix, vectors, 0, &pair IPT_PASSED);\n"
+    "#if !IPT_IN_REGISTERS\n"
     "if (turn + 1 < turns)\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
     "#endif\n"
-    "#endif\n"
     "}\n"
+    "#endif\n"
     "}\n"
     "",
     NULL};
-#define IPT__HASH_swap "64183bd456731cec"
+#endif
+#define IPT__HASH_swap "c6a03df493b19fd7"
+#define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(registers) X(small_tiles)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tile[] = {
-    "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n"
+    "\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined\"\n"
     "#endif\n"
     "\n\n\n#if IPT_BANK_PADDING\n"
@@ -2047,20 +2297,23 @@ static const char *const ipt__text_tile[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_tile "c379bd7130103f90"
+#endif
+#define IPT__HASH_tile "380c5985d54e8398"
+#define IPT_tile_PARTS(X) X(unit) X(divide)
 
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_transpose[] = {
-    "\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
+    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n"
     "#endif\n"
-    "\n#if IPT_VECTORS\n"
-    "\nvoid ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
+    "\n#if IPT_IN_REGISTERS\n"
+    "\nvoid ipt_transpose_in_registers(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
     "ulong target_stride, uint rows, uint cols)\n"
     "{\n"
     "const uint block_rows = rows / IPT_BLOCK * IPT_BLOCK, block_cols = cols / IPT_BLOCK * IPT_BLOCK;\n"
     "for (uint col = 0; col < block_cols; col += IPT_BLOCK)\n"
     "for (uint row = 0; row < block_rows; row += IPT_BLOCK) {\n"
-    "ipt_vector v[IPT_BLOCK];\n"
+    "ipt_row v[IPT_BLOCK];\n"
     "ipt_load_block(v, source + row * source_stride + col, source_stride);\n"
     "ipt_transpose_block(v);\n"
     "ipt_store_block(v, target + col * target_stride + row, target_stride);\n"
@@ -2086,8 +2339,8 @@ static const char *const ipt__text_transpose[] = {
     "row * source_row_stride + col * element_units + first_part;\n"
     "__global ipt_unit *to = target + target_base + m * target_matrix_stride + instance * target_instance_stride +\n"
     "col * target_row_stride + row * element_units + first_part;\n"
-    "\n#if IPT_VECTORS\n"
-    "ipt_transpose_by_vectors(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);\n"
+    "\n#if IPT_IN_REGISTERS\n"
+    "ipt_transpose_in_registers(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);\n"
     "#else\n"
     "const uint parts = min(chunk_units, element_units - first_part);\n"
     "const uint pitch = IPT_TILE * chunk_units + 1;\n"
@@ -2098,11 +2351,14 @@ static const char *const ipt__text_transpose[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_transpose "d7abaa46ee1bca41"
+#endif
+#define IPT__HASH_transpose "e654f06c07a2013a"
+#define IPT_transpose_PARTS(X) X(unit) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pttwac_010[] = {
-    "\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
     "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n"
     "#endif\n"
     "\n#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n"
@@ -2161,12 +2417,15 @@ static const char *const ipt__text_pttwac_010[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_pttwac_010 "5dbb55bc23889058"
+#endif
+#define IPT__HASH_pttwac_010 "057b6f5806575750"
+#define IPT_pttwac_010_PARTS(X) X(unit) X(divide)
 #endif
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_p_ipt[] = {
-    "\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n"
+    "\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n"
     "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -2199,12 +2458,15 @@ static const char *const ipt__text_p_ipt[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_p_ipt "7637b1c831ad28f5"
+#endif
+#define IPT__HASH_p_ipt "7da1a91ea89196d5"
+#define IPT_p_ipt_PARTS(X) X(unit) X(divide) X(slots)
 #endif
 
 #ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pad[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)\n"
     "#error \"IPT_MEMORY_MODEL and IPT_CHAINED must be defined\"\n"
     "#endif\n"
     "\n#define IPT_HELD 16\n"
@@ -2268,6 +2530,10 @@ static const char *const ipt__text_pad[] = {
     "}\n"
     "",
     NULL};
-#define IPT__HASH_pad "1ace597a225bb778"
 #endif
+#define IPT__HASH_pad "e8dd624707009b58"
+#define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
+#endif
+
+#define IPT_PART_LIST(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(tickets) X(columns)
 /* clang-format on */

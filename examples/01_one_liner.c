@@ -1,5 +1,5 @@
 /* The one-liner: one call transposes a matrix in host memory in place, on the best OpenCL device of the machine.
- * Everything that a call needs is made and destroyed within it; 02 and 03 show how to keep it for many calls. */
+ * The call creates and destroys a context and a plan. 02 and 03 show how to keep them for many calls. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -14,14 +14,14 @@ int main(void)
         fprintf(stderr, "no memory for the matrix\n");
         return EXIT_FAILURE;
     }
-    /* Each element holds its old place, so that every single one can be checked. 777,000 is exact as a float. */
+    /* Each element holds its old index, which the end checks. Floats represent integers up to 2^24 exactly. */
     for (size_t i = 0; i < rows * cols; ++i)
         matrix[i] = (float)i;
 
     ipt_result result = ipt_transpose(matrix, rows, cols, sizeof *matrix);
 
     if (result != IPT_SUCCESS) {
-        /* The result says what kind of failure it was, the context's error says which value or call was the cause. */
+        /* The result is the kind of failure. The context's error names the value or the call that caused it. */
         fprintf(stderr, "%s: %s\n", ipt_result_string(result), ipt_context_error(NULL));
         free(matrix);
         return EXIT_FAILURE;

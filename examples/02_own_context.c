@@ -1,5 +1,5 @@
-/* A program that has OpenCL objects of its own: ipt works on the program's context, queue and buffer, and takes its
- * place in the program's chain of events. The host waits once, at the very end. */
+/* A program with its own OpenCL objects: ipt works on the program's context, queue and buffer, and joins the program's
+ * chain of events. The host waits once, at the very end. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -14,13 +14,13 @@ static void check(int good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* Lets ipt choose, because it honours the environment's IPT_DEVICE and prefers a GPU. */
+/* ipt selects the device: it reads the environment's IPT_DEVICE and prefers a GPU. */
 static cl_device_id choose_device(void)
 {
     ipt_context *chooser;
     check(ipt_context_create(NULL, &chooser) == IPT_SUCCESS, "choosing a device");
     cl_device_id device = ipt_context_cl_device(chooser);
-    check(clRetainDevice(device) == CL_SUCCESS, "clRetainDevice"); /* it shall outlive the chooser */
+    check(clRetainDevice(device) == CL_SUCCESS, "clRetainDevice"); /* keep it beyond the chooser */
     ipt_context_destroy(chooser);
     return device;
 }
@@ -52,7 +52,7 @@ int main(void)
     ipt_plan *plan;
     check(ipt_plan_create(ipt, &plan_desc, &plan) == IPT_SUCCESS, "ipt_plan_create");
 
-    /* Nothing here waits but the last call: the plan waits on the upload's event, the download on the plan's. */
+    /* Only the last call blocks. The plan waits for the upload's event, the download for the plan's. */
     cl_event uploaded, transposed;
     error = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, sizeof matrix, matrix, 0, NULL, &uploaded);
     check(error == CL_SUCCESS, "clEnqueueWriteBuffer");
@@ -65,7 +65,7 @@ int main(void)
         wrong += matrix[i % COLS * ROWS + i / COLS] != i;
     printf("%d x %d on the program's own queue: %zu elements wrong\n", ROWS, COLS, wrong);
 
-    /* ipt retains what it uses, so these may come in any order. */
+    /* ipt retains the objects that it uses, so any order works. */
     error = clReleaseEvent(uploaded) | clReleaseEvent(transposed) | clReleaseMemObject(buffer);
     error |= clReleaseCommandQueue(queue) | clReleaseContext(context) | clReleaseDevice(device);
     check(error == CL_SUCCESS, "releasing");

@@ -1,5 +1,5 @@
-/* A batch: one plan transposes a thousand small matrices at once. They lie batch_stride bytes apart, and what stands
- * in the space between them stays as it is. */
+/* A batch: one plan transposes a thousand small matrices at once. They lie batch_stride bytes apart. The bytes between
+ * them stay unchanged. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -27,12 +27,12 @@ static ipt_result transpose_all(void)
     result = ipt_plan_create(context, &desc, &plan);
     if (result == IPT_SUCCESS)
         result = ipt_plan_execute_host(plan, matrices);
-    ipt_plan_destroy(plan); /* NULL where there is none, which is fine */
+    ipt_plan_destroy(plan); /* releasing NULL is fine */
     ipt_context_destroy(context);
     return result;
 }
 
-/* What place i of a matrix holds before: a value found nowhere else, the padding's below zero. */
+/* The initial value at place i of a matrix: unique, and negative in the padding. */
 static double original(int matrix, int i)
 {
     double value = (double)matrix * STRIDE + i;

@@ -1,5 +1,5 @@
-/* Interleaved pixels to colour planes and back, in place: a picture is a matrix of width * height rows and 3 columns
- * of one byte, its planes are the transpose. Between the two, whole planes can be worked on: here red and blue swap.
+/* Interleaved pixels to colour planes and back, in place. A picture is a matrix of width * height rows and 3 columns
+ * of one byte. Its planes are the transpose. In between the program swaps two planes, red and blue.
  * Usage: 04_rgb_planes IN.ppm OUT.ppm (binary PPM, 8 bit) */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -12,11 +12,11 @@ static void check(int good, const char *what)
 {
     if (good)
         return;
-    fprintf(stderr, "%s\n%s", what, ipt_context_error(NULL)); /* "" unless it was ipt that failed */
+    fprintf(stderr, "%s\n%s", what, ipt_context_error(NULL)); /* empty: the failure is not ipt's */
     exit(EXIT_FAILURE);
 }
 
-/* The next number of a PPM header, which may have comments. Takes the one character behind it, too. */
+/* Reads the next number of a PPM header, which may have comments, and the character after it. */
 static size_t read_number(FILE *file)
 {
     unsigned long number = 0;
@@ -44,9 +44,9 @@ int main(int argc, char **argv)
     FILE *in = fopen(argv[1], "rb");
     check(in != NULL && fgetc(in) == 'P' && fgetc(in) == '6', "the first file cannot be read as a binary PPM picture");
     size_t width = read_number(in), height = read_number(in), brightest = read_number(in);
-    check(brightest <= 255 && width <= (size_t)-1 / 6 / height, "the picture is not of 8 bit, or too large");
+    check(brightest <= 255 && width <= (size_t)-1 / 6 / height, "this is no 8-bit picture, or it is too large");
 
-    /* The second half keeps the picture as it was, for the check at the end. */
+    /* The second half keeps a copy of the picture for the check at the end. */
     size_t pixels = width * height;
     unsigned char *bytes = (unsigned char *)malloc(6 * pixels);
     check(bytes != NULL && fread(bytes, 3, pixels, in) == pixels, "no memory, or the picture's file is cut short");
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     ipt_context *context;
     check(ipt_context_create(NULL, &context) == IPT_SUCCESS, "making the context");
     transpose(context, bytes, pixels, 3);
-    for (size_t i = 0; i < pixels; ++i) { /* the planes: red from 0, green from pixels, blue from 2 * pixels */
+    for (size_t i = 0; i < pixels; ++i) { /* planes: red at 0, green at pixels, blue at 2 * pixels */
         unsigned char red = bytes[i];
         bytes[i] = bytes[2 * pixels + i];
         bytes[2 * pixels + i] = red;

@@ -1,5 +1,5 @@
-/* The in-place transposition that BLAS libraries call imatcopy, on top of ipt: AB := alpha * op(AB). The context and
- * the last plan are kept, so that calls of the same shape pay for neither again (one thread at a time, therefore). */
+/* The in-place transposition that BLAS libraries call imatcopy, on top of ipt: AB := alpha * op(AB). It keeps the
+ * context and the last plan for later calls of the same shape. So it serves one thread at a time. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -8,18 +8,18 @@
 
 static ipt_context *context;
 static ipt_plan *plan;
-static ipt_plan_desc desc; /* what plan was made for */
+static ipt_plan_desc desc; /* the plan's shape */
 
-/* ordering: 'R' or 'C' (row- or column-major); trans: 'N' or 'T'. Returns NULL, or what was wrong. */
+/* ordering: 'R' or 'C' (row- or column-major); trans: 'N' or 'T'. Returns NULL or an error message. */
 static const char *my_simatcopy(char ordering, char trans, size_t rows, size_t cols, float alpha, float *AB, size_t lda,
                                 size_t ldb)
 {
     if ((ordering != 'R' && ordering != 'C') || (trans != 'N' && trans != 'T') || AB == NULL)
-        return "ordering is 'R' or 'C', trans is 'N' or 'T', AB is not NULL";
-    /* A column-major matrix is the row-major one with the two sizes swapped, in the same bytes. */
+        return "ordering must be 'R' or 'C', trans 'N' or 'T', AB not NULL";
+    /* A column-major matrix has the same bytes as the row-major one with swapped sizes. */
     size_t lines = ordering == 'R' ? rows : cols, length = ordering == 'R' ? cols : rows;
     if (lda != length || ldb != (trans == 'T' ? lines : length))
-        return "lda and ldb leave gaps: ipt moves tightly packed matrices, whose result fits where the input was";
+        return "lda or ldb leaves gaps between rows: ipt needs packed matrices";
     if (trans == 'T') {
         if (context == NULL && ipt_context_create(NULL, &context) != IPT_SUCCESS)
             return ipt_context_error(NULL);
@@ -34,7 +34,7 @@ static const char *my_simatcopy(char ordering, char trans, size_t rows, size_t c
         if (ipt_plan_execute_host(plan, AB) != IPT_SUCCESS)
             return ipt_context_error(context);
     }
-    for (size_t i = 0; alpha != 1 && i < lines * length; ++i) /* ipt moves bytes, so the host multiplies */
+    for (size_t i = 0; alpha != 1 && i < lines * length; ++i) /* the host multiplies by alpha */
         AB[i] *= alpha;
     return NULL;
 }
@@ -64,6 +64,6 @@ int main(void)
     wrong += my_simatcopy('R', 'T', ROWS, COLS, 1, matrix, COLS + 1, ROWS) == NULL; /* rows with a gap */
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
-    printf("imatcopy, row- and column-major, twice each: %d wrong, %d plans used again\n", wrong, reused);
+    printf("imatcopy, row- and column-major, twice each: %d elements wrong, %d plans reused\n", wrong, reused);
     return wrong == 0 && reused == 2 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,5 @@
-/* A picture of RGBA pixels turned by 90 degrees, clockwise and in place, and inverted on the way: a move other than a
- * transposition, and an expression in OpenCL C that is compiled into the kernels that move. */
+/* Rotates a picture of RGBA pixels by 90 degrees, clockwise and in place, and inverts its colours on the way. `move`
+ * selects the rotation. ipt compiles the expression, a line of OpenCL C, into its kernels. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -12,7 +12,7 @@ static void check(int good, const char *what)
 {
     if (good)
         return;
-    fprintf(stderr, "%s\n%s", what, ipt_context_error(NULL)); /* "" unless it was ipt that failed */
+    fprintf(stderr, "%s\n%s", what, ipt_context_error(NULL)); /* empty: the failure is not ipt's */
     exit(EXIT_FAILURE);
 }
 
@@ -37,7 +37,7 @@ int main(void)
     desc.cols = WIDTH;
     desc.elem_size = 4;
     desc.move = IPT_MOVE_ROTATE_90;
-    desc.expression = "x ^ (uchar4)(255, 255, 255, 0)"; /* a float picture might say "x * x" */
+    desc.expression = "x ^ (uchar4)(255, 255, 255, 0)"; /* for floats it could be "x * x" */
     desc.expression_type = "uchar4";
     check(ipt_context_create(NULL, &context) == IPT_SUCCESS, "making the context");
     check(ipt_plan_create(context, &desc, &plan) == IPT_SUCCESS, "making the plan");
@@ -45,7 +45,7 @@ int main(void)
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
 
-    /* The picture is HEIGHT wide now, and what was its lowest row is its first column. */
+    /* The picture is now HEIGHT wide. Its lowest row has become its first column. */
     for (size_t y = 0; y < WIDTH; ++y)
         for (size_t x = 0; x < HEIGHT; ++x)
             for (size_t c = 0; c < 4; ++c) {

@@ -1,6 +1,6 @@
-/* The start-up of a program that must not stall. Its kernels come with it, in a folder that `ipt precompile` has
- * filled, and nothing is compiled. If the folder has nothing for a device, ipt reports this. The program then compiles
- * once and keeps the result in the folder, so that its second start is fast.
+/* The start of a program that must not stall. The program comes with a folder of kernels from `ipt precompile`, and
+ * compiles nothing. If the folder lacks kernels for the device, ipt reports this. The program then compiles once into
+ * the folder, so that its second start is fast.
  *
  *     ipt precompile 2000x1500:4 -o kernels && 07_start_up kernels */
 #define IPT_IMPLEMENTATION
@@ -18,7 +18,7 @@ static void check(ipt_result result, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* ipt tells here what it loads, what it compiles, and what is wrong with a folder. */
+/* ipt reports here the programs that it loads and compiles, and problems of the folder. */
 static void hear(const char *message, void *user)
 {
     (void)user;
@@ -44,12 +44,12 @@ int main(int count, char **arguments)
     const clock_t start = clock();
     ipt_result result = ipt_plan_create(context, &desc, &plan);
     if (result == IPT_ERROR_CACHE_MISS) {
-        printf("the folder %s has no kernels for this device, so they are compiled now\n", context_desc.cache_dir);
+        printf("the folder %s has no kernels for this device: compiling them now\n", context_desc.cache_dir);
         desc.flags = 0;
         result = ipt_plan_create(context, &desc, &plan);
     }
     check(result, "ipt_plan_create");
-    printf("the plan was there after %.1f ms of processor time\n", 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
+    printf("the plan was ready after %.1f ms of processor time\n", 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
 
     for (unsigned i = 0; i < ROWS * COLS; ++i)
         matrix[i] = i;

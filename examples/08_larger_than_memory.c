@@ -1,6 +1,6 @@
 /* A matrix in a file that is larger than the program's memory limit. ipt reads and writes it in place through two
- * functions, with 1 MiB at most here. A program that must keep the file intact when it is killed also stores
- * ipt_storage.memory in a file, with the step number that its `ready` receives. `ipt transpose` does so. */
+ * functions, with a limit of 1 MiB. To survive a kill, a program also keeps ipt_storage.memory in a file, with the step
+ * number from `ready`. `ipt transpose` does so. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <pthread.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several threads come, and a FILE has one position */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several threads call, and a FILE has one position */
 
 static int read_part(void *memory, size_t offset, size_t bytes, void *user)
 {

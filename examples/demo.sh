@@ -1,7 +1,7 @@
 #!/bin/sh
-# The demonstration behind `make demo`: a picture and a NumPy file are transposed in place, every result is compared
-# with an independent one, and the speed is set beside the speed of a plain copy on the same device.
-# Run from the repository root when everything is built. Writes into build/demo/ only.
+# The demonstration of `make demo`. It transposes a picture and a NumPy file in place, compares every result with an
+# independent one, and compares the speed with a plain copy on the same device.
+# Run it from the repository's root after `make all`. It writes to build/demo/ only.
 set -eu
 
 ipt=build/ipt
@@ -19,12 +19,12 @@ step() {
 }
 
 for program in $ipt build/examples/make_picture build/examples/04_rgb_planes; do
-    [ -x "$program" ] || fail "$program is not there: run 'make demo' in the repository's root"
+    [ -x "$program" ] || fail "$program is missing: run 'make demo' in the repository's root"
 done
 rm -rf "$out"
 mkdir -p "$out"
 
-# A Python that has NumPy is the independent judge. The first one on the PATH need not be it.
+# NumPy computes the independent results. The first Python on the PATH may lack it.
 python=
 for candidate in "${PYTHON:-python3}" python3 /usr/bin/python3; do
     if "$candidate" -c 'import numpy' 2> /dev/null; then
@@ -34,10 +34,10 @@ for candidate in "${PYTHON:-python3}" python3 /usr/bin/python3; do
 done
 
 step "The device"
-$ipt devices || fail "no OpenCL device was found (on Debian and Ubuntu, the package pocl-opencl-icd makes the CPU one)"
+$ipt devices || fail "no OpenCL device was found: on Debian and Ubuntu, install pocl-opencl-icd to use the CPU"
 
 step "A picture of $width x $height pixels, transposed in place as a matrix of 3-byte elements"
-build/examples/make_picture $width $height "$out/picture.ppm" || fail "the picture was not made"
+build/examples/make_picture $width $height "$out/picture.ppm" || fail "make_picture failed"
 tail -c $((width * height * 3)) "$out/picture.ppm" > "$out/pixels.raw" # without its header
 cp "$out/pixels.raw" "$out/transposed.raw"
 $ipt transpose "$out/transposed.raw" --raw "${height}x${width}:3" || fail "the picture was not transposed"
@@ -46,8 +46,8 @@ if cmp -s "$out/pixels.raw" "$out/transposed.raw"; then fail "the picture did no
 
 cp "$out/transposed.raw" "$out/back.raw"
 $ipt transpose "$out/back.raw" --raw "${width}x${height}:3" || fail "the picture was not transposed back"
-cmp "$out/pixels.raw" "$out/back.raw" || fail "the picture transposed twice is not the picture"
-echo "Transposed twice it is the same picture, byte for byte."
+cmp "$out/pixels.raw" "$out/back.raw" || fail "the picture transposed twice differs from the original"
+echo "Transposed twice, the picture equals the original, byte for byte."
 if [ -n "$python" ]; then
     "$python" - "$out/pixels.raw" "$out/transposed.raw" $height $width << 'END' || fail "NumPy's transposed picture differs"
 import sys, numpy
@@ -55,12 +55,12 @@ before, after = (numpy.fromfile(name, numpy.uint8) for name in sys.argv[1:3])
 rows, cols = map(int, sys.argv[3:])
 sys.exit(not numpy.array_equal(after.reshape(cols, rows, 3), before.reshape(rows, cols, 3).swapaxes(0, 1)))
 END
-    echo "NumPy's transposed picture is the same, byte for byte."
+    echo "The transposed picture equals NumPy's result, byte for byte."
 fi
 rm "$out/pixels.raw" "$out/transposed.raw" "$out/back.raw"
 
-step "Its pixels as three colour planes and back, in place, red and blue swapped between"
-build/examples/04_rgb_planes "$out/picture.ppm" "$out/swapped.ppm" || fail "the colour planes went wrong"
+step "The pixels to three colour planes and back, in place, with red and blue swapped in between"
+build/examples/04_rgb_planes "$out/picture.ppm" "$out/swapped.ppm" || fail "the example 04_rgb_planes failed"
 
 if [ -n "$python" ]; then
     step "A NumPy file of $rows x $cols float64"
@@ -76,7 +76,7 @@ import sys, numpy
 before, after = map(numpy.load, sys.argv[1:])
 sys.exit(not numpy.array_equal(after, before.swapaxes(0, 1)))
 END
-    echo "NumPy loads it, and it equals what NumPy itself makes of the original."
+    echo "NumPy loads the result, which equals NumPy's own transpose of the original."
     rm "$out/matrix.npy"
 fi
 
@@ -93,14 +93,14 @@ for shape in 4096x3072:4 4099x3079:4 2000003x7:4; do
     rm "$out/bench.txt"
 done
 
-step "What this was"
-echo "ipt transposed a picture of $width x $height pixels in place; it is what it should be, to the byte."
-echo "ipt took the picture's pixels apart into colour planes, swapped red and blue, and put them together again."
+step "Summary"
+echo "ipt transposed a picture of $width x $height pixels in place. Every byte is correct."
+echo "ipt converted the pixels to colour planes and, with red and blue swapped, back to pixels."
 if [ -n "$python" ]; then
-    echo "ipt transposed a NumPy file of $rows x $cols numbers in place, and NumPy agrees with every one of them."
+    echo "ipt transposed a NumPy file of $rows x $cols numbers in place. NumPy confirms every one."
 else
-    echo "The NumPy file was left out, because no Python with NumPy is here (the package python3-numpy has it)."
+    echo "The NumPy file was skipped: no Python with NumPy was found (on Debian and Ubuntu, install python3-numpy)."
 fi
-echo "The speed in bytes read and written per second, on data that is on the device:"
+echo "The speed in bytes read and written per second, with the data in device memory:"
 cat "$out/speeds.txt"
-echo "The pictures to look at are $out/picture.ppm, $out/transposed.ppm and $out/swapped.ppm."
+echo "View the pictures $out/picture.ppm, $out/transposed.ppm and $out/swapped.ppm."

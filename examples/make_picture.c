@@ -1,5 +1,5 @@
-/* Computes a picture (a Julia set) and writes it as a binary PPM file, the same at every run, so that the demonstration
- * has something to look at and the repository no binary file. Usage: make_picture WIDTH HEIGHT OUT.ppm */
+/* Computes the demonstration's picture, a Julia set, and writes it as a binary PPM file. Every run writes the same
+ * bytes. Usage: make_picture WIDTH HEIGHT OUT.ppm */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@ enum { MOST_STEPS = 600, COLORS = 6 };
 static const double palette[COLORS][3] = {{12, 16, 58},    {24, 92, 150},  {120, 205, 205},
                                           {250, 240, 205}, {240, 150, 60}, {110, 30, 55}};
 
-/* The base 2 logarithm to about a hundredth, x >= 1; spares the mathematics library. */
+/* The base 2 logarithm of x >= 1 to about a hundredth, without the mathematics library. */
 static double logarithm(double x)
 {
     double whole = 0;
@@ -17,7 +17,7 @@ static double logarithm(double x)
     return whole + (x - 1) * (1.346 - 0.346 * (x - 1));
 }
 
-/* How long the point stays near under z := z * z + c, with a fraction so that no bands show; below 0: for ever. */
+/* The number of steps z := z * z + c until the point escapes, with a fraction to avoid bands. Below 0: never. */
 static double escape_time(double re, double im)
 {
     const double c_re = -0.7436, c_im = 0.1318;
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
             good = fwrite(pixel, sizeof pixel, 1, out) == 1;
         }
     if (out == NULL || fclose(out) != 0 || !good) {
-        fprintf(stderr, "%s cannot be written\n", argv[3]);
+        fprintf(stderr, "could not write %s\n", argv[3]);
         return EXIT_FAILURE;
     }
     return EXIT_SUCCESS;

@@ -1,8 +1,8 @@
-# Installs Debian packages that are missing, and says so: `deps.sh NEEDED... [--optional WISHED...]`.
-# What is needed and cannot be installed is named, and ends with 1. What is wished for is installed where the distribution has
-# it and this user may install; otherwise it is named, and the tests that want it are skipped.
-# N in a name (libclc-N) stands for the version of clang that the distribution's package `clang` has. A libclc that is there
-# stays, whatever its version: two of them do not go together.
+# Installs missing Debian packages and prints their names: `deps.sh NEEDED... [--optional WISHED...]`.
+# If a needed package cannot be installed, it prints the name and exits with 1. It installs an optional package if the
+# distribution has it and this user may install it. Otherwise it prints the name, and the tests that need it are skipped.
+# N in a name (libclc-N) stands for the version of the distribution's package `clang`. An installed libclc of any version
+# stays, because two versions conflict.
 set -eu
 
 is_installed() { # PACKAGE
@@ -42,13 +42,13 @@ if command -v apt-get >/dev/null; then
     fi
 fi
 if [ "$as_root" = no ]; then
-    [ -z "$wished" ] || echo "Not installed, and some tests want it:$wished"
+    [ -z "$wished" ] || echo "Not installed, so some tests are skipped:$wished"
     [ -n "$needed" ] || exit 0
     if command -v apt-get >/dev/null; then
-        echo "These packages are missing, and installing them needs root:"
+        echo "These packages are missing. Installing them needs root:"
         echo "  sudo apt-get install$needed"
     else
-        echo "ipt needs the content of these Debian packages, and there is no apt-get here to install them:$needed"
+        echo "ipt needs the content of these Debian packages, and this system has no apt-get to install them:$needed"
     fi
     exit 1
 fi
@@ -61,7 +61,7 @@ install() { # PACKAGE...
     $as_root apt-get install -y --no-remove --no-install-recommends "$@" >"$log" 2>&1
 }
 
-# Lists that were never fetched know no package.
+# Without package lists, apt offers no package.
 if [ -n "$needed" ] || ! is_offered libc6; then
     $as_root apt-get update >"$log" 2>&1 || { tail -n 20 "$log"; [ -z "$needed" ] || exit 1; }
 fi
@@ -79,8 +79,8 @@ for package in $wished; do
 done
 # shellcheck disable=SC2086
 if [ -n "$offered" ] && ! install $offered; then
-    for package in $offered; do # one may be in the way of the others
-        is_installed "$package" || install "$package" || echo "Not installed, and some tests want it: $package"
+    for package in $offered; do # one package may block the others
+        is_installed "$package" || install "$package" || echo "Not installed, so some tests are skipped: $package"
     done
 fi
-[ -z "$absent" ] || echo "Not in this distribution, and some tests want it:$absent"
+[ -z "$absent" ] || echo "Not in this distribution, so some tests are skipped:$absent"

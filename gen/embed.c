@@ -1,12 +1,14 @@
 /* Makes the headers that users copy.
  *
  *   embed library FOLDER > ipt.h                FOLDER/ipt.h with the parts that it includes
- *   embed kernels DEF CL... > ipt_kernels.h     the names of the .cl files without folder and ending name the texts
- *   embed single IPT_H KERNELS_H > single.h     KERNELS_H stands where IPT_H includes it
+ *   embed kernels DEF CL... > ipt_kernels.h     the kernel texts, named by their .cl files without folder and ending;
+ *                                               a kernel's file includes the parts that its programs consist of
+ *   embed single IPT_H KERNELS_H > single.h     IPT_H with KERNELS_H in place of its #include
  *
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
  * refused: a part calls only the parts above it and declares no function ahead, each #if ends in the part that it
- * begins in, and a part has at most PART_LINES lines. */
+ * begins in, and a part has at most PART_LINES lines. Kernel files are refused as well: a function has at most
+ * FUNCTION_LINES lines, and braces are balanced in each branch of an #if. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,8 @@ enum {
     LITERAL_CHARACTERS = 4000, /* C99 promises 4095, escapes included */
     PATH_BYTES = 1000,
     PART_LINES = 600,
+    FUNCTION_LINES = 80,
+    NESTED = 20, /* #if */
     PARTS = 100
 };
 
@@ -53,7 +57,7 @@ typedef struct part {
 static part parts[PARTS];
 static int part_count;
 
-/* How many #if a line opens, less those that it closes. */
+/* The number of #if that a line opens, less those that it closes. */
 static int opened_by(const char *line)
 {
     return !strncmp(line, "#if", 3) - !strncmp(line, "#endif", 6);
@@ -137,7 +141,7 @@ static void check_order(void)
         for (line = checked->text; line; line = strchr(line, '\n')) {
             line += *line == '\n';
             if (!strncmp(line, "static ", 7) && is_prototype(line))
-                refuse(checked->path, "declares a function ahead: move what calls it behind it");
+                refuse(checked->path, "declares a function ahead: move its callers below its definition");
             if (!strncmp(line, "IPT_API ", 8) && line[strcspn(line, "{;=")] == '{')
                 check_calls(line, checked);
         }
@@ -237,10 +241,78 @@ static int put_escaped(const char *line, const char *path)
     return count;
 }
 
-/* The text of a kernel's file, as few string literals, and its FNV-1a hash of 64 bits. */
+/* The rules for a kernel's file, line by line. */
+typedef struct kernel_check {
+    const char *path;
+    int lines, begin;          /* begin: the first line of this function or declaration */
+    int blank;                 /* the previous line has no code, or is for the preprocessor */
+    int depth;                 /* open braces */
+    int depths[NESTED], count; /* depth at each open #if */
+} kernel_check;
+
+static void refuse_line(const kernel_check *check, const char *why)
+{
+    char place[PATH_BYTES + 20];
+    snprintf(place, sizeof place, "%s:%d", check->path, check->lines);
+    refuse(place, why);
+}
+
+/* Checks a stripped line. */
+static void check_line(kernel_check *check, const char *line)
+{
+    const int before = check->depth;
+    if (++check->lines > PART_LINES)
+        refuse_line(check, "the file has more lines than a part may have: cut it by subject");
+    if (!strncmp(line, "#el", 3) || !strncmp(line, "#endif", 6)) {
+        if (!check->count)
+            refuse_line(check, "no #if is open");
+        if (check->depths[check->count - 1] != check->depth)
+            refuse_line(check, "a brace is opened or closed in one branch of an #if only");
+    }
+    check->count -= !strncmp(line, "#endif", 6);
+    if (!strncmp(line, "#if", 3)) {
+        if (check->count == NESTED)
+            refuse_line(check, "too many #if for gen/embed.c");
+        check->depths[check->count++] = check->depth;
+    }
+    if (!before && check->blank)
+        check->begin = check->lines;
+    check->blank = *line == '\n' || *line == '#';
+    if (*line != '#')
+        for (; *line; ++line)
+            check->depth += (*line == '{') - (*line == '}');
+    if (before && !check->depth && check->lines - check->begin >= FUNCTION_LINES)
+        refuse_line(check, "a function ends that has more lines than it may have");
+}
+
+/* The names of the files of a folder parts. */
+static char part_names[PARTS][64];
+static int part_name_count;
+
+/* Adds the part that a line includes to a list, and blanks the line. */
+static void take_include(const char *path, char *line, char *list, size_t capacity)
+{
+    char name[64];
+    const char *part = strncmp(line, "#include \"", 10) ? NULL : strstr(line, "parts/");
+    int i;
+    if (!part)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(part + 6, "."), part + 6);
+    for (i = 0; i < part_name_count && strcmp(part_names[i], name); ++i)
+        ;
+    if (i == part_name_count)
+        refuse(path, "includes a part that does not come before it");
+    if (strlen(list) + strlen(name) + 5 > capacity)
+        refuse(path, "includes too many parts for gen/embed.c");
+    sprintf(list + strlen(list), " X(%s)", name);
+    strcpy(line, "\n");
+}
+
+/* The text of a kernel's file, as few string literals, and its FNV-1a hash of 64 bits; for a kernel, its parts. */
 static void embed_text(const char *path)
 {
-    char line[LINE_BYTES], name[64];
+    char line[LINE_BYTES], name[64], includes[1000] = "";
+    kernel_check check = {path, 0, 0, 1, 0, {0}, 0};
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     const char *end = strstr(base, ".cl");
     unsigned long long hash = 14695981039346656037ull;
@@ -255,10 +327,12 @@ static void embed_text(const char *path)
     /* A folder of that name holds what embedders may leave out. */
     if (strstr(path, "/seeds/"))
         fputs("\n#ifndef IPT_NO_PAPERS", stdout);
-    printf("\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
+    printf("\n#ifndef IPT_NO_KERNEL_SOURCE\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
     while (read_line(file, path, line)) {
         const char *c;
+        take_include(path, line, includes, sizeof includes);
         strip_line(line, &in_comment);
+        check_line(&check, line);
         for (c = line; *c; ++c)
             hash = (hash ^ (unsigned char)*c) * 1099511628211ull;
         if (in_literal + 2 * strlen(line) > LITERAL_CHARACTERS) {
@@ -270,7 +344,15 @@ static void embed_text(const char *path)
             fputs("\"\n    \"", stdout); /* adjacent literals are one */
     }
     fclose(file);
-    printf("\",\n    NULL};\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
+    printf("\",\n    NULL};\n#endif\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
+    if (check.count || check.depth)
+        refuse_line(&check, "an #if or a brace is open at the end");
+    if (!strstr(path, "/parts/"))
+        printf("#define IPT_%s_PARTS(X)%s\n", name, includes);
+    else if (part_name_count == PARTS)
+        refuse(path, "is one part too many for gen/embed.c");
+    else
+        strcpy(part_names[part_name_count++], name);
     if (strstr(path, "/seeds/"))
         puts("#endif");
 }
@@ -290,6 +372,10 @@ int main(int count, char **arguments)
         puts("\n/* The text of each kernel file without comments and indentation, and its FNV-1a hash. */");
         for (i = 3; i < count; ++i)
             embed_text(arguments[i]);
+        fputs("\n#define IPT_PART_LIST(X)", stdout);
+        for (i = 0; i < part_name_count; ++i)
+            printf(" X(%s)", part_names[i]);
+        putchar('\n');
         puts("/* clang-format on */");
     } else if (count == 4 && !strcmp(arguments[1], "single")) {
         copy_file(arguments[2], "#include \"ipt_kernels.h\"\n", arguments[3]);

@@ -1,4 +1,4 @@
-# Draws gen/doc/speed.csv: share of a copy's speed over extra memory. Run by `make doc-plot` in the repository's root.
+# Draws gen/doc/speed.csv: speed relative to a copy over extra memory. `make doc-plot` runs it in the repository's root.
 set terminal svg size 760,360 font "Helvetica,Arial,sans-serif,13" background "white"
 set output "build/plot.svg"
 set datafile separator comma
@@ -17,7 +17,7 @@ set key at graph 0.99, 0.42 Left reverse samplen 1 spacing 1.2 textcolor rgb "#4
 set arrow from 0.02, 0.5 to 600, 0.5 nohead dt 2 lc rgb "#888888"
 set label "limit of two passes over the matrix" at 2.8, 0.525 center textcolor rgb "#666666" font ",12"
 colour(name) = name eq "ipt" ? 0x1b6ca8 : 0x8a4b08
-# Next to the limit a label goes below its points.
+# Near the limit's line, a label goes below its point.
 label_at(share) = share > 0.43 ? share - 0.065 : share + 0.045
 is(elements, kind, share) = elements eq kind ? share : NaN
 plot csv using 3:(is(stringcolumn(2), "floats", $4)):(colour(stringcolumn(1))) with points pt 7 ps 1.3 lc rgb variable notitle, \

@@ -8,9 +8,15 @@
  * returned. The start of a chain is different: the first slot must be loaded before it is claimed. One step loads the
  * slot and ends when the data has arrived; the next step claims it. One work-item claims for a chain and broadcasts the
  * result. */
-#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_QUANTA) || !defined(IPT_CHAINS) ||           \
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/slots.cl"
+#include "parts/sync.cl"
+#include "parts/vectors.cl"
+
+#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_VECTORS) || !defined(IPT_CHAINS) ||          \
     !defined(IPT_SUB_GROUP)
-#error "IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_QUANTA, IPT_CHAINS and IPT_SUB_GROUP must be defined"
+#error "IPT_INDEX_BITS, IPT_LANES, IPT_PIECE_VECTORS, IPT_CHAINS and IPT_SUB_GROUP must be defined"
 #endif
 
 #if IPT_SUB_GROUP == 1 /* PTX: several in a work-group */
@@ -90,23 +96,23 @@ uint ipt_claim(volatile __global uint *word, uint bits)
 void ipt_fetch_piece(__local uint4 *to, __global ipt_unit *matrix, ulong begin, uint units, uint lane, ulong low,
                      ulong high)
 {
-    const uint shift = (uint)begin & (IPT_QUANTUM_UNITS - 1);
-    const uint count = (shift + units + IPT_QUANTUM_UNITS - 1) / IPT_QUANTUM_UNITS;
+    const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);
+    const uint count = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
     const ulong first = begin - shift;
-    if (first >= low && first + count * IPT_QUANTUM_UNITS <= high) {
+    if (first >= low && first + count * IPT_VECTOR_UNITS <= high) {
         __global uint4 *from = (__global uint4 *)(matrix + first) + lane;
 #pragma unroll 4
-        for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES)
+        for (uint q = 0; q < IPT_PIECE_VECTORS; q += IPT_LANES)
             if (lane + q < count)
                 ipt_fetch_inside(to + lane + q, from + q);
     } else {
         for (uint q = lane; q < count; q += IPT_LANES)
-            ipt_fetch(to + q, matrix, first / IPT_QUANTUM_UNITS + q, low, high);
+            ipt_fetch(to + q, matrix, first / IPT_VECTOR_UNITS + q, low, high);
     }
 }
 
-/* Writes, with a sub-group, `units` units to target[begin]. They begin at unit `held` of `quanta`. */
-void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)
+/* Writes, with a sub-group, `units` units to target[begin]. They begin at unit `held` of `vectors`. */
+void ipt_store_piece(__local uint4 *vectors, uint held, __global ipt_unit *target, ulong begin, uint units, uint lane)
 {
 #if IPT_UNIT_BYTES >= 4
     /* Writes vectors that are aligned in the target. Each is assembled from two neighbouring source vectors, rotated by
@@ -115,15 +121,15 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
     const uint words = units * (IPT_UNIT_BYTES / 4);
     const uint from = held * (IPT_UNIT_BYTES / 4) % 4, to = (uint)begin * (IPT_UNIT_BYTES / 4) % 4;
     const uint turn = (from - to) % 4, count = (to + words + 3) / 4;
-    const int first = (int)(held / IPT_QUANTUM_UNITS) - (from < to ? 1 : 0);
-    __global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_QUANTUM_UNITS)) + lane;
+    const int first = (int)(held / IPT_VECTOR_UNITS) - (from < to ? 1 : 0);
+    __global uint4 *out = (__global uint4 *)(target + (begin - begin % IPT_VECTOR_UNITS)) + lane;
 #pragma unroll 4
-    for (uint q = 0; q < IPT_PIECE_QUANTA; q += IPT_LANES) {
+    for (uint q = 0; q < IPT_PIECE_VECTORS; q += IPT_LANES) {
         const int word = (int)(4 * (lane + q)) - (int)to; /* index in the piece */
         if (lane + q < count) {
-            uint4 low = quanta[max(first + (int)(lane + q), 0)];
+            uint4 low = vectors[max(first + (int)(lane + q), 0)];
             if (turn != 0) {
-                uint4 high = quanta[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_QUANTA - 1)];
+                uint4 high = vectors[min(first + (int)(lane + q) + 1, 2 * IPT_CHAINS * IPT_PIECE_VECTORS - 1)];
                 if (turn & 2) {
                     low = (uint4)(low.zw, high.xy);
                     high.x = high.z;
@@ -147,7 +153,7 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
         }
     }
 #else
-    __local ipt_unit *from = (__local ipt_unit *)quanta + held;
+    __local ipt_unit *from = (__local ipt_unit *)vectors + held;
     const uint before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors = target + begin - before;
     for (uint at = lane; at < units + before; at += IPT_LANES)
@@ -157,38 +163,28 @@ void ipt_store_piece(__local uint4 *quanta, uint held, __global ipt_unit *target
 }
 
 /* The half of a chain's vectors that does not hold unit `held`. */
-#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS) % 2)
+#define IPT_OTHER_HALF(held) (1u - (held) / (IPT_PIECE_VECTORS * IPT_VECTOR_UNITS) % 2)
 
 enum { IPT_IDLE, IPT_LOADED, IPT_GOING }; /* state of a chain: idle; its first slot loaded but not claimed; moving on */
 
-__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void
-ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
-{
-#if IPT_SUB_GROUP == 0
-    __local uint exchange[IPT_LANES];
-#endif
-    /* For each chain, the vectors that it holds and those that it loads. */
-    __local uint4 all_quanta[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_QUANTA];
-    __local uint4 *quanta = all_quanta[IPT_SUB_GROUP_ID];
-    const uint lane = IPT_LANE;
 #if IPT_SUB_GROUP >= 2
-    if (probe) {
-        /* Writes the sub-group size to the workspace, and counts the work-items whose sub-group meets this kernel's
-         * needs. */
-        const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),
-                   last = IPT_SHUFFLE(lane, size - 1);
-        if (get_global_id(0) == 0)
-            workspace[0] = size;
-        if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)
-            atomic_inc(&workspace[1]);
-        return;
-    }
+/* Writes the sub-group size to the workspace, and counts the work-items whose sub-group meets this kernel's needs. */
+void ipt_report_sub_group(__global uint *workspace, uint lane, __local uint *exchange)
+{
+    const uint size = get_sub_group_size(), all = sub_group_reduce_add(lane < 32 ? 1u << lane : 0u),
+               last = IPT_SHUFFLE(lane, size - 1);
+    if (get_global_id(0) == 0)
+        workspace[0] = size;
+    if (size == IPT_LANES && get_num_sub_groups() == 1 && all == ~0u >> (32 - IPT_LANES) && last == size - 1)
+        atomic_inc(&workspace[1]);
+}
 #endif
-    const uint sub_groups = IPT_GROUP_SIZE / IPT_LANES;
-    const ulong number = (ulong)get_group_id(0) * sub_groups + IPT_SUB_GROUP_ID;
-    const ulong everyone = (ulong)get_num_groups(0) * sub_groups;
 
-    /* Save or restore the gaps between the rows of slots. No slot overlaps them. */
+/* Saves or restores the gaps between the rows of slots. No slot overlaps them. number: of this sub-group. */
+IPT_INLINE void ipt_move_gaps(__global ipt_unit *matrix, __global uint *workspace, ulong number,
+                              uint lane IPT_ARGUMENTS)
+{
+    const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);
     for (ulong row = number; row < gap_rows; row += everyone) {
         const ulong m = ipt_divide64(row, gap_rows_each_magic, gap_rows_each_shift),
                     in_matrix = row - m * gap_rows_each;
@@ -201,6 +197,156 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
             else
                 saved[i] = gap[i];
     }
+}
+
+/* A sub-group's search for slots at which chains start. */
+typedef struct ipt_search {
+    ulong next, end; /* flag words that no lane has read yet */
+    uint own;        /* the sub-group's bits in each word */
+    uint open;       /* clear bits in this lane's flag word */
+    ulong word;      /* index of this lane's flag word */
+    uint candidates; /* lanes with open bits */
+} ipt_search;
+
+/* Reads flag words until one has clear bits. */
+IPT_INLINE void ipt_find_candidates(ipt_search *search, volatile __global uint *flags, uint lane,
+                                    __local uint *exchange IPT_ARGUMENTS)
+{
+    while (search->candidates == 0 && search->next < search->end) {
+        search->word = search->next + lane;
+        const ulong left = search->word < search->end ? slots - search->word * 32 : 0;
+        search->open =
+            left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & search->own & ~ipt_glance(&flags[search->word]);
+        search->next += IPT_LANES;
+        search->candidates = IPT_BALLOT(search->open != 0);
+    }
+}
+
+/* Gives the idle chains slots whose flags look clear. Returns true in the lane of a chain that starts, at *slot. */
+IPT_INLINE bool ipt_start_chains(ipt_search *search, bool idle_chain, ipt_index *slot, uint lane,
+                                 __local uint *exchange)
+{
+    bool started = false;
+    uint idle = IPT_BALLOT(idle_chain);
+    while (idle != 0 && search->candidates != 0) {
+        const uint from = 31 - clz(search->candidates & (0u - search->candidates)), to = 31 - clz(idle & (0u - idle));
+        const uint bits = IPT_SHUFFLE(search->open, from);
+        const uint first = IPT_SHUFFLE((uint)search->word, from);
+        if (lane == to) {
+            *slot = (ipt_index)first * 32 + (31 - clz(bits & (0u - bits)));
+            started = true;
+        }
+        if (lane == from)
+            search->open &= search->open - 1;
+        if ((bits & (bits - 1)) == 0)
+            search->candidates &= search->candidates - 1;
+        idle &= idle - 1;
+    }
+    return started;
+}
+
+/* A run of flag words of one domain, and the domain's slots. */
+typedef struct ipt_domain {
+    ulong low, high; /* the matrix */
+    ulong grid;
+    uint units; /* of a piece */
+    volatile __global uint *flags;
+} ipt_domain;
+
+IPT_INLINE void ipt_find_domain(ipt_domain *domain, __global uint *workspace, ulong number IPT_ARGUMENTS)
+{
+    const ulong piece = number % pieces, instance = number / pieces;
+    const ulong m = instance / instances_per_matrix;
+    domain->low = base + m * matrix_stride;
+    domain->high = domain->low + matrix_units;
+    domain->grid = domain->low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;
+    domain->units = (uint)min((ulong)piece_units, super_units - piece * piece_units);
+    domain->flags = workspace + flags_base + number * words;
+}
+
+/* Moves the super-elements of a domain's chains. */
+IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *vectors, const ipt_domain *domain,
+                                  ipt_search *search, uint lane, __local uint *exchange IPT_ARGUMENTS)
+{
+    /* Lane c holds the state of chain c. */
+    uint held[IPT_CHAINS]; /* where each chain's piece begins: units in `vectors` */
+#pragma unroll 8
+    for (uint c = 0; c < IPT_CHAINS; ++c)
+        held[c] = 2 * c * IPT_PIECE_VECTORS * IPT_VECTOR_UNITS;
+    uint state = IPT_IDLE;
+    ipt_index slot = 0;
+    ulong address = 0; /* of the slot to load */
+
+    for (;;) {
+        ipt_find_candidates(search, domain->flags, lane, exchange IPT_PASSED);
+
+        /* A chain moves on to its next slot, or starts at a slot whose flag looks clear. */
+        const bool due = state != IPT_IDLE, going = state == IPT_GOING;
+        const bool started = ipt_start_chains(search, !due && lane < IPT_CHAINS, &slot, lane, exchange);
+        if (going)
+            slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
+        if (going || started)
+            address = domain->grid +
+                      ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);
+        const uint loading = IPT_BALLOT(going || started), storing = IPT_BALLOT(going);
+        if (IPT_BALLOT(due || started) == 0)
+            break;
+
+        /* Load and claim at the same time. A chain that starts claims the slot that the previous step loaded. */
+        ulong places[IPT_CHAINS];
+#if IPT_SUB_GROUP == 1 /* PoCL 5.0 fails on an unrolled loop with barriers, which shuffles contain elsewhere */
+#pragma unroll 8
+#endif
+        for (uint c = 0; c < IPT_CHAINS; ++c) {
+            places[c] = (ulong)IPT_SHUFFLE((uint)(address >> 32), c) << 32 | IPT_SHUFFLE((uint)address, c);
+            if ((loading >> c & 1u) != 0)
+                ipt_fetch_piece(vectors + (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_VECTORS, matrix, places[c],
+                                domain->units, lane, domain->low, domain->high);
+        }
+        const uint fresh = search->open != 0 ? ipt_glance(&domain->flags[search->word]) : 0;
+        uint lost = 0;
+        if (due)
+            lost = ipt_claim(&domain->flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;
+        ipt_fetch_wait();
+        lost = IPT_BALLOT(lost != 0) >> lane & 1u;
+        IPT_SUB_GROUP_BARRIER();
+        search->open &= ~fresh;
+
+        /* All loads have arrived and all claims have returned: the chains may write. */
+#pragma unroll 8
+        for (uint c = 0; c < IPT_CHAINS; ++c) {
+            if ((storing >> c & 1u) != 0)
+                ipt_store_piece(vectors, held[c], matrix, places[c], domain->units, lane);
+            if ((loading >> c & 1u) != 0)
+                held[c] = (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_VECTORS * IPT_VECTOR_UNITS +
+                          ((uint)places[c] & (IPT_VECTOR_UNITS - 1));
+        }
+        state = started ? IPT_LOADED : due && lost == 0 ? IPT_GOING : IPT_IDLE;
+        search->candidates = IPT_BALLOT(search->open != 0);
+        IPT_SUB_GROUP_BARRIER();
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void
+ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
+{
+#if IPT_SUB_GROUP == 0
+    __local uint exchange[IPT_LANES];
+#else
+    __local uint *exchange = 0;
+#endif
+    /* For each chain, the vectors that it holds and those that it loads. */
+    __local uint4 all_vectors[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_VECTORS];
+    __local uint4 *vectors = all_vectors[IPT_SUB_GROUP_ID];
+    const uint lane = IPT_LANE;
+#if IPT_SUB_GROUP >= 2
+    if (probe) {
+        ipt_report_sub_group(workspace, lane, exchange);
+        return;
+    }
+#endif
+    const ulong number = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + IPT_SUB_GROUP_ID;
+    ipt_move_gaps(matrix, workspace, number, lane IPT_PASSED);
 
     /* A sub-group starts chains in its own run of flag words. If there are fewer words than sub-groups, it owns a part
      * of a word. */
@@ -209,97 +355,11 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;
     const ulong all_end = min(total_words, (run + 1) * words_each);
     for (ulong w = min(total_words, run * words_each); w < all_end;) {
-        const ulong domain = w / words;
-        const ulong piece = domain % pieces, instance = domain / pieces;
-        const ulong m = instance / instances_per_matrix;
-        const ulong low = base + m * matrix_stride, high = low + matrix_units;
-        const ulong grid = low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;
-        const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);
-        volatile __global uint *flags = workspace + flags_base + domain * words;
-        const ulong end = min(all_end, (domain + 1) * words) - domain * words;
-        ulong next = w - domain * words;
-        w = domain * words + end;
-
-        /* Lane c holds the state of chain c. */
-        uint held[IPT_CHAINS]; /* where each chain's piece begins: units in `quanta` */
-#pragma unroll 8
-        for (uint c = 0; c < IPT_CHAINS; ++c)
-            held[c] = 2 * c * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS;
-        uint state = IPT_IDLE;
-        ipt_index slot = 0;
-        ulong address = 0;   /* of the slot to load */
-        uint open = 0;       /* clear bits in this lane's flag word */
-        ulong word = 0;      /* index of this lane's flag word */
-        uint candidates = 0; /* lanes with open bits */
-
-        for (;;) {
-            while (candidates == 0 && next < end) {
-                word = next + lane;
-                const ulong left = word < end ? slots - word * 32 : 0;
-                open = left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & own & ~ipt_glance(&flags[word]);
-                next += IPT_LANES;
-                candidates = IPT_BALLOT(open != 0);
-            }
-
-            /* A chain moves on to its next slot, or starts at a slot whose flag looks clear. */
-            const bool due = state != IPT_IDLE, going = state == IPT_GOING;
-            bool started = false;
-            uint idle = IPT_BALLOT(!due && lane < IPT_CHAINS);
-            while (idle != 0 && candidates != 0) {
-                const uint from = 31 - clz(candidates & (0u - candidates)), to = 31 - clz(idle & (0u - idle));
-                const uint bits = IPT_SHUFFLE(open, from);
-                const uint first = IPT_SHUFFLE((uint)word, from);
-                if (lane == to) {
-                    slot = (ipt_index)first * 32 + (31 - clz(bits & (0u - bits)));
-                    started = true;
-                }
-                if (lane == from)
-                    open &= open - 1;
-                if ((bits & (bits - 1)) == 0)
-                    candidates &= candidates - 1;
-                idle &= idle - 1;
-            }
-            if (going)
-                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
-            if (going || started)
-                address =
-                    grid + ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);
-            const uint loading = IPT_BALLOT(going || started), storing = IPT_BALLOT(going);
-            if (IPT_BALLOT(due || started) == 0)
-                break;
-
-            /* Load and claim at the same time. A chain that starts claims the slot that the previous step loaded. */
-            ulong places[IPT_CHAINS];
-#if IPT_SUB_GROUP == 1 /* PoCL 5.0 fails on an unrolled loop with barriers, which shuffles contain elsewhere */
-#pragma unroll 8
-#endif
-            for (uint c = 0; c < IPT_CHAINS; ++c) {
-                places[c] = (ulong)IPT_SHUFFLE((uint)(address >> 32), c) << 32 | IPT_SHUFFLE((uint)address, c);
-                if ((loading >> c & 1u) != 0)
-                    ipt_fetch_piece(quanta + (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA, matrix, places[c],
-                                    units, lane, low, high);
-            }
-            const uint fresh = open != 0 ? ipt_glance(&flags[word]) : 0;
-            uint lost = 0;
-            if (due)
-                lost = ipt_claim(&flags[slot / 32], 1u << slot % 32) >> slot % 32 & 1u;
-            ipt_fetch_wait();
-            lost = IPT_BALLOT(lost != 0) >> lane & 1u;
-            IPT_SUB_GROUP_BARRIER();
-            open &= ~fresh;
-
-            /* All loads have arrived and all claims have returned: the chains may write. */
-#pragma unroll 8
-            for (uint c = 0; c < IPT_CHAINS; ++c) {
-                if ((storing >> c & 1u) != 0)
-                    ipt_store_piece(quanta, held[c], matrix, places[c], units, lane);
-                if ((loading >> c & 1u) != 0)
-                    held[c] = (2 * c + IPT_OTHER_HALF(held[c])) * IPT_PIECE_QUANTA * IPT_QUANTUM_UNITS +
-                              ((uint)places[c] & (IPT_QUANTUM_UNITS - 1));
-            }
-            state = started ? IPT_LOADED : due && lost == 0 ? IPT_GOING : IPT_IDLE;
-            candidates = IPT_BALLOT(open != 0);
-            IPT_SUB_GROUP_BARRIER();
-        }
+        const ulong first = w / words * words, end = min(all_end, first + words);
+        ipt_domain domain;
+        ipt_find_domain(&domain, workspace, w / words IPT_PASSED);
+        ipt_search search = {w - first, end - first, own, 0, 0, 0};
+        ipt_follow_chains(matrix, vectors, &domain, &search, lane, exchange IPT_PASSED);
+        w = end;
     }
 }

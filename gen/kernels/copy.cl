@@ -1,5 +1,9 @@
 /* Copies rows between two slot grids: slabs to and from the slots of a panel, and the saved remainder to its gaps.
  * IPT_LANES work-items share a row; on CPUs, one work-item per row is fastest. Source and target do not overlap. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/slots.cl"
+
 #if !defined(IPT_LANES)
 #error "IPT_LANES must be defined"
 #endif

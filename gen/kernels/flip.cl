@@ -1,6 +1,9 @@
 /* Reverses the elements of each row, the order of the rows, or both, in place, by swapping pairs of elements. Pair j of
  * line l swaps the line's element j with the element at partner + l * partner_line + j * partner_step units. Lines
  * begin line_units apart. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)
 #error "IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined"
 #endif

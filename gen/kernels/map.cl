@@ -1,5 +1,7 @@
 /* Applies the plan's expression to every element in place. A plan uses this stage if no other stage handles each
  * element exactly once. */
+#include "parts/unit.cl"
+
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)
 {

@@ -1,4 +1,9 @@
 /* Transposes matrices out of place: a work-group reads a tile by rows and writes its columns. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/vectors.cl"
+#include "parts/rows.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined"
 #endif
@@ -8,7 +13,7 @@
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
 {
-    __local uint4 quanta[IPT_LOCAL_BYTES / 16];
+    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
     __local uint starts[IPT_ROWS];
     /* Tiles are numbered down first: work-groups that run together write to the same lines. */
     const uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;
@@ -20,14 +25,14 @@ ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGU
     const ulong source_row = cols * element_units, target_row = rows * element_units;
     const ulong begin = low + row * source_row + col * element_units;
 
-    ipt_fetch_rows(quanta, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,
+    ipt_fetch_rows(vectors, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,
                    run_lanes, pitch, skew, low, high);
     ipt_mark_rows(starts, begin, source_row, tile_height, pitch, skew);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_rows((__local ipt_unit *)quanta, starts, target,
+    ipt_store_rows((__local ipt_unit *)vectors, starts, target,
                    target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,
                    tile_width, tile_height * element_units,
-                   IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_QUANTUM_UNITS - 1)) == 0, element_units,
+                   IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,
                    element_units_magic, element_units_shift);
 }

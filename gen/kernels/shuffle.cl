@@ -9,6 +9,11 @@
  * first, it continues with q's old content. Otherwise another worker holds that content, and the chain ends.
  *
  * An earlier command clears the flags. Only atomics read them. No worker waits for another. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/slots.cl"
+#include "parts/sync.cl"
+
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \
     !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)
 #error "IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined"

@@ -1,19 +1,26 @@
 /* Transposes square grids in one pass. A work-group reads a tile and its mirror tile, and writes each transposed to the
  * other's place. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/vectors.cl"
+#include "parts/rows.cl"
+#include "parts/registers.cl"
+#include "parts/small_tiles.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined"
 #endif
 
-#if IPT_VECTORS
+#if IPT_IN_REGISTERS
 /* Swaps the rows x cols units at `place` with the cols x rows units at `mirror`, transposed, in vector registers. Both
  * may be the same square on the diagonal. */
-void ipt_swap_by_vectors(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)
+void ipt_swap_in_registers(__global ipt_unit *place, __global ipt_unit *mirror, ulong stride, uint rows, uint cols)
 {
     for (uint row = 0; row < rows; row += IPT_BLOCK)
         for (uint col = place == mirror ? row : 0; col < cols; col += IPT_BLOCK) {
             __global ipt_unit *one = place + row * stride + col, *other = mirror + col * stride + row;
             if (row + IPT_BLOCK <= rows && col + IPT_BLOCK <= cols) {
-                ipt_vector v[IPT_BLOCK], w[IPT_BLOCK];
+                ipt_row v[IPT_BLOCK], w[IPT_BLOCK];
                 ipt_load_block(v, one, stride);
                 ipt_load_block(w, other, stride);
                 ipt_transpose_block(v);
@@ -32,81 +39,107 @@ void ipt_swap_by_vectors(__global ipt_unit *place, __global ipt_unit *mirror, ul
 }
 #endif
 
+/* A tile and its mirror tile: tile row `upper` and tile column `right` of an instance. */
+typedef struct ipt_pair {
+    uint m, instance, first_part;
+    ulong upper, right;
+    uint rows, cols; /* of the tile: elements */
+} ipt_pair;
+
+/* The tiles on and above the diagonal are folded into a rectangle of width `width`. Its row y has the tiles of matrix
+ * row y and of the matrix row that completes it. */
+IPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work IPT_ARGUMENTS)
+{
+    const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);
+    const uint number = work % pairs;
+    work /= pairs;
+    pair->first_part = work % chunks * chunk_units;
+    work /= chunks;
+    pair->m = work / instances_per_matrix;
+    pair->instance = work % instances_per_matrix;
+
+    const uint y = number / width, x = number % width;
+    const uint even = 1 - (tiles & 1);
+    const bool direct = x >= y + even;
+    pair->upper = direct ? y : tiles - even - y;
+    pair->right = direct ? x - even : tiles - 1 - x;
+    pair->rows = (uint)min((ulong)IPT_TILE, side - pair->upper * IPT_TILE);
+    pair->cols = (uint)min((ulong)IPT_TILE, side - pair->right * IPT_TILE);
+}
+
+#if IPT_TILE > 32
+/* Large tiles have elements of one unit and are fetched by vectors: see parts/rows.cl. */
+IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,
+                              const ipt_pair *pair IPT_ARGUMENTS)
+{
+    const ulong low = base + pair->m * matrix_stride, high = low + instances_per_matrix * instance_stride;
+    const ulong origin = low + pair->instance * instance_stride;
+    const ulong begins[2] = {origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE,
+                             origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE};
+    const uint rows = pair->rows, cols = pair->cols;
+#pragma unroll 2
+    for (uint side_of = 0; side_of < 2; ++side_of) {
+        const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
+        ipt_fetch_rows(vectors + side_of * tile_vectors, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,
+                       tile_rows, run_lanes, pitch, skew, low, high);
+        ipt_mark_rows(starts + side_of * IPT_TILE, begins[side_of], row_stride, tile_rows, pitch, skew);
+    }
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#pragma unroll 2
+    for (uint side_of = 0; side_of < 2; ++side_of)
+        ipt_store_rows((__local ipt_unit *)(vectors + side_of * tile_vectors), starts + side_of * IPT_TILE, matrix,
+                       begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,
+                       ((begins[side_of] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0);
+}
+#else
+IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,
+                              const ipt_pair *pair IPT_ARGUMENTS)
+{
+    __global ipt_unit *origin =
+        matrix + base + pair->m * matrix_stride + pair->instance * instance_stride + pair->first_part;
+    __global ipt_unit *place = origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE * element_units;
+    __global ipt_unit *mirror = origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE * element_units;
+    const uint rows = pair->rows, cols = pair->cols;
+#if IPT_IN_REGISTERS
+    ipt_swap_in_registers(place, mirror, row_stride, rows, cols);
+#else
+    const uint parts = min(chunk_units, element_units - pair->first_part);
+    const uint tile_pitch = IPT_TILE * chunk_units + 1;
+    __local ipt_unit *place_tile = (__local ipt_unit *)vectors, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
+
+    /* On the diagonal both tiles are the same: it is read and written twice with equal values. */
+    ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
+    ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);
+    ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);
+#endif
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
-#if !IPT_VECTORS || IPT_TILE > 32
-    __local uint4 quanta[IPT_LOCAL_BYTES / 16]; /* both tiles */
+#if !IPT_IN_REGISTERS || IPT_TILE > 32
+    __local uint4 vectors[IPT_LOCAL_BYTES / 16]; /* both tiles */
+#else
+    __local uint4 *vectors = 0;
 #endif
 #if IPT_TILE > 32
-    __local uint starts[2][IPT_TILE];
-#endif
-    /* The tiles on and above the diagonal are folded into a rectangle of width `width`. Its row y has the tiles of
-     * matrix row y and of the matrix row that completes it. */
-    const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);
-#if IPT_TILE <= 32
+    __local uint starts[2 * IPT_TILE];
+    ipt_pair pair;
+    ipt_find_pair(&pair, get_group_id(0) IPT_PASSED);
+    ipt_swap_pair(matrix, vectors, starts, &pair IPT_PASSED);
+#else
     for (uint turn = 0; turn < turns; ++turn) {
-        uint work = get_group_id(0) * group_step + turn * turn_step;
-#else
-    {
-        uint work = get_group_id(0);
-        (void)turns, (void)group_step, (void)turn_step;
-#endif
-        const uint pair = work % pairs;
-        work /= pairs;
-        const uint first_part = work % chunks * chunk_units;
-        work /= chunks;
-        const uint m = work / instances_per_matrix, instance = work % instances_per_matrix;
-
-        const uint y = pair / width, x = pair % width;
-        const uint even = 1 - (tiles & 1);
-        const bool direct = x >= y + even;
-        const ulong upper = direct ? y : tiles - even - y;
-        const ulong right = direct ? x - even : tiles - 1 - x;
-
-        const uint rows = (uint)min((ulong)IPT_TILE, side - upper * IPT_TILE);
-        const uint cols = (uint)min((ulong)IPT_TILE, side - right * IPT_TILE);
-#if IPT_TILE > 32
-        /* Large tiles have elements of one unit and are fetched by vectors: see common.cl. */
-        (void)first_part;
-        const ulong low = base + m * matrix_stride, high = low + instances_per_matrix * instance_stride;
-        const ulong begins[2] = {low + instance * instance_stride + upper * IPT_TILE * row_stride + right * IPT_TILE,
-                                 low + instance * instance_stride + right * IPT_TILE * row_stride + upper * IPT_TILE};
-#pragma unroll 2
-        for (uint side_of = 0; side_of < 2; ++side_of) {
-            const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
-            ipt_fetch_rows(quanta + side_of * tile_quanta, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,
-                           tile_rows, run_lanes, pitch, skew, low, high);
-            ipt_mark_rows(starts[side_of], begins[side_of], row_stride, tile_rows, pitch, skew);
-        }
-        ipt_fetch_wait();
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#pragma unroll 2
-        for (uint side_of = 0; side_of < 2; ++side_of)
-            ipt_store_rows((__local ipt_unit *)(quanta + side_of * tile_quanta), starts[side_of], matrix,
-                           begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,
-                           ((begins[side_of] | row_stride) & (IPT_QUANTUM_UNITS - 1)) == 0, 1, 0, 0);
-#else
-        __global ipt_unit *origin = matrix + base + m * matrix_stride + instance * instance_stride + first_part;
-        __global ipt_unit *place = origin + upper * IPT_TILE * row_stride + right * IPT_TILE * element_units;
-        __global ipt_unit *mirror = origin + right * IPT_TILE * row_stride + upper * IPT_TILE * element_units;
-
-#if IPT_VECTORS
-        ipt_swap_by_vectors(place, mirror, row_stride, rows, cols);
-#else
-        const uint parts = min(chunk_units, element_units - first_part);
-        const uint tile_pitch = IPT_TILE * chunk_units + 1;
-        __local ipt_unit *place_tile = (__local ipt_unit *)quanta, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
-
-        /* On the diagonal both tiles are the same: it is read and written twice with equal values. */
-        ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
-        ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);
-        ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);
+        ipt_pair pair;
+        ipt_find_pair(&pair, get_group_id(0) * group_step + turn * turn_step IPT_PASSED);
+        ipt_swap_pair(matrix, vectors, 0, &pair IPT_PASSED);
+#if !IPT_IN_REGISTERS
         if (turn + 1 < turns)
             barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-#endif
     }
+#endif
 }

@@ -1,4 +1,7 @@
 /* BS: transposition 010! in local memory. A work-group holds `pack` whole instances and writes them back transposed. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_BANK_PADDING)
 #error "IPT_ELEMENT_UNITS and IPT_BANK_PADDING must be defined"
 #endif

@@ -1,18 +1,22 @@
 /* Tiled transposition out of place: panels into slabs, remaining rows into the workspace, whole matrices. A work-group
  * transposes one tile. Source and target do not overlap. */
+#include "parts/unit.cl"
+#include "parts/registers.cl"
+#include "parts/small_tiles.cl"
+
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)
 #error "IPT_ELEMENT_UNITS and IPT_TILE must be defined"
 #endif
 
-#if IPT_VECTORS
+#if IPT_IN_REGISTERS
 /* Transposes rows x cols units from `source` to `target`; the strides are the distances of rows in units. */
-void ipt_transpose_by_vectors(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,
-                              ulong target_stride, uint rows, uint cols)
+void ipt_transpose_in_registers(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,
+                                ulong target_stride, uint rows, uint cols)
 {
     const uint block_rows = rows / IPT_BLOCK * IPT_BLOCK, block_cols = cols / IPT_BLOCK * IPT_BLOCK;
     for (uint col = 0; col < block_cols; col += IPT_BLOCK)
         for (uint row = 0; row < block_rows; row += IPT_BLOCK) {
-            ipt_vector v[IPT_BLOCK];
+            ipt_row v[IPT_BLOCK];
             ipt_load_block(v, source + row * source_stride + col, source_stride);
             ipt_transpose_block(v);
             ipt_store_block(v, target + col * target_stride + row, target_stride);
@@ -43,8 +47,8 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ip
     __global ipt_unit *to = target + target_base + m * target_matrix_stride + instance * target_instance_stride +
                             col * target_row_stride + row * element_units + first_part;
 
-#if IPT_VECTORS
-    ipt_transpose_by_vectors(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);
+#if IPT_IN_REGISTERS
+    ipt_transpose_in_registers(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);
 #else
     const uint parts = min(chunk_units, element_units - first_part);
     const uint pitch = IPT_TILE * chunk_units + 1; /* odd for one-unit elements: no two rows begin in the same bank */

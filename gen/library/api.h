@@ -9,11 +9,36 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
                          (unsigned long)desc->max_host_memory);
 #endif
+#ifdef IPT_NO_HOST_STREAMING
+    {
+        ipt_result result = ipt__plan_make(context, desc, NULL, plan);
+        if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
+            ipt_plan_destroy(*plan);
+            *plan = NULL;
+        }
+        return result;
+    }
+#else
     return ipt__host_plan_make(context, desc, NULL, plan);
+#endif
 }
 
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan)
+#ifdef IPT_NO_HOST_STREAMING
+
+IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
+                                                   const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    (void)contexts, (void)count, (void)desc;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
+}
+
+#else
+
+IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
+                                                   const ipt_plan_desc *desc, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -35,16 +60,19 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
     made = (ipt_plan *)ipt__allocate(&contexts[0]->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, contexts[0], desc);
-    made->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->split);
-    result = made->split ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    ipt__plan_begin(made, contexts[0]);
+    result = ipt__host_plan_begin(made);
+    if (!result)
+        made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
+    if (!result && !made->host->split)
+        result = IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
-        made->split[i] = contexts[i];
+        made->host->split[i] = contexts[i];
         ipt__context_retain(contexts[i]);
-        ++made->split_count;
+        ++made->host->split_count;
     }
     if (!result)
-        result = ipt__plan_check(made);
+        result = ipt__problem_fill(&contexts[0]->limits, desc, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (!result && (desc->max_device_memory || desc->max_host_memory))
@@ -62,14 +90,12 @@ IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t co
         result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
-    if (result) {
-        ipt_plan_destroy(made);
-        return result;
-    }
-    ipt__plan_write_description(made);
+    result = ipt__host_plan_end(&made, result);
     *plan = made;
-    return IPT_SUCCESS;
+    return result;
 }
+
+#endif
 
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
 {

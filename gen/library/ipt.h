@@ -4,7 +4,11 @@
 #define IPT_H_INCLUDED
 
 #include "interface/manual.h"
-#include "interface/interface.h"
+#include "interface/names.h"
+#include "interface/core.h"
+#include "interface/host.h"
+#include "interface/programs.h"
+#include "interface/papers.h"
 
 #endif /* IPT_H_INCLUDED */
 
@@ -26,10 +30,16 @@
 #include "program/profile.h"
 #include "device/create.h"
 #include "program/program.h"
+#include "program/offline.h"
 #include "program/probe.h"
 #include "program/profile_write.h"
+#include "plan/problem.h"
+#include "plan/tuning.h"
 #include "plan/stage.h"
+#include "host/plan.h"
+#include "plan/plan.h"
 #include "plan/layout.h"
+#include "plan/cost.h"
 #include "plan/two_pass.h"
 #include "plan/sequences.h"
 #include "plan/choose.h"
@@ -45,14 +55,19 @@
 #include "choice/wisdom.h"
 #include "choice/measure.h"
 #include "plan/build.h"
+#include "host/lifetime.h"
 #include "host/transfer.h"
+#ifndef IPT_NO_HOST_STREAMING
 #include "host/parts.h"
+#endif
 #include "host/open.h"
+#ifndef IPT_NO_HOST_STREAMING
 #include "host/cut.h"
 #include "host/shuffle.h"
 #include "host/blocks.h"
 #include "host/device.h"
 #include "host/make.h"
+#endif
 #include "host/execute.h"
 #ifndef IPT_NO_STORAGE
 #include "host/steps.h"

@@ -10,11 +10,11 @@ const char *const operand_names[] = {"", "FILE", "ROWSxCOLS:BYTES", "[ROWSxCOLS:
 
 static int too_large(const matrix_shape *shape, size_t count)
 {
-    return message_usage_error("%zux%zu elements of %zu bytes, %zu times, are too large for this machine", shape->rows,
-                               shape->cols, shape->elem_size, count);
+    return message_usage_error("%zu x (%zux%zu elements of %zu bytes) is too large: at most %zu bytes", count,
+                               shape->rows, shape->cols, shape->elem_size, SIZE_MAX);
 }
 
-/* A..B with least <= A <= B, which ends as number_read's do. */
+/* Reads A..B with least <= A <= B, up to stop, as number_read does. */
 static bool read_range(const char *text, const char **rest, const char *stop, size_t least, bench_range *range)
 {
     *rest = text;
@@ -96,14 +96,21 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         return 0;
     }
     case OPTION_SEQUENCE:
-        return read_sequence(text, field) ? 0
-                                          : message_usage_error("%s: no sequence is called '%s'", chosen->name, text);
+        return read_sequence(text, field)
+                   ? 0
+                   : message_usage_error("%s: unknown sequence '%s': 'ipt help plan' lists them", chosen->name, text);
     case OPTION_VARIANT:
-        return read_variant(text, field) ? 0 : message_usage_error("%s: no kernel is called '%s'", chosen->name, text);
+        return read_variant(text, field)
+                   ? 0
+                   : message_usage_error("%s: unknown kernel '%s': 'ipt help plan' lists them", chosen->name, text);
     case OPTION_FORMAT:
-        return read_format(text, field) ? 0 : message_usage_error("%s: no format is called '%s'", chosen->name, text);
+        return read_format(text, field)
+                   ? 0
+                   : message_usage_error("%s: unknown format '%s': 'ipt help plan' lists them", chosen->name, text);
     case OPTION_MOVE:
-        return read_move(text, field) ? 0 : message_usage_error("%s: no move is called '%s'", chosen->name, text);
+        return read_move(text, field)
+                   ? 0
+                   : message_usage_error("%s: unknown move '%s': 'ipt help plan' lists them", chosen->name, text);
     case OPTION_RANGE:
     case OPTION_RANGES: {
         const char *rest;
@@ -118,9 +125,8 @@ static int read_option(const option *chosen, const char *text, arguments *given)
             }
         }
         return good ? 0
-                    : message_usage_error(
-                          "%s takes %s with numbers from %zu on and A <= B, such as 1000..20000, not '%s'",
-                          chosen->name, chosen->value, chosen->least, text);
+                    : message_usage_error("%s takes %s with A from %zu up and A <= B, such as 1000..20000, not '%s'",
+                                          chosen->name, chosen->value, chosen->least, text);
     }
     case OPTION_RAW:
         given->raw = true;
@@ -146,7 +152,7 @@ static int read_operands(const command *chosen, arguments *given)
     if (given->operand == NULL && !optional) {
         return message_usage_error("'%s' needs %s", chosen->name, operand_names[chosen->operand]);
     }
-    for (size_t i = given->operand_count; has_shape && i-- > 0;) { /* the last one read is the first */
+    for (size_t i = given->operand_count; has_shape && i-- > 0;) { /* backwards: given->shape ends up as the first */
         if (!shape_read(given->operands[i], &given->shape)) {
             return message_usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", chosen->name,
                                        given->operands[i]);
@@ -161,7 +167,7 @@ static int read_operands(const command *chosen, arguments *given)
     return 0;
 }
 
-/* What a context without a device cannot have. Returns 0 or the exit code. */
+/* Refuses options that need a device if a profile replaces it. Returns 0 or the exit code. */
 static int check_profile(const arguments *given)
 {
     const char *senseless = given->measure          ? "--measure"
@@ -169,7 +175,8 @@ static int check_profile(const arguments *given)
                             : given->cache != NULL  ? "--cache"
                                                     : NULL;
     if (given->profile != NULL && senseless != NULL) {
-        return message_usage_error("%s does not go with --profile, which takes the place of a device", senseless);
+        return message_usage_error(
+            "%s does not go with --profile: it needs a device, and the profile replaces the device", senseless);
     }
     return 0;
 }
@@ -178,7 +185,7 @@ static int check_profile(const arguments *given)
 static int check_expression(const arguments *given)
 {
     if (given->expression_type != NULL && given->expression == NULL) {
-        return message_usage_error("--type is for --expression, which is missing");
+        return message_usage_error("--type needs --expression, whose x it describes");
     }
     bool sized = given->raw || given->operand_count > 0;
     if (given->expression == NULL || given->expression_type != NULL || !sized || given->shape.elem_size == 0) {
@@ -187,7 +194,7 @@ static int check_expression(const arguments *given)
     return given->shape.elem_size == sizeof(float)
                ? 0
                : message_usage_error(
-                     "--expression needs --type: x is a float of 4 bytes without, and the elements have %zu",
+                     "--expression needs --type: elements have %zu bytes, and the default is float with 4",
                      given->shape.elem_size);
 }
 

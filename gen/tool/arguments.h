@@ -1,4 +1,4 @@
-/* The command line, read and checked: what everything else of the tool works from. */
+/* The parsed and checked command line. */
 #ifndef IPT_TOOL_ARGUMENTS_H_INCLUDED
 #define IPT_TOOL_ARGUMENTS_H_INCLUDED
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef struct arguments {
-    const char *program;   /* the tool as it was called */
+    const char *program;   /* argv[0] */
     const char *operand;   /* the first one; NULL: none */
     char *const *operands; /* all of them */
     size_t operand_count;
@@ -19,7 +19,7 @@ typedef struct arguments {
     const char *device;                            /* NULL: the library chooses */
     const char *cache;                             /* a folder; "": none, NULL: the library chooses */
     const char *wisdom, *profile, *output, *embed; /* paths, NULL: none */
-    const char *target;                            /* NULL: the device */
+    const char *target;                            /* NULL: the selected device */
     bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place, write_profile, startup, startup_step;
     bool resume, sync, no_journal;
     ipt_sequence sequence;
@@ -34,7 +34,7 @@ typedef struct arguments {
     uint64_t seen; /* a bit for each option that was given */
 } arguments;
 
-/* The last two may be left out. */
+/* The last two are optional. */
 typedef enum operand_kind {
     OPERAND_NONE,
     OPERAND_FILE,
@@ -49,15 +49,15 @@ typedef struct command {
     const char *help;
     unsigned options;
     int (*run)(const arguments *given);
-    const char *notes; /* what its help says behind the options; NULL: nothing */
+    const char *notes; /* text after the options in its help; NULL: none */
 } command;
 
 extern const char *const operand_names[]; /* of each kind */
 
-/* Reads the words after the command's name. Operands come to stand at the front of them. Returns 0 or the exit code. */
+/* Parses the words after the command's name. Moves the operands to their front. Returns 0 or the exit code. */
 int arguments_read(const command *chosen, char **words, arguments *given);
 
-/* Whether any of the options of that name was given. */
+/* Whether an option of that name was given. */
 bool arguments_have(const arguments *given, const char *name);
 
 #endif /* IPT_TOOL_ARGUMENTS_H_INCLUDED */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BENCH_HOST_BYTES ((size_t)64 << 20) /* that the host moves in a round, if one matrix is not more */
+#define BENCH_HOST_BYTES ((size_t)64 << 20) /* moved in a round, and at least one matrix */
 
 enum { BENCH_BLAS_ROW_MAJOR = 101, BENCH_BLAS_TRANSPOSED = 112 };
 
@@ -18,15 +18,15 @@ bool bench_blas_open(bench_blas *blas, char *message)
 {
     blas->library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     if (blas->library == NULL) {
-        return bench_fail(message, "--blas needs OpenBLAS, Debian's package libopenblas0: %s", dlerror());
+        return bench_fail(message, "--blas needs OpenBLAS (Debian: libopenblas0): %s", dlerror());
     }
-    /* C has no cast from an object's address to a function's. */
+    /* memcpy: C has no cast from an object pointer to a function pointer. */
     void *found = dlsym(blas->library, "cblas_simatcopy");
     memcpy(&blas->simatcopy, &found, sizeof found);
     found = dlsym(blas->library, "cblas_dimatcopy");
     memcpy(&blas->dimatcopy, &found, sizeof found);
     if (blas->simatcopy == NULL || blas->dimatcopy == NULL) {
-        return bench_fail(message, "this libopenblas.so.0 has no cblas_simatcopy or no cblas_dimatcopy");
+        return bench_fail(message, "libopenblas.so.0 lacks cblas_simatcopy or cblas_dimatcopy: install a newer one");
     }
     return true;
 }
@@ -52,7 +52,7 @@ void bench_blas_transpose(const bench_blas *blas, const bench_result *shape, uns
     }
 }
 
-/* What stands at a place: a whole number, because BLAS may multiply it by one. */
+/* The element at a place: an integer, since BLAS may multiply it by one. */
 static double bench_host_value(size_t place, size_t elem_size)
 {
     uint64_t state = place;
@@ -86,7 +86,7 @@ static size_t bench_host_count_wrong(const bench_result *shape, const unsigned c
     return wrong;
 }
 
-/* The time of one of so many calls of BLAS, or of memcpy, over count matrices in rotation. */
+/* The mean time of a call of BLAS, or of memcpy, over count matrices in rotation. */
 static double bench_host_time(const bench_blas *blas, const bench_result *shape, unsigned char *matrices, size_t count,
                               size_t repeat, size_t *next)
 {
@@ -102,19 +102,18 @@ static double bench_host_time(const bench_blas *blas, const bench_result *shape,
     return (seconds_now() - start) / (double)repeat;
 }
 
-/* Whether BLAS can be called; if not, the result's note says why. OpenBLAS takes memory for a second matrix, of rows x
- * rows elements for a tall one in versions like 0.3.21, and ends the process if there is none. */
+/* Whether BLAS can be called; if not, the result's note has the reason. OpenBLAS allocates a second matrix, and ends
+ * the process if that fails. For a tall matrix, version 0.3.21 and others allocate rows x rows elements. */
 static bool bench_blas_possible(bench_result *result)
 {
     size_t side = bench_larger(result->rows, result->cols), bytes = 0;
     if (side > INT_MAX) {
-        return bench_fail(result->note, "no time for BLAS: its sides are numbers of 32 bits");
+        return bench_fail(result->note, "BLAS not measured: it takes sides of at most %d, not %zu", INT_MAX, side);
     }
     void *memory = bench_shape_bytes(result->rows, side, result->elem_size, 1, &bytes) ? malloc(bytes) : NULL;
     free(memory);
     return memory != NULL ||
-           bench_fail(result->note, "no time for BLAS: it may ask for %zu bytes here, which this machine has not got",
-                      bytes);
+           bench_fail(result->note, "BLAS not measured: could not allocate the %zu bytes that it may need", bytes);
 }
 
 bool bench_measure_blas(const bench_blas *blas, bench_result *result, char *message)
@@ -129,7 +128,7 @@ bool bench_measure_blas(const bench_blas *blas, bench_result *result, char *mess
     double *seconds = calloc(result->rounds * 2, sizeof *seconds);
     size_t wrong = 0;
     if (matrices == NULL || seconds == NULL) {
-        bench_fail(result->note, "no time for BLAS: no memory for %zu times %zu bytes", count, result->bytes);
+        bench_fail(result->note, "BLAS not measured: could not allocate %zu times %zu bytes", count, result->bytes);
     } else {
         for (size_t i = 0; i < count; i++) {
             bench_host_fill(result, matrices + i * result->bytes);
@@ -145,5 +144,5 @@ bool bench_measure_blas(const bench_blas *blas, bench_result *result, char *mess
     }
     free(seconds);
     free(matrices);
-    return wrong == 0 || bench_fail(message, "the result of BLAS is WRONG: %zu elements", wrong);
+    return wrong == 0 || bench_fail(message, "the result of BLAS is WRONG: %zu elements differ", wrong);
 }

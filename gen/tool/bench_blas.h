@@ -1,4 +1,4 @@
-/* OpenBLAS on the host, which is looked for at run time. */
+/* OpenBLAS on the host, loaded at run time. */
 #ifndef IPT_TOOL_BENCH_BLAS_H_INCLUDED
 #define IPT_TOOL_BENCH_BLAS_H_INCLUDED
 
@@ -14,14 +14,14 @@ typedef struct bench_blas {
                       int new_stride);
 } bench_blas;
 
-/* Finds OpenBLAS. Close it also after a failure. */
+/* Loads OpenBLAS. Close it also after a failure. */
 bool bench_blas_open(bench_blas *blas, char *message);
 void bench_blas_close(bench_blas *blas);
 
-/* Transposes the matrices at bytes. */
+/* Transposes a batch at bytes. */
 void bench_blas_transpose(const bench_blas *blas, const bench_result *shape, unsigned char *bytes);
 
-/* Measures BLAS and memcpy on as many host matrices as there were buffers. */
+/* Measures BLAS and memcpy on as many host matrices as the device had buffers. */
 bool bench_measure_blas(const bench_blas *blas, bench_result *result, char *message);
 
 #endif /* IPT_TOOL_BENCH_BLAS_H_INCLUDED */

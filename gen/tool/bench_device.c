@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define BENCH_COLD_BYTES                                                                                               \
-    ((cl_ulong)256 << 20) /* that no GPU's caches hold: some drivers report the smallest one only */
+    ((cl_ulong)256 << 20) /* more than any GPU's caches: some drivers report only the smallest cache */
 
 const char *const bench_checker =
     "ulong value_of(ulong seed, ulong k)\n"
@@ -109,7 +109,7 @@ cl_int bench_launch(const bench_device *device, cl_kernel kernel, size_t count)
 {
     const size_t most = (size_t)1 << 18;
     size_t global = bench_smaller(count, most - 255);
-    global = (global + 255) / 256 * 256; /* has divisors for the implementation to choose a group's size from */
+    global = (global + 255) / 256 * 256; /* a multiple of many work-group sizes: the implementation chooses one */
     return clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
 }
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    BENCH_MIN_REPEAT = 10, /* executions in a round, unless a number was given */
+    BENCH_MIN_REPEAT = 10, /* default executions in a round */
     BENCH_MAX_REPEAT = 64,
     BENCH_SINGLE_SHOTS = 5
 };
 
-#define BENCH_ROUND_BYTES ((size_t)256 << 20) /* of the executions in a round, within those limits */
+#define BENCH_ROUND_BYTES ((size_t)256 << 20) /* wanted in a round, within these limits */
 
 size_t bench_wanted_buffers(const bench_device *device, size_t bytes)
 {
@@ -24,7 +24,9 @@ bool bench_take_buffers(bench_work *work, char *message)
 {
     cl_context context = ipt_context_cl_context(work->device->context);
     size_t rotation = bench_wanted_buffers(work->device, work->bytes);
-    size_t wanted = rotation > 1 ? rotation : work->bytes <= work->device->memory / 2 ? 2 : 1; /* 2: to copy to */
+    size_t wanted = rotation > 1                              ? rotation
+                    : work->bytes <= work->device->memory / 2 ? 2
+                                                              : 1; /* the second is the copy's target */
     while (work->buffer_count < wanted) {
         cl_int status;
         cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, work->room, NULL, &status);
@@ -48,7 +50,7 @@ bool bench_take_buffers(bench_work *work, char *message)
     return true;
 }
 
-/* Out of place the buffer that is farthest in the rotation is the target. */
+/* Out of place, the target is the farthest buffer in the rotation. */
 static size_t bench_target(const bench_work *work, size_t index)
 {
     return (index + work->buffer_count / 2) % work->buffer_count;
@@ -69,7 +71,7 @@ bool bench_enqueue(bench_work *work, bool copying, char *message)
     return result == IPT_SUCCESS || bench_fail(message, "%s", ipt_context_error(NULL));
 }
 
-/* The time of one of so many, between two moments at which the device is idle. */
+/* The mean time of an execution, from an idle device to an idle device. */
 static bool bench_time(bench_work *work, bool copying, size_t repeat, double *seconds, char *message)
 {
     if (!bench_opencl(clFinish(work->device->queue), "clFinish", message)) {
@@ -88,7 +90,7 @@ static bool bench_time(bench_work *work, bool copying, size_t repeat, double *se
     return true;
 }
 
-/* Checks what became of the data of one of the buffers. */
+/* Verifies the result of one buffer. */
 static bool bench_check(bench_work *work, size_t index, const bench_result *shape, char *message)
 {
     cl_uint wrong;
@@ -96,12 +98,12 @@ static bool bench_check(bench_work *work, size_t index, const bench_result *shap
     if (!bench_count_wrong(work->device, matrix, shape, work->seeds[index], &wrong, message)) {
         return false;
     }
-    return wrong == 0 || bench_fail(message, "the result is WRONG: %lu of %zu elements", (unsigned long)wrong,
+    return wrong == 0 || bench_fail(message, "the result is WRONG: %lu of %zu elements differ", (unsigned long)wrong,
                                     shape->bytes / shape->elem_size);
 }
 
-/* Transposes fresh data in the first count buffers of the rotation, one right after the other, and checks it. Out of
- * place, where one's target is another's source, each on its own. */
+/* Transposes new data in the first count buffers in succession, and verifies the results. Out of place, one buffer's
+ * target is another buffer's source: verify each alone. */
 static bool bench_verify(bench_work *work, size_t count, const bench_result *shape, char *message)
 {
     size_t together = work->out_of_place ? 1 : count;
@@ -179,9 +181,9 @@ bool bench_measure(bench_device *device, ipt_plan *plan, bench_result *result, c
     work.out_of_place = result->out_of_place;
     bool good = bench_take_buffers(&work, message);
     if (good && work.out_of_place && work.buffer_count < 2) {
-        good = bench_fail(message, "the device has no room for a second matrix");
+        good = bench_fail(message, "the device has no memory for a second matrix");
     }
-    good = good && bench_verify(&work, 1, result, message); /* warms up as well */
+    good = good && bench_verify(&work, 1, result, message); /* also warms up */
     if (good) {
         result->buffers = work.rotation;
         if (result->repeat == 0) {

@@ -1,4 +1,4 @@
-/* What is measured of one shape, and sentences about what could not be. */
+/* The measurements of one shape, and error messages. */
 #ifndef IPT_TOOL_BENCH_RESULT_H_INCLUDED
 #define IPT_TOOL_BENCH_RESULT_H_INCLUDED
 
@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { BENCH_MESSAGE_SIZE = 1000 /* the longest sentence */ };
+enum { BENCH_MESSAGE_SIZE = 1000 /* of the longest sentence */ };
 
-/* Of one shape. Times are those of one call; 0: not measured. */
+/* The result of one shape. Times are of one call; 0: not measured. */
 typedef struct bench_result {
     size_t rows, cols, elem_size, batch;
     size_t bytes; /* of the batch */
     double seconds, latency, copy_seconds, blas_seconds, memcpy_seconds;
     size_t workspace, stages, buffers, repeat, rounds;
     bool out_of_place, verified;
-    char note[BENCH_MESSAGE_SIZE]; /* why something was not measured; "" */
+    char note[BENCH_MESSAGE_SIZE]; /* reason for a missing measurement; "": none */
 } bench_result;
 
 /* Puts a sentence into message, BENCH_MESSAGE_SIZE bytes, and returns false. */
@@ -25,17 +25,17 @@ bool bench_fail(char *message, const char *format, ...);
 /* Whether an OpenCL call succeeded. */
 bool bench_opencl(cl_int status, const char *call, char *message);
 
-/* The smaller one of two numbers, the larger one. */
+/* The smaller and the larger of two numbers. */
 size_t bench_smaller(size_t first, size_t second);
 size_t bench_larger(size_t first, size_t second);
 
-/* The value below which part of them lie, between two of them in proportion; sorts them. There is at least one. */
+/* The quantile `part` of at least one value, interpolated. Sorts the values. */
 double bench_quantile(double *values, size_t count, double part);
 
-/* Read and written bytes in a second, in units of 10^9. */
+/* Bytes read and written per second, in units of 10^9. */
 double bench_speed(const bench_result *result, double seconds);
 
-/* How many times as fast the first one is. */
+/* The speed of the first time relative to the other. */
 double bench_ratio(double seconds, double other_seconds);
 
 /* The workspace in percent of the matrices. */

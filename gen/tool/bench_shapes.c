@@ -9,11 +9,11 @@
 #include <string.h>
 
 enum {
-    BENCH_MAX_LINES = 1000000, /* of a file of shapes */
+    BENCH_MAX_LINES = 1000000, /* limit of a file of shapes */
     BENCH_MAX_DRAWS = 1 << 26  /* for one shape: about a second */
 };
 
-#define BENCH_MAX_TEXT ((size_t)64 << 20) /* bytes of such a file */
+#define BENCH_MAX_TEXT ((size_t)64 << 20) /* limit of such a file in bytes */
 
 bool bench_add_shape(bench_shapes *shapes, size_t rows, size_t cols, char *message)
 {
@@ -40,7 +40,7 @@ bool bench_shape_bytes(size_t rows, size_t cols, size_t elem_size, size_t batch,
 
 #define BENCH_BLANKS " \t\r\n\f\v"
 
-/* A decimal number behind blanks; moves text behind it. */
+/* Reads a decimal number after blanks. Moves *text past it. */
 static bool bench_read_side(const char **text, size_t *value)
 {
     *text += strspn(*text, BENCH_BLANKS);
@@ -57,7 +57,7 @@ static bool bench_read_side(const char **text, size_t *value)
     return *value > 0;
 }
 
-/* A line of a file of shapes. *empty: it holds none. */
+/* Reads a line of a file of shapes. *empty: the line has no shape. */
 static bool bench_read_line(const char *text, bench_shape *shape, bool *empty)
 {
     text += strspn(text, BENCH_BLANKS);
@@ -73,7 +73,7 @@ static bool bench_read_line(const char *text, bench_shape *shape, bool *empty)
     return text[blanks] == '\0' || (text[blanks] == '#' && blanks > 0);
 }
 
-/* Adds the shapes of a text, and counts its lines. The line's ends become zeros. */
+/* Adds the shapes of a text. Replaces the ends of its lines by zeros. */
 static bool bench_read_text(char *text, size_t length, const char *path, size_t elem_size, bench_shapes *shapes,
                             char *message)
 {
@@ -86,17 +86,17 @@ static bool bench_read_text(char *text, size_t length, const char *path, size_t 
         end = end == NULL ? text + length : end;
         *end = '\0';
         if (++number > BENCH_MAX_LINES) {
-            return bench_fail(message, "%s: it has more than %d lines, the most for a list of shapes", path,
+            return bench_fail(message, "%s: it has more than %d lines, the limit of a list of shapes", path,
                               BENCH_MAX_LINES);
         }
         if (strlen(line) != (size_t)(end - line) || !bench_read_line(line, &shape, &empty)) {
             line[strcspn(line, "\r")] = '\0';
-            return bench_fail(message, "%s:%zu: '%.40s' is not a shape, two numbers from 1 on: rows cols", path, number,
-                              line);
+            return bench_fail(message, "%s:%zu: '%.40s' is not a shape: needs rows and cols, both at least 1", path,
+                              number, line);
         }
         if (!empty && !bench_shape_bytes(shape.rows, shape.cols, elem_size, 1, &bytes)) {
-            return bench_fail(message, "%s:%zu: %zux%zu elements of %zu bytes are too large for this machine", path,
-                              number, shape.rows, shape.cols, elem_size);
+            return bench_fail(message, "%s:%zu: %zux%zu elements of %zu bytes are too large: at most %zu bytes", path,
+                              number, shape.rows, shape.cols, elem_size, SIZE_MAX);
         }
         if (!empty && !bench_add_shape(shapes, shape.rows, shape.cols, message)) {
             return false;
@@ -130,24 +130,24 @@ uint64_t bench_random(uint64_t *state)
 size_t bench_random_within(uint64_t *state, bench_range range)
 {
     uint64_t count = (uint64_t)range.high - range.low + 1, value, excess;
-    if (count == 0) { /* the range is everything */
+    if (count == 0) { /* the range has all numbers */
         return (size_t)bench_random(state);
     }
-    excess = (UINT64_MAX % count + 1) % count; /* values at the top that would make some numbers likelier */
+    excess = (UINT64_MAX % count + 1) % count; /* values at the top that would bias the result */
     do {
         value = bench_random(state);
     } while (value > UINT64_MAX - excess);
     return range.low + (size_t)(value % count);
 }
 
-/* Down to a multiple, but to one at least. */
+/* Rounds down to a multiple, but to at least one multiple. */
 static size_t bench_round(size_t side, size_t multiple)
 {
     return bench_larger(side - side % multiple, multiple);
 }
 
-/* The part of a range of sides outside of which no matrix has the wanted bytes, whatever its other side is. Draws from
- * it have the same distribution, and far fewer are in vain. false: there is no such part. */
+/* Narrows a range of sides. Sides outside the result give no matrix of the wanted bytes, for any other side. The
+ * distribution stays the same, and far fewer draws are rejected. false: no side is left. */
 static bool bench_narrow(const bench_drawing *drawing, size_t elem_size, bench_range other, bench_range *side)
 {
     size_t least = bench_round(other.low, drawing->multiple), most = bench_round(other.high, drawing->multiple);
@@ -157,7 +157,7 @@ static bool bench_narrow(const bench_drawing *drawing, size_t elem_size, bench_r
     }
     high = drawing->bytes.high / least;
     if (high < SIZE_MAX - drawing->multiple) {
-        side->high = bench_smaller(side->high, high + drawing->multiple - 1); /* what is rounded down to it */
+        side->high = bench_smaller(side->high, high + drawing->multiple - 1); /* sides that round down to it */
     }
     all = most;
     if (number_multiply(&all, elem_size)) {
@@ -188,8 +188,8 @@ bool bench_draw_shapes(const bench_drawing *drawing, size_t elem_size, bench_sha
                 snprintf(most, sizeof most, " to %zu", drawing->bytes.high);
             }
             return bench_fail(message,
-                              "no matrix with such sides and elements of %zu bytes has %zu%s bytes (%zu draws were "
-                              "made)",
+                              "no matrix with such sides and elements of %zu bytes has %zu%s bytes (%zu draws): "
+                              "change --sides or --bytes",
                               elem_size, drawing->bytes.low, most, draws);
         }
         bool exchanged = bench_random(&state) >> 63 != 0;

@@ -1,5 +1,4 @@
-/* Shapes to measure: from a file, or drawn at random. The promise: the same seed draws the same shapes on every
- * machine. */
+/* Shapes to measure, from a file or drawn at random. A seed draws the same shapes on every machine. */
 #ifndef IPT_TOOL_BENCH_SHAPES_H_INCLUDED
 #define IPT_TOOL_BENCH_SHAPES_H_INCLUDED
 
@@ -17,25 +16,25 @@ typedef struct bench_shapes {
     size_t count, capacity;
 } bench_shapes;
 
-/* Both ends belong to it. */
+/* Includes both ends. */
 typedef struct bench_range {
     size_t low, high;
 } bench_range;
 
-/* What random shapes are drawn from. */
+/* The parameters of random shapes. */
 typedef struct bench_drawing {
     size_t count, seed, multiple;
     bench_range sides[2], bytes;
     bool square;
 } bench_drawing;
 
-/* The bytes of a batch of matrices, unless that overflows. */
+/* The bytes of a batch of matrices. false: they overflow size_t. */
 bool bench_shape_bytes(size_t rows, size_t cols, size_t elem_size, size_t batch, size_t *bytes);
 
-/* Splitmix64: integers only, so that every machine draws the same. */
+/* Splitmix64: integers only, so that all machines draw the same numbers. */
 uint64_t bench_random(uint64_t *state);
 
-/* A number of the range, each as likely as the others. */
+/* A uniformly distributed number of the range. */
 size_t bench_random_within(uint64_t *state, bench_range range);
 
 /* All functions below that return false put a sentence into message, BENCH_MESSAGE_SIZE bytes. */
@@ -43,7 +42,7 @@ size_t bench_random_within(uint64_t *state, bench_range range);
 /* Adds a shape. */
 bool bench_add_shape(bench_shapes *shapes, size_t rows, size_t cols, char *message);
 
-/* The shapes of a file: lines of rows and cols, with comments after #. */
+/* Adds the shapes of a file: lines of rows and cols, with comments after #. */
 bool bench_read_shapes(const char *path, size_t elem_size, bench_shapes *shapes, char *message);
 
 /* Adds random shapes. */

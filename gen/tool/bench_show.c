@@ -50,9 +50,9 @@ void bench_show_block(FILE *stream, const bench_result *result)
         bench_show_time(stream, "copy", result, result->copy_seconds);
         fprintf(stream, "ratio to the copy: %.3f of its speed\n", bench_ratio(result->seconds, result->copy_seconds));
     } else {
-        fputs("no ratio: the device has no memory for a second buffer of this size to copy to\n", stream);
+        fputs("no ratio: the device has no memory for the copy's target, a second buffer of this size\n", stream);
     }
-    fprintf(stream, "latency   median %10.3f ms of an execution alone\n", result->latency * 1e3);
+    fprintf(stream, "latency   median %10.3f ms of a single execution\n", result->latency * 1e3);
     fprintf(stream, "%zu rounds of %zu executions over %zu buffers; %zu stages, workspace %zu bytes (%.2f %%); %s\n",
             result->rounds, result->repeat, result->buffers, result->stages, result->workspace,
             bench_workspace_percent(result), result->verified ? "verified" : "NOT verified");
@@ -65,10 +65,10 @@ void bench_show_block(FILE *stream, const bench_result *result)
     fflush(stream);
 }
 
-/* What the summary looks at. */
+/* The quantities of the summary. */
 typedef enum bench_quantity { BENCH_RATIO, BENCH_SPEED, BENCH_LATENCY, BENCH_OVER_BLAS } bench_quantity;
 
-/* The quantity of all verified results that have it, into values; returns how many they are. */
+/* Collects a quantity of all verified results that have it. Returns the number of values. */
 static size_t bench_collect(const bench_result *results, size_t count, bench_quantity quantity, double *values)
 {
     size_t found = 0;

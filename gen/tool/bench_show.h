@@ -1,4 +1,4 @@
-/* Results as text and as CSV, on the stream that is given. */
+/* Prints results as text and as CSV. */
 #ifndef IPT_TOOL_BENCH_SHOW_H_INCLUDED
 #define IPT_TOOL_BENCH_SHOW_H_INCLUDED
 
@@ -12,20 +12,20 @@
 void bench_show_heading(FILE *stream, bool blas);
 void bench_show_line(FILE *stream, const bench_result *result, bool blas);
 
-/* A number in width columns and with so many decimals; "-" in its place if it was not measured. */
+/* Prints a number in width columns; "-" if it was not measured. */
 void bench_show_number(FILE *stream, int width, int decimals, bool measured, double number);
 
-/* One shape's result in words. */
+/* Prints one shape's result as several lines. */
 void bench_show_block(FILE *stream, const bench_result *result);
 
-/* The line that sums up. false: message has why not, BENCH_MESSAGE_SIZE bytes. */
+/* Prints the summary. false: message (BENCH_MESSAGE_SIZE bytes) has the reason. */
 bool bench_show_summary(FILE *stream, const bench_result *results, size_t count, char *message);
 
-/* All results in a file of comma-separated values: its heading, a line. */
+/* Comma-separated values: the heading, a line. */
 void bench_csv_heading(FILE *stream);
 void bench_csv_line(FILE *stream, const bench_result *result);
 
-/* A field and the comma before it; empty if it was not measured. */
+/* Prints a comma and a field, which is empty if it was not measured. */
 void bench_csv_number(FILE *stream, bool measured, double number);
 
 #endif /* IPT_TOOL_BENCH_SHOW_H_INCLUDED */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which options go with --startup. Returns 0 or the exit code. */
+/* Refuses options that --startup does not support. Returns 0 or the exit code. */
 static int check_startup(const arguments *given)
 {
     static const char *const known[] = {"--startup", "--startup-step", "--device", "--seed", "--rounds", "--csv"};
@@ -34,7 +34,7 @@ static int check_startup(const arguments *given)
     return 0;
 }
 
-/* Which options go with which. Returns 0 or the exit code. */
+/* Refuses combinations of options. Returns 0 or the exit code. */
 static int check_bench(const arguments *given)
 {
     if (given->startup || given->startup_step) {
@@ -43,11 +43,11 @@ static int check_bench(const arguments *given)
     static const char *const of_random[] = {"--seed", "--sides", "--bytes", "--square", "--multiple"};
     bool random = arguments_have(given, "--random");
     if ((given->operand != NULL) + (given->shapes != NULL) + random != 1) {
-        return message_usage_error("'bench' takes one of ROWSxCOLS:BYTES, --shapes and --random");
+        return message_usage_error("'bench' takes exactly one of ROWSxCOLS:BYTES, --shapes and --random");
     }
     for (size_t i = 0; i < sizeof of_random / sizeof of_random[0]; i++) {
         if (!random && arguments_have(given, of_random[i])) {
-            return message_usage_error("%s is for shapes that --random draws", of_random[i]);
+            return message_usage_error("%s needs --random", of_random[i]);
         }
     }
     if (random && !arguments_have(given, "--sides")) {
@@ -62,7 +62,7 @@ static int check_bench(const arguments *given)
         return code;
     }
     if (given->pad && given->batch > 1) {
-        return message_usage_error("--pad takes one matrix at a time, not --batch %zu", given->batch);
+        return message_usage_error("--pad takes one matrix, not --batch %zu", given->batch);
     }
     size_t elem_size = given->operand != NULL ? given->shape.elem_size : given->elem_size;
     if (given->blas && elem_size != sizeof(float) && elem_size != sizeof(double)) {
@@ -77,7 +77,7 @@ static int open_csv(const arguments *given, FILE **csv)
     return given->csv == NULL || *csv != NULL ? 0 : message_fail("%s: %s", given->csv, strerror(errno));
 }
 
-/* Closes it and returns the exit code: that one, unless this failed. */
+/* Closes the file. Returns code, or the exit code of a failed close. */
 static int close_csv(const arguments *given, FILE *csv, int code)
 {
     bool failed = csv != NULL && ferror(csv) != 0;
@@ -87,7 +87,7 @@ static int close_csv(const arguments *given, FILE *csv, int code)
     return code;
 }
 
-/* Measures the start of processes, or in one that was started for it. */
+/* Measures the start of processes; with --startup-step, this process. */
 static int run_startup(const arguments *given)
 {
     char message[BENCH_MESSAGE_SIZE];
@@ -114,7 +114,7 @@ static int run_startup(const arguments *given)
     return close_csv(given, csv, code);
 }
 
-/* What bench holds while it runs. */
+/* The resources of a bench. */
 typedef struct bench {
     bench_shapes shapes;
     bench_result *results;
@@ -124,7 +124,7 @@ typedef struct bench {
     FILE *csv;
 } bench;
 
-/* The shapes, and what their measurement takes. */
+/* Reads the shapes and acquires all resources. */
 static int prepare_bench(const arguments *given, bench *work)
 {
     char message[BENCH_MESSAGE_SIZE];
@@ -154,7 +154,7 @@ static int prepare_bench(const arguments *given, bench *work)
     return code;
 }
 
-/* Measures one shape and shows what came out. */
+/* Measures one shape and prints the result. */
 static int bench_one(const arguments *given, bench *work, bench_shape shape, bench_result *result)
 {
     char message[BENCH_MESSAGE_SIZE], name[80];
@@ -168,7 +168,7 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
     result->out_of_place = given->out_of_place;
     snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
     if (!bench_shape_bytes(desc.rows, desc.cols, desc.elem_size, desc.batch, &result->bytes)) {
-        return message_fail("%s: %zu times, it is too large for this machine", name, desc.batch);
+        return message_fail("%s: %zu such matrices are too large: at most %zu bytes", name, desc.batch, SIZE_MAX);
     }
     ipt_plan *plan;
     bool good = ipt_plan_create(work->context, &desc, &plan) == IPT_SUCCESS;
@@ -192,7 +192,7 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
     return good ? 0 : message_fail("%s: %s", name, message);
 }
 
-/* All shapes: one that fails does not keep the others from being measured. */
+/* Measures all shapes. Continues after a shape that fails. */
 static int bench_all(const arguments *given, bench *work)
 {
     char message[BENCH_MESSAGE_SIZE];

@@ -37,7 +37,7 @@ int command_devices(const arguments *given)
         return message_fail_ipt(NULL);
     }
     count = count < capacity ? count : capacity;
-    /* The list is of use also where no device can be chosen. */
+    /* The list helps most where no device can be selected: print it in any case. */
     ipt_context *context = NULL;
     int code = setup_context(given, NULL, &context);
     for (size_t i = 0; i < count; i++) {

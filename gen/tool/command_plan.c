@@ -30,7 +30,7 @@ int command_source(const arguments *given)
             show_lines(text, "");
         }
         if (index == 0) {
-            fputs("ipt: this plan has nothing to do and no program\n", stderr);
+            fputs("ipt: this plan moves no data and has no program\n", stderr);
         }
     }
     ipt_plan_destroy(plan);

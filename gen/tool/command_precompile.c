@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Prints which program it is, as the comment at its beginning says. */
+/* Prints the name of a program, from the comment at its beginning. */
 static void show_entry(const program_entry *entry)
 {
     const char *text = entry->source == NULL ? NULL : strstr(entry->source, ", ");
@@ -34,7 +34,7 @@ static void show_entry(const program_entry *entry)
     printf(": %zu bytes\n", entry->size);
 }
 
-/* Takes an entry out of the context, with the code that clang has made of its source where there is a target. */
+/* Copies an entry out of the context. With a target, the entry has clang's code of its source. */
 static int take_entry(const arguments *given, precompiled *work, size_t index)
 {
     program_entry *entry = &work->entries[index];
@@ -76,7 +76,7 @@ static int take_entries(const arguments *given, precompiled *work)
     const char *options;
     size_t count = ipt_context_entry_count(work->context);
     if (ipt_context_entry_source(work->context, 0, &options) == NULL) {
-        return message_fail("these shapes need no program");
+        return message_fail("these shapes need no program: nothing to compile");
     }
     work->entries = calloc(count, sizeof *work->entries);
     if (work->entries == NULL) {
@@ -116,7 +116,7 @@ static int embed_entries(const arguments *given, const precompiled *work, const 
     return good ? 0 : message_fail("%s: %s", given->embed, strerror(errno));
 }
 
-/* Which options go with which. Returns 0 or the exit code. */
+/* Refuses combinations of options. Returns 0 or the exit code. */
 static int check_precompile(const arguments *given, offline_target *target)
 {
     char message[OFFLINE_MESSAGE_SIZE];
@@ -132,7 +132,7 @@ static int check_precompile(const arguments *given, offline_target *target)
         return message_usage_error("--output takes a folder, not ''");
     }
     if (given->output != NULL && stat(given->output, &status) == 0 && !S_ISDIR(status.st_mode)) {
-        return message_fail("%s: it is not a folder", given->output);
+        return message_fail("%s: not a folder", given->output);
     }
     if (given->embed != NULL) {
         const char *name = text_file_name(given->embed);
@@ -141,7 +141,7 @@ static int check_precompile(const arguments *given, offline_target *target)
         }
     }
     if (given->profile != NULL && given->target == NULL) {
-        return message_usage_error("--profile needs --target: without the device there is no compiler of its own");
+        return message_usage_error("--profile needs --target: the compiler of an absent device is unavailable");
     }
     if (given->target != NULL && !offline_read_target(given->target, target, message)) {
         return message_usage_error("--target: %s", message);
@@ -149,7 +149,7 @@ static int check_precompile(const arguments *given, offline_target *target)
     return 0;
 }
 
-/* The work, but for moving the header to its place. */
+/* Everything but the final rename of the header. */
 static int precompile(const arguments *given, precompiled *work, const draft *header)
 {
     char message[OFFLINE_MESSAGE_SIZE];
@@ -200,7 +200,7 @@ int command_precompile(const arguments *command_line)
     if (code == 0) {
         bool both = given.output != NULL && given.embed != NULL;
         printf("%zu program%s%s, %zu bytes, to %s%s%s in %.3f seconds\n", work.programs, work.programs == 1 ? "" : "s",
-               work.programs < work.count ? " and what is known of the device" : "", work.size,
+               work.programs < work.count ? " and the facts about the device" : "", work.size,
                given.output != NULL ? given.output : "", both ? " and " : "", given.embed != NULL ? given.embed : "",
                seconds_now() - start);
     }

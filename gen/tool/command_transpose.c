@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The work on an open file, up to the last byte written. */
+/* Transposes an open file, up to the last byte written. */
 static int transpose_file(const arguments *given, stored_work *work)
 {
     matrix_file *file = work->file;
@@ -32,24 +32,24 @@ static int transpose_file(const arguments *given, stored_work *work)
                    file->batch, file->shape.rows, file->shape.cols, file->shape.elem_size, seconds_now() - start,
                    work->steps - work->first_step, work->steps - work->first_step == 1 ? "step" : "steps");
         } else {
-            printf("%s: transposed in %.3f seconds; no data had to move\n", file->path, seconds_now() - start);
+            printf("%s: transposed in %.3f seconds, without moving data\n", file->path, seconds_now() - start);
         }
     }
     return code;
 }
 
-/* What --resume knows already. Returns 0 or the exit code. */
+/* Refuses options that --resume takes from the journal. Returns 0 or the exit code. */
 static int check_resume(const arguments *given)
 {
     static const char *const known[] = {"--raw",  "--memory",     "--matrix-memory", "--no-journal",
                                         "--move", "--expression", "--type"};
     for (size_t i = 0; given->resume && i < sizeof known / sizeof known[0]; i++) {
         if (arguments_have(given, known[i])) {
-            return message_usage_error("--resume takes everything else from the journal, not %s", known[i]);
+            return message_usage_error("--resume does not go with %s, which the journal sets", known[i]);
         }
     }
     return given->no_journal && given->sync
-               ? message_usage_error("--sync makes the journal outlive power failures, and --no-journal leaves it out")
+               ? message_usage_error("--sync does not go with --no-journal: it flushes the journal")
                : 0;
 }
 
@@ -73,7 +73,7 @@ int command_transpose(const arguments *given)
     free(file.after);
     free(file.wrapped);
     if (file.descriptor >= 0) {
-        close(file.descriptor); /* after a failure: nothing that this could report is worse */
+        close(file.descriptor); /* after a failure: a further error adds nothing */
     }
     return code;
 }

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Measures all shapes, and writes what was found to the draft or, if there is none, to standard output. */
+/* Measures all shapes. Writes the wisdom to the draft or, without --output, to standard output. */
 static int tune(const arguments *given, const shape_list *shapes, const draft *file, bool *complete)
 {
     ipt_context *context;
@@ -16,12 +16,12 @@ static int tune(const arguments *given, const shape_list *shapes, const draft *f
     if (code != 0) {
         return code;
     }
-    /* A shape that fails does not lose what has been measured for the others. */
+    /* Continue after a shape that fails: keep the measurements of the others. */
     code = shape_list_plan(given, shapes, context, true);
     if (given->output == NULL) {
         written = show_text(context, ipt_wisdom_export);
     } else if (ipt_wisdom_export_file(context, file->path) != IPT_SUCCESS) {
-        written = message_fail("%s: it cannot be written", given->output);
+        written = message_fail("%s: writing it failed", given->output);
     } else {
         *complete = true;
     }

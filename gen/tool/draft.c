@@ -16,18 +16,18 @@ int draft_begin(const char *name, draft *made)
 {
     struct stat status;
     made->name = name;
-    made->place = realpath(name, NULL); /* behind links */
+    made->place = realpath(name, NULL); /* resolves links */
     if (made->place == NULL) {
         made->place = strdup(name);
     }
     size_t capacity = strlen(name) + (made->place != NULL ? strlen(made->place) : 0) + 40;
     made->path = malloc(capacity);
     if (made->place == NULL || made->path == NULL) {
-        return message_fail("%s: out of memory for its name", name);
+        return message_fail("%s: out of memory for its path", name);
     }
     snprintf(made->path, capacity, "%s.%ld.tmp", made->place, (long)getpid());
     if (stat(made->place, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return message_fail("%s: it is not a regular file", name);
+        return message_fail("%s: not a regular file", name);
     }
     int descriptor = open(made->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor < 0) {

@@ -1,18 +1,18 @@
-/* A file that is written beside its place, and moved there once it is complete. */
+/* An output file: written under a temporary name in its folder, renamed when complete. */
 #ifndef IPT_TOOL_DRAFT_H_INCLUDED
 #define IPT_TOOL_DRAFT_H_INCLUDED
 
 #include <stdbool.h>
 
 typedef struct draft {
-    const char *name;   /* as it was given */
-    char *place, *path; /* where it belongs, and where it is written */
+    const char *name;   /* as given on the command line */
+    char *place, *path; /* final path; temporary path */
 } draft;
 
-/* Names it, and proves that a file can be made there before the work for its content begins. */
+/* Chooses the paths. Creates and removes the temporary file, so that errors show before the work begins. */
 int draft_begin(const char *name, draft *made);
 
-/* Moves it to its place, or removes it if it is not complete. Returns the exit code: that one, unless this failed. */
+/* Renames a complete file, removes an incomplete one. Returns code, or the exit code of a failed rename. */
 int draft_end(draft *made, bool complete, int code);
 
 #endif /* IPT_TOOL_DRAFT_H_INCLUDED */

@@ -31,7 +31,7 @@ uint64_t journal_sum(const void *bytes, size_t count)
         first[i] += words[i];
         second[i] += first[i];
     }
-    for (size_t i = 0; i < LANES; i++) { /* a flip of a high bit must not stay one */
+    for (size_t i = 0; i < LANES; i++) { /* spreads a flip of a high bit */
         sum = (sum ^ first[i]) * 0xbf58476d1ce4e5b9u;
         sum = (sum ^ sum >> 29 ^ second[i]) * 0x94d049bb133111ebu;
         sum ^= sum >> 32;
@@ -130,7 +130,8 @@ bool journal_create(journal *made, const char *path, const journal_job *job, con
     made->descriptor = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (made->descriptor < 0) {
         int error = errno;
-        return journal_fail(message, "its journal %s cannot be made: %s", text_shorten(draft, &name), strerror(error));
+        return journal_fail(message, "could not create its journal %s: %s", text_shorten(draft, &name),
+                            strerror(error));
     }
     int error = posix_fallocate(made->descriptor, 0, (off_t)made->mapped_bytes);
     if (error == 0) {
@@ -159,13 +160,13 @@ bool journal_create(journal *made, const char *path, const journal_job *job, con
     if (error != 0) {
         journal_close(made, false);
         unlink(draft);
-        return journal_fail(message, "its journal of %zu bytes cannot be made: %s", made->mapped_bytes,
+        return journal_fail(message, "could not create its journal of %zu bytes: %s", made->mapped_bytes,
                             strerror(error));
     }
     return true;
 }
 
-/* Whether the mapped bytes are a journal whose parts are all there. */
+/* Whether the mapped bytes are a complete journal. */
 static bool journal_check(journal *found, char *message)
 {
     const journal_head *head = (const journal_head *)(const void *)found->mapped;
@@ -177,20 +178,20 @@ static bool journal_check(journal *found, char *message)
         return journal_fail(message, "%s is not a journal", path);
     }
     if (memcmp(head->magic, JOURNAL_MAGIC, sizeof head->magic) != 0) {
-        return journal_fail(message, "%s is a journal of another version of ipt's, which has to go on itself", path);
+        return journal_fail(message, "%s is a journal of another version of ipt: resume with that version", path);
     }
     if (head->head_bytes > bytes || head->head_bytes < sizeof *head + sizeof sum || head->job.data_offset > bytes / 2 ||
         head->head_bytes != sizeof *head + 2 * head->job.data_offset + sizeof sum) {
-        return journal_fail(message, "%s is damaged: its head is", path);
+        return journal_fail(message, "%s is damaged: its head is inconsistent", path);
     }
     memcpy(&sum, found->mapped + head->head_bytes - sizeof sum, sizeof sum);
     if (sum != journal_sum(found->mapped, head->head_bytes - sizeof sum)) {
-        return journal_fail(message, "%s is damaged: its head is", path);
+        return journal_fail(message, "%s is damaged: its head is invalid", path);
     }
     if (head->job.memory_bytes > bytes || head->job.steps > bytes / sizeof(journal_piece) ||
         bytes != journal_round_up(head->head_bytes) + JOURNAL_PAGE + journal_table_bytes(head->job.steps) +
                      head->job.memory_bytes) {
-        return journal_fail(message, "%s is damaged: it has %zu bytes", path, bytes);
+        return journal_fail(message, "%s is damaged: its %zu bytes contradict its head", path, bytes);
     }
     return true;
 }
@@ -202,14 +203,13 @@ bool journal_check_piece(const journal *its, uint64_t step, char *message)
     text_name name;
     if (piece->offset > memory_bytes || piece->bytes > memory_bytes - piece->offset ||
         piece->sum != journal_sum(its->memory + piece->offset, (size_t)piece->bytes)) {
-        return journal_fail(message, "%s is damaged: the content of step %llu is", text_shorten(its->path, &name),
-                            (unsigned long long)step + 1);
+        return journal_fail(message, "%s is damaged: the content of step %llu is invalid",
+                            text_shorten(its->path, &name), (unsigned long long)step + 1);
     }
     return true;
 }
 
-/* The state, if what it speaks of is there. Of the pieces it checks the last one: which others count, the plan knows.
- */
+/* Reads the state and checks the last piece. The plan knows which of the other pieces matter. */
 static bool journal_read_state(journal *found, char *message)
 {
     uint64_t steps = found->head->job.steps;
@@ -227,7 +227,7 @@ static bool journal_read_state(journal *found, char *message)
         }
     }
     if (!any || last.ready > steps + (last.ended == 1)) {
-        return journal_fail(message, "%s is damaged: its state is", path);
+        return journal_fail(message, "%s is damaged: its state is invalid", path);
     }
     uint64_t mark;
     memcpy(&mark, found->state + JOURNAL_MARKED_PLACE, sizeof mark);
@@ -238,7 +238,7 @@ static bool journal_read_state(journal *found, char *message)
         return true;
     }
     if (last.piece != journal_sum(&found->pieces[last.ready - 1], sizeof(journal_piece))) {
-        return journal_fail(message, "%s is damaged: its table is", path);
+        return journal_fail(message, "%s is damaged: its table is invalid", path);
     }
     return journal_check_piece(found, last.ready - 1, message);
 }
@@ -252,7 +252,7 @@ bool journal_open(journal *found, const char *path, bool sync, char *message)
     found->sync = sync;
     found->descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (found->descriptor < 0 || fstat(found->descriptor, &status) != 0) {
-        journal_fail(message, "its journal %s: %s", text_shorten(path, &name), strerror(errno));
+        journal_fail(message, "could not open its journal %s: %s", text_shorten(path, &name), strerror(errno));
         journal_close(found, false);
         return false;
     }
@@ -294,10 +294,10 @@ bool journal_note_marks(journal *its, bool marked, char *message)
     return journal_flush_state(its, message);
 }
 
-/* Puts an entry behind the one before. `file` is what all steps up to that one have been written to. */
+/* Adds an entry of the state. `file` has received all steps up to this one. */
 static bool journal_add_entry(journal *its, int file, const journal_entry *entry, char *message)
 {
-    /* All of the memory, because what earlier steps have left there is needed, too. */
+    /* Flush all of the memory: pieces of earlier steps are needed, too. */
     if (its->sync && (msync(its->mapped, its->mapped_bytes, MS_SYNC) != 0 || fdatasync(its->descriptor) != 0 ||
                       fdatasync(file) != 0)) {
         return journal_fail(message, "flushing to the disk failed: %s", strerror(errno));
@@ -313,7 +313,7 @@ bool journal_note(journal *its, int file, uint64_t step, const void *content, si
     journal_piece piece = {(uint64_t)((const unsigned char *)content - its->memory), bytes, 0};
     journal_entry entry = {step + 1, 0, 0, 0};
     if (step >= its->head->job.steps) {
-        return journal_fail(message, "it has no room for step %llu", (unsigned long long)step + 1);
+        return journal_fail(message, "it has no entry for step %llu", (unsigned long long)step + 1);
     }
     piece.sum = journal_sum(content, bytes);
     entry.piece = journal_sum(&piece, sizeof piece);

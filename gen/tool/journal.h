@@ -1,11 +1,10 @@
-/* The journal of a file that is being transposed in place, step by step: what has to be known to go on after the
- * process was killed, or the machine stopped, at any moment. The promise: whoever opens a journal gets the whole truth
- * about the work, or a sentence why not; nothing of the file is overwritten before the journal holds what replaces it.
+/* The journal of a file that is transposed in place, step by step. It holds all that a resumption needs after a kill of
+ * the process, or a stop of the machine, at any moment. Opening a journal returns the complete state of the work, or an
+ * error. No byte of the file is overwritten before the journal holds its replacement.
  *
- * The journal is a file beside the other one, mapped into memory: a head, which never changes, a page with the state,
- * a table of what each step has prepared, with its sum, and the memory in which steps are prepared. What is prepared
- * there is in the journal thereby, and outlives the process; with `sync` it is flushed to the disk at each step, and
- * outlives the machine. */
+ * The journal is a file beside the matrix file, mapped into memory. It consists of a constant head, a page with the
+ * state, a table of the pieces that each step has prepared, with checksums, and the memory in which steps prepare them.
+ * The pieces therefore survive the process. With `sync` each step is flushed to the disk and survives the machine. */
 #ifndef IPT_TOOL_JOURNAL_H_INCLUDED
 #define IPT_TOOL_JOURNAL_H_INCLUDED
 
@@ -17,14 +16,10 @@ enum {
     JOURNAL_PAGE = 4096,
     JOURNAL_TEXT_SIZE = 1024,
     JOURNAL_MESSAGE_SIZE = 1000,
-    JOURNAL_ENTRY_STEP = 512,                     /* a sector each, so that one that was cut short leaves the other */
-    JOURNAL_MARKED_PLACE = 2 * JOURNAL_ENTRY_STEP /* of the number of journal_note_marks */
+    JOURNAL_ENTRY_STEP = 512,                     /* a sector each: a torn write spares the other entry */
+    JOURNAL_MARKED_PLACE = 2 * JOURNAL_ENTRY_STEP /* offset of journal_note_marks' number */
 };
-#define JOURNAL_MAGIC "ipt journal 3\n\0" /* the version with it */
-#define JOURNAL_MAGIC_ANY 12              /* bytes of it that all versions share */
-#define JOURNAL_SUFFIX ".ipt-journal"
-
-#define JOURNAL_MAGIC "ipt journal 3\n\0" /* the version with it */
+#define JOURNAL_MAGIC "ipt journal 3\n\0" /* contains the version */
 #define JOURNAL_MAGIC_ANY 12              /* bytes of it that all versions share */
 #define JOURNAL_SUFFIX ".ipt-journal"
 
@@ -33,7 +28,7 @@ enum {
     X(inode) /* the first number in every version */                                                                   \
     X(device)                                                                                                          \
     X(mark)  /* the number that the file's marks hold: see stopped.h */                                                \
-    X(marks) /* which the file has got */                                                                              \
+    X(marks) /* which marks the file has */                                                                            \
     X(file_size)                                                                                                       \
     X(data_offset) /* bytes of each of the two headers that follow */                                                  \
     X(rows)                                                                                                            \
@@ -42,34 +37,34 @@ enum {
     X(batch)                                                                                                           \
     X(move)                                                                                                            \
     X(host_memory)  /* of the plan */                                                                                  \
-    X(memory_bytes) /* that follow the table */                                                                        \
-    X(steps)        /* of the plan: entries of the table */                                                            \
+    X(memory_bytes) /* of the memory after the table */                                                                \
+    X(steps)        /* of the plan: also the table's entries */                                                        \
     X(ipt_version)
 
-/* What is done to the file. The journal's head begins with it, behind the magic. */
+/* The task. It lies in the journal's head. */
 typedef struct journal_job {
 #define JOURNAL_NUMBER(name) uint64_t name;
     JOURNAL_NUMBER_LIST(JOURNAL_NUMBER)
 #undef JOURNAL_NUMBER
     char expression[JOURNAL_TEXT_SIZE], expression_type[JOURNAL_TEXT_SIZE]; /* "": none */
-    char file[JOURNAL_TEXT_SIZE]; /* its real path when the work began, for messages; "": it was too long */
+    char file[JOURNAL_TEXT_SIZE]; /* its real path at the start, for messages; "": too long */
 } journal_job;
 
 typedef struct journal_head {
     char magic[16];
-    uint64_t head_bytes; /* with the headers and the sum of all before it */
+    uint64_t head_bytes; /* of the head, both headers and the checksum of all of these */
     journal_job job;
 } journal_head;
 
-/* How far it is: one of two, the other one is the state before. */
+/* The state. There are two entries: the current one and the one before. */
 typedef struct journal_entry {
-    uint64_t ready; /* steps */
+    uint64_t ready; /* completed steps */
     uint64_t ended; /* 1: all steps are written */
-    uint64_t piece; /* sum of the last one's piece */
-    uint64_t check; /* sum of all before */
+    uint64_t piece; /* checksum of the last step's entry in the table */
+    uint64_t check; /* checksum of the fields above */
 } journal_entry;
 
-/* What a step has prepared in memory. */
+/* The piece of memory that a step has prepared. */
 typedef struct journal_piece {
     uint64_t offset, bytes;
     uint64_t sum; /* of its content */
@@ -82,51 +77,50 @@ typedef struct journal {
     size_t mapped_bytes;
     journal_head *head;
     unsigned char *before,
-        *after; /* the file's header, as it was and as it will be: head->job.data_offset bytes each */
+        *after; /* the file's header before and after the transposition: head->job.data_offset bytes each */
     unsigned char *state;
     journal_piece *pieces; /* head->job.steps */
     unsigned char *memory;
     uint64_t ready;
-    bool marked; /* the file had got its marks */
+    bool marked; /* the file has its marks */
     bool ended, sync;
 } journal;
 
-/* Fletcher's sums, by words of 64 bits in four lanes, which is as fast as memory. Against damage, not against an enemy,
- * who could write a right one. */
+/* Fletcher's checksum over words of 64 bits, in four lanes, at the speed of memory. It detects damage, not forgery. */
 uint64_t journal_sum(const void *bytes, size_t count);
 
-/* Writes an entry of the state, with its sum. */
+/* Writes an entry of the state, with its checksum. */
 void journal_write_entry(journal *its, const journal_entry *wanted);
 
-/* Unmaps and closes; `done`: nobody needs it any more. */
+/* Unmaps and closes the journal. `done`: removes it, too. */
 void journal_close(journal *its, bool done);
 
 /* All functions below that return false put a sentence into message, JOURNAL_MESSAGE_SIZE bytes. */
 
 bool journal_fail(char *message, const char *format, ...);
 
-/* The journal's place for a file. */
+/* The path of a file's journal. */
 bool journal_name(char *path, size_t capacity, const char *file, char *message);
 
-/* Makes the journal at path, whole and with all its room on the disk, or not at all. headers: the file's header as it
- * was and as it will be. */
+/* Creates a complete journal at path with all its disk space reserved, or none. headers: the file's header before and
+ * after the transposition. */
 bool journal_create(journal *made, const char *path, const journal_job *job, const void *const headers[2], bool sync,
                     char *message);
 
-/* Whether a step's piece is as it was when the step was ready. */
+/* Whether a step's piece is unchanged since journal_note. */
 bool journal_check_piece(const journal *its, uint64_t step, char *message);
 
-/* Opens what journal_create has made. */
+/* Opens and checks a journal. */
 bool journal_open(journal *found, const char *path, bool sync, char *message);
 
-/* Notes that the file has its marks, or no longer has them. Without this note a journal of no step cannot tell a file
- * that is not yet marked from one that is not marked any more. */
+/* Records that the file has its marks, or no longer has them. Without this record a journal of no step cannot tell a
+ * file that is not yet marked from one that has lost its marks. */
 bool journal_note_marks(journal *its, bool marked, char *message);
 
-/* Notes that a step is ready, which has prepared `bytes` bytes at content in the journal's memory. */
+/* Records a step, which has prepared `bytes` bytes at content in the journal's memory. */
 bool journal_note(journal *its, int file, uint64_t step, const void *content, size_t bytes, char *message);
 
-/* Notes that all steps are written, so that a journal that stays by accident tells that its work has ended. */
+/* Records that all steps are written. A journal that remains by accident then shows that its work has ended. */
 bool journal_end(journal *its, int file, char *message);
 
 #endif /* IPT_TOOL_JOURNAL_H_INCLUDED */

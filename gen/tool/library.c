@@ -1,3 +1,3 @@
-/* The library's implementation, for the tool and whatever is linked with its objects. */
+/* The library's implementation, for the tool and for programs that link its objects. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

@@ -1,8 +1,7 @@
-/* The command-line tool. The promise: what it does it does through ipt.h's public interface; a file is rewritten only
- * after everything about it has been checked and its result is in memory; what goes wrong is one sentence on stderr
- * and an exit code - 2 for a wrong command line, 1 for everything else.
+/* The command-line tool. It uses the public interface of ipt.h only. It checks a file completely before it writes the
+ * first byte. An error is one sentence on stderr and an exit code: 2 for a wrong command line, 1 for everything else.
  *
- * A file calls files to the right of it or on later lines, never back:
+ * A source file calls only files to its right or on later lines:
  * main > command_* > shape_list > setup, arguments > options, shape, draft, show
  * transpose: stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped > journal, npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
@@ -30,33 +29,33 @@
 enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4 };
 
 static const command commands[] = {
-    {"devices", OPERAND_NONE, "list the OpenCL devices and mark the one that is used", FOR_ALL | FOR_DEVICES,
+    {"devices", OPERAND_NONE, "list the OpenCL devices and mark the selected one", FOR_ALL | FOR_DEVICES,
      command_devices, NULL},
-    {"transpose", OPERAND_FILE, "transpose the matrix, or each matrix, of a NumPy file (.npy) in place",
+    {"transpose", OPERAND_FILE, "transpose every matrix of a NumPy file (.npy) in place",
      FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, command_transpose,
-     "The file may be larger than memory. Meanwhile a journal lies beside it, FILE" JOURNAL_SUFFIX
-     ", of at most --memory\n"
-     "bytes: whatever ends the work, Ctrl-C, a kill, with --sync a power failure, 'ipt transpose --resume FILE' goes\n"
-     "on where it stopped. More --memory means larger steps."},
-    {"plan", OPERAND_SHAPE, "show how such a matrix is transposed",
+     "The file may be larger than memory. During the work its journal, FILE" JOURNAL_SUFFIX ", lies beside it and\n"
+     "has at most --memory bytes. After Ctrl-C or a kill, and with --sync after a power failure,\n"
+     "'ipt transpose --resume FILE' continues from the last step. More --memory means larger steps."},
+    {"plan", OPERAND_SHAPE, "show the plan for such a matrix: stages, sizes, workspace",
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, command_plan, NULL},
     {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs",
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, command_source, NULL},
-    {"precompile", OPERAND_SHAPES, "store the plans' programs compiled, for programs that must not compile",
+    {"precompile", OPERAND_SHAPES, "compile the plans' programs ahead of time, into a folder or a C header",
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_PRECOMPILE, command_precompile,
-     "Takes shapes, or those of --shapes, and needs --output, --embed or both. Without --target the device's own\n"
-     "compiler makes the programs, which other devices and drivers do not take. Nothing of it comes from a cache,\n"
-     "unless --cache names one."},
-    {"tune", OPERAND_SHAPES, "measure which plans are the fastest, for --wisdom", FOR_ALL | FOR_TUNE, command_tune,
-     "Takes shapes, or those of --shapes. --wisdom FILE --output FILE keeps what a file says and adds to it."},
-    {"bench", OPERAND_OPTIONAL_SHAPE, "measure transpositions in place against copies on the device",
+     "Takes SHAPEs or --shapes, and needs --output, --embed or both. Without --target the device's own compiler\n"
+     "builds the programs; other devices and drivers refuse them. No cache is read unless --cache names one."},
+    {"tune", OPERAND_SHAPES, "measure plans and write the fastest as wisdom, for --wisdom", FOR_ALL | FOR_TUNE,
+     command_tune, "Takes SHAPEs or --shapes. --wisdom FILE --output FILE adds to the wisdom of a file."},
+    {"bench", OPERAND_OPTIONAL_SHAPE, "measure in-place transpositions against copies on the device",
      FOR_ALL | FOR_PLANS | FOR_BENCH, command_bench,
-     "The matrices are ROWSxCOLS:BYTES, or those of --shapes, or those of --random. Every result is verified on\n"
-     "the device. Speeds count bytes read and bytes written; ratio is the speed over that of the copy, ipt/BLAS\n"
-     "the speed on the device over that of BLAS on the host, latency the time of an execution alone.\n\n"
-     "--startup starts new processes, with ipt's cache switched off, empty (filling) and filled (warm), each with\n"
-     "the driver's own cache (PoCL's, NVIDIA's) switched off and on. Each makes a context and a plan of\n"
-     "ROWSxCOLS:BYTES, executes it, and makes plans of 50 other shapes that --seed draws."},
+     "The shapes come from ROWSxCOLS:BYTES, --shapes or --random. Every result is verified on the device.\n"
+     "  GB/s      bytes read and bytes written per second\n"
+     "  ratio     speed divided by the copy's speed\n"
+     "  ipt/BLAS  speed on the device divided by the speed of BLAS on the host\n"
+     "  latency   time of a single execution\n\n"
+     "--startup measures new processes, with ipt's cache off, empty (filling) and filled (warm), each with the\n"
+     "driver's own cache (PoCL's, NVIDIA's) off and on. A process creates a context and a plan of ROWSxCOLS:BYTES,\n"
+     "executes it, and creates plans of 50 other shapes drawn by --seed."},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -77,7 +76,7 @@ static void show_command_help(const command *chosen)
            chosen->help);
     options_show(chosen->options);
     if (chosen->operand == OPERAND_SHAPES) {
-        puts("\nEach SHAPE is ROWSxCOLS:BYTES.");
+        puts("\nA SHAPE is ROWSxCOLS:BYTES, such as 1000x777:4.");
     }
     if (chosen->notes != NULL) {
         printf("\n%s\n", chosen->notes);
@@ -94,8 +93,8 @@ static void show_help(void)
         snprintf(left, sizeof left, "%s %s", commands[i].name, operand_names[commands[i].operand]);
         printf("  %-24s %s\n", left, commands[i].help);
     }
-    printf("  %-24s %s\n\n", "help [COMMAND]", "show this text, or that of one command");
-    puts("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and the size of its elements: 1000x777:4\n\n"
+    printf("  %-24s %s\n\n", "help [COMMAND]", "show all commands, or the options of one");
+    puts("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and its element size, such as 1000x777:4\n\n"
          "options of every command:");
     options_show(FOR_ALL);
     printf("  %-24s %s\n", "--version", "show the version");
@@ -109,7 +108,7 @@ static int run_help(const char *name)
     }
     const command *chosen = find_command(name);
     if (chosen == NULL) {
-        return message_usage_error("there is no command '%s'", name);
+        return message_usage_error("unknown command '%s'", name);
     }
     show_command_help(chosen);
     return 0;
@@ -118,7 +117,7 @@ static int run_help(const char *name)
 static int run(const char *program, char **words)
 {
     if (words[0] == NULL) {
-        return message_usage_error("a command is missing");
+        return message_usage_error("no command given");
     }
     if (strcmp(words[0], "help") == 0 || strcmp(words[0], "--help") == 0) {
         return run_help(words[1]);
@@ -130,7 +129,7 @@ static int run(const char *program, char **words)
     }
     const command *chosen = find_command(words[0]);
     if (chosen == NULL) {
-        return message_usage_error("there is no command '%s'", words[0]);
+        return message_usage_error("unknown command '%s'", words[0]);
     }
     arguments given = {0};
     given.program = program;
@@ -146,8 +145,8 @@ static int run(const char *program, char **words)
     return code;
 }
 
-/* Occupies the standard streams that are closed: a file opened later would get their numbers, and messages would be
- * written into it. Output still fails as on a closed stream; messages vanish. */
+/* Opens a placeholder for each closed standard stream. Otherwise a file opened later would get the stream's number, and
+ * messages would be written into the file. Output still fails as on a closed stream; messages are lost. */
 static bool occupy_standard_streams(void)
 {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
@@ -156,7 +155,7 @@ static bool occupy_standard_streams(void)
         }
         int descriptor = open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
         if (descriptor < 0) {
-            descriptor = open("/", O_RDONLY); /* cannot be written to either */
+            descriptor = open("/", O_RDONLY); /* not writable either */
         }
         if (descriptor != stream) {
             return false;
@@ -168,11 +167,11 @@ static bool occupy_standard_streams(void)
 int main(int count, char **words)
 {
     if (!occupy_standard_streams()) {
-        return EXIT_FAILURE; /* without a safe place for a message */
+        return EXIT_FAILURE; /* no safe stream for a message */
     }
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* at the file size limit, writes return an error */
     int code = count > 0 ? run(words[0], words + 1) : run("ipt", words);
-    /* Output that did not arrive, on a full disk say, is a failure. */
+    /* Lost output, on a full disk say, is a failure. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         code = message_fail("standard output: %s", strerror(errno));
     }

@@ -16,19 +16,20 @@
 
 int file_open(matrix_file *file)
 {
-    file->descriptor = open(file->path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
+    file->descriptor = open(file->path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: do not wait for a pipe */
     struct stat status;
     if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0) {
         return message_fail("%s: %s", file->path, strerror(errno));
     }
     if (!S_ISREG(status.st_mode)) {
-        return message_fail("%s: it is not a regular file", file->path);
+        return message_fail("%s: not a regular file", file->path);
     }
-    if ((status.st_mode & 0222) == 0) { /* root could write it all the same */
-        return message_fail("%s: it is read-only", file->path);
+    if ((status.st_mode & 0222) == 0) { /* root could write to it nevertheless */
+        return message_fail("%s: read-only", file->path);
     }
     if ((uintmax_t)status.st_size > SIZE_MAX) {
-        return message_fail("%s: it is too large for this machine", file->path);
+        return message_fail("%s: its %ju bytes are too many: this machine addresses at most %zu", file->path,
+                            (uintmax_t)status.st_size, SIZE_MAX);
     }
     if (flock(file->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return message_fail("%s: another process is transposing it", file->path);
@@ -69,12 +70,12 @@ int file_read_beginning(const matrix_file *file, char **beginning)
     return error == 0 ? 0 : message_fail("%s: reading failed: %s", file->path, file_transfer_error(error));
 }
 
-/* From a header's shape to the matrices that lie in the file. */
+/* Derives the matrices in the file from the header's shape. */
 static void shape_from_header(matrix_file *file)
 {
     const npy_header *header = &file->header;
     size_t count = header->dimension_count;
-    size_t others = 1; /* the product of all dimensions but the last two: with data it is known not to overflow */
+    size_t others = 1; /* the product of all dimensions but the last two; cannot overflow if there is data */
     for (size_t i = 0; i + 2 < count; i++) {
         others *= header->shape[i];
     }
@@ -83,7 +84,7 @@ static void shape_from_header(matrix_file *file)
     file->shape.elem_size = header->item_size;
     file->batch = others;
     if (header->fortran_order) {
-        /* The data is the C order of the reversed shape, where the two dimensions to exchange come first. */
+        /* The data is in C order of the reversed shape; the two dimensions to exchange come first. */
         file->shape.rows = header->shape[count - 1];
         file->shape.cols = header->shape[count - 2];
         file->shape.elem_size = header->item_size * others;
@@ -107,7 +108,7 @@ int file_read_header(matrix_file *file)
         return message_fail("%s: truncated: its header is longer than the file", file->path);
     }
     if (file->text.length > NPY_MAX_TEXT) {
-        return message_fail("%s: its header has %zu bytes; at most %d are read", file->path, file->text.length,
+        return message_fail("%s: its header has %zu bytes: at most %d are supported", file->path, file->text.length,
                             NPY_MAX_TEXT);
     }
     file->data_offset = file->text.begin + file->text.length;
@@ -121,12 +122,12 @@ int file_read_header(matrix_file *file)
         return message_fail("%s: %s", file->path, message);
     }
     if (file->header.dimension_count < 2) {
-        return message_fail("%s: it needs at least two dimensions, and has %zu", file->path,
+        return message_fail("%s: its shape needs at least two dimensions, not %zu", file->path,
                             file->header.dimension_count);
     }
     size_t found = file->size - file->data_offset;
     if (found != data_size) {
-        return message_fail("%s: %s: %zu bytes follow the header, and its shape and type say %zu", file->path,
+        return message_fail("%s: %s: %zu bytes follow the header; its shape and type say %zu", file->path,
                             found < data_size ? "truncated" : "too long", found, data_size);
     }
     if (data_size > 0) {
@@ -141,8 +142,8 @@ int file_measure_raw(const arguments *given, matrix_file *file)
     file->shape = given->shape;
     (void)shape_bytes(&file->shape, 1, &bytes); /* checked with the command line */
     if (file->size == 0 || file->size % bytes != 0) {
-        return message_fail("%s: its %zu bytes are not a multiple of %zux%zu elements of %zu bytes", file->path,
-                            file->size, file->shape.rows, file->shape.cols, file->shape.elem_size);
+        return message_fail("%s: its %zu bytes are not a multiple of a matrix of %zux%zu elements of %zu bytes",
+                            file->path, file->size, file->shape.rows, file->shape.cols, file->shape.elem_size);
     }
     file->batch = file->size / bytes;
     return 0;
@@ -179,13 +180,13 @@ int file_choose_expression(const arguments *given, matrix_file *file)
     if (!npy_expression_type(header, given->expression_type, &file->expression_type, message)) {
         return message_fail("%s: %s", file->path, message);
     }
-    if (file->batch > 0 && file->shape.elem_size != header->item_size) { /* what is moved together */
+    if (file->batch > 0 && file->shape.elem_size != header->item_size) { /* super-elements of several array elements */
         return message_fail(
-            "%s: --expression takes Fortran order with two dimensions only, and it has %zu: store it in C "
-            "order (numpy.ascontiguousarray)",
+            "%s: --expression takes at most two dimensions in Fortran order, and the file has %zu: store it in "
+            "C order (numpy.ascontiguousarray)",
             file->path, header->dimension_count);
     }
-    if (header->kind == 'b' || header->kind == '?') { /* a truth value has to become one */
+    if (header->kind == 'b' || header->kind == '?') { /* the result must be 0 or 1 again */
         size_t capacity = strlen(given->expression) + sizeof "(() != 0)";
         file->wrapped = malloc(capacity);
         if (file->wrapped == NULL) {
@@ -199,7 +200,7 @@ int file_choose_expression(const arguments *given, matrix_file *file)
 
 int file_write_header(const matrix_file *file)
 {
-    size_t begin = 0, end = file->data_offset; /* of what differs: a few digits, and the mark */
+    size_t begin = 0, end = file->data_offset; /* the part that differs: a few digits, and the mark */
     while (begin < end && file->before[begin] == file->after[begin]) {
         begin++;
     }

@@ -58,7 +58,7 @@ int message_usage_error(const char *format, ...)
     return EXIT_USAGE;
 }
 
-/* What the library's fields and values are called on the command line; in text none is a part of a longer word. */
+/* Names of the library's fields and values on the command line. Only whole words are replaced. */
 static const char *const option_names[][2] = {
     {"flags has IPT_PAD", "--pad is given"},
     {"flags has no IPT_PAD", "--pad is not given"},
@@ -91,7 +91,7 @@ static const char *const option_names[][2] = {
 void message_translate(const char *sentence, char *text, size_t capacity)
 {
     size_t length = 0;
-    bool inside = false; /* of a word */
+    bool inside = false; /* a word */
     while (*sentence != '\0' && length + 40 < capacity) {
         size_t found = SIZE_MAX, size = 1;
         for (size_t i = 0; i < sizeof option_names / sizeof option_names[0] && !inside && found == SIZE_MAX; i++) {

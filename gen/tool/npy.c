@@ -9,14 +9,14 @@
 
 enum {
     NPY_MAX_NESTING = 64,     /* of structured types: bounds the recursion */
-    NPY_QUOTED_TYPE_SIZE = 40 /* how much of an odd type string a sentence quotes */
+    NPY_QUOTED_TYPE_SIZE = 40 /* characters that a message quotes of a refused type */
 };
 
 typedef struct npy_parser {
     const char *text;
     size_t length, position;
-    char *message;    /* NPY_MESSAGE_SIZE bytes; the first failure's sentence */
-    char kind, order; /* of the type that was read last */
+    char *message;    /* of NPY_MESSAGE_SIZE bytes; keeps the first error */
+    char kind, order; /* of the last type read */
 } npy_parser;
 
 static bool npy_fail(char *message, const char *format, ...)
@@ -45,7 +45,7 @@ static void npy_skip_spaces(npy_parser *parser)
     }
 }
 
-/* Steps over one character and the spaces before it, if it is the next one. */
+/* Skips spaces and then the given character, if it is next. */
 static bool npy_accept(npy_parser *parser, char wanted)
 {
     npy_skip_spaces(parser);
@@ -64,7 +64,7 @@ static bool npy_expect(npy_parser *parser, char wanted)
     return npy_fail(parser->message, "its header is malformed at byte %zu: '%c' is missing", parser->position, wanted);
 }
 
-/* After an item of a list, tuple or dict: a comma, or its end. Tells in *ended which one it was. */
+/* Reads a comma or the end of a list, tuple or dict after an item. *ended: it was the end. */
 static bool npy_separator(npy_parser *parser, char closing, bool *ended)
 {
     bool comma = npy_accept(parser, ',');
@@ -80,7 +80,7 @@ static bool npy_is_digit(char character)
     return character >= '0' && character <= '9';
 }
 
-/* Digits as a number. The caller has seen the first one. */
+/* Reads digits as a number. The caller has checked the first one. */
 static bool npy_digits(npy_parser *parser, size_t *value)
 {
     *value = 0;
@@ -96,7 +96,7 @@ static bool npy_digits(npy_parser *parser, size_t *value)
     return true;
 }
 
-/* A number of zero or more, as Python writes it. */
+/* Reads a Python number of zero or more. */
 static bool npy_number(npy_parser *parser, size_t *value, npy_span *digits)
 {
     npy_skip_spaces(parser);
@@ -117,7 +117,7 @@ static bool npy_number(npy_parser *parser, size_t *value, npy_span *digits)
     return true;
 }
 
-/* A Python string; the span is what stands between the quotes, escapes as they are. */
+/* Reads a Python string. The span is the text between the quotes, with its escapes. */
 static bool npy_string(npy_parser *parser, npy_span *content)
 {
     npy_skip_spaces(parser);
@@ -146,7 +146,7 @@ static bool npy_equals(const npy_parser *parser, npy_span span, const char *word
     return span.length == strlen(word) && memcmp(parser->text + span.begin, word, span.length) == 0;
 }
 
-/* Refuses a type, quoting it in printable characters: the sentence is one line whatever the file holds. */
+/* Refuses a type and quotes it in printable characters, so that the message is one line. */
 static bool npy_refuse_type(npy_parser *parser, npy_span type, const char *reason)
 {
     char quoted[NPY_QUOTED_TYPE_SIZE + 1];
@@ -159,7 +159,7 @@ static bool npy_refuse_type(npy_parser *parser, npy_span type, const char *reaso
     return npy_fail(parser->message, "its type '%s' %s", quoted, reason);
 }
 
-/* The kinds of numbers with the sizes each may have, and the kinds whose number counts units of some bytes. */
+/* The size of a type from its kind and number. Some kinds count units of several bytes. */
 static bool npy_kind_size(char kind, bool has_number, size_t number, size_t *size)
 {
     static const struct {
@@ -182,7 +182,7 @@ static bool npy_kind_size(char kind, bool has_number, size_t number, size_t *siz
     return kind == 'S' || kind == 'a' || kind == 'V' || (kind == '?' && !has_number && (*size = 1) != 0);
 }
 
-/* Steps over a date's unit in brackets, such as [ns] or [25us], if it is one that NumPy knows. */
+/* Skips a date's unit in brackets, such as [ns] or [25us], if NumPy knows it. */
 static void npy_skip_unit(npy_parser *parser)
 {
     static const char *const units[] = {"Y]",  "M]",  "W]",  "D]",  "h]",  "m]",  "s]",
@@ -202,7 +202,7 @@ static void npy_skip_unit(npy_parser *parser)
     }
 }
 
-/* A type string: an optional byte order, a kind, a number, and for dates a unit in brackets. */
+/* Reads a type string: an optional byte order, a kind, a number, and for dates a unit in brackets. */
 static bool npy_simple_type(npy_parser *parser, size_t *size)
 {
     npy_span type;
@@ -230,12 +230,12 @@ static bool npy_simple_type(npy_parser *parser, size_t *size)
         npy_skip_unit(&inner);
     }
     if (!npy_at_end(&inner) || !npy_kind_size(kind, has_number, number, size)) {
-        return npy_refuse_type(parser, type, "is not one of a known size");
+        return npy_refuse_type(parser, type, "has no known size");
     }
     return true;
 }
 
-/* The numbers of a tuple after its '(', each handed to the header if there is one; *product is theirs. */
+/* Reads the numbers of a tuple after its '(', into the header unless NULL. *product: their product. */
 static bool npy_tuple(npy_parser *parser, npy_header *header, size_t *product)
 {
     size_t count = 0;
@@ -249,7 +249,8 @@ static bool npy_tuple(npy_parser *parser, npy_header *header, size_t *product)
             return false;
         }
         if (count == NPY_MAX_DIMENSIONS) {
-            return npy_fail(parser->message, "its header has a shape of more than %d dimensions", NPY_MAX_DIMENSIONS);
+            return npy_fail(parser->message, "its header has a shape of more than %d dimensions, the limit",
+                            NPY_MAX_DIMENSIONS);
         }
         if (header != NULL) {
             header->shape[count] = number;
@@ -272,7 +273,7 @@ static bool npy_tuple(npy_parser *parser, npy_header *header, size_t *product)
     return true;
 }
 
-/* The shape of a field that is an array itself: a tuple or one number. Multiplies *size by it. */
+/* Reads the shape of an array field, a tuple or one number. Multiplies *size by it. */
 static bool npy_field_shape(npy_parser *parser, size_t *size)
 {
     size_t product = 1;
@@ -286,7 +287,7 @@ static bool npy_field_shape(npy_parser *parser, size_t *size)
 
 static bool npy_type(npy_parser *parser, unsigned nesting, size_t *size);
 
-/* A field after its '(': the name or (title, name), the type, and perhaps a shape. */
+/* Reads a field after its '(': the name or (title, name), the type, and perhaps a shape. */
 static bool npy_field(npy_parser *parser, unsigned nesting, size_t *size)
 {
     npy_span unused;
@@ -305,7 +306,7 @@ static bool npy_field(npy_parser *parser, unsigned nesting, size_t *size)
     return ended || (npy_field_shape(parser, size) && npy_expect(parser, ')'));
 }
 
-/* A type's size: of a string, of a list of fields, or within such a list of a (type, shape) pair. */
+/* Reads a type and its size: a string, a list of fields, or within such a list a (type, shape) pair. */
 static bool npy_type(npy_parser *parser, unsigned nesting, size_t *size)
 {
     if (nesting > NPY_MAX_NESTING) {
@@ -363,7 +364,7 @@ bool npy_find_text(const unsigned char *start, size_t available, npy_span *text,
     }
     unsigned major = start[6], minor = start[7];
     if (major < 1 || major > 3 || minor != 0) {
-        return npy_fail(message, "NumPy format version %u.%u is unknown: 1.0, 2.0 and 3.0 are read", major, minor);
+        return npy_fail(message, "NumPy format version %u.%u is unknown: 1.0, 2.0 and 3.0 are supported", major, minor);
     }
     text->begin = major == 1 ? 10 : 12;
     if (available < text->begin) {
@@ -414,7 +415,7 @@ bool npy_parse(const char *text, size_t length, npy_header *header, char *messag
     header->order = parser.order;
     npy_skip_spaces(&parser);
     if (!npy_at_end(&parser)) {
-        return npy_fail(message, "its header is malformed: something follows the dict at byte %zu", parser.position);
+        return npy_fail(message, "its header is malformed: text follows the dict at byte %zu", parser.position);
     }
     if (!has_type || !has_order || !has_shape) {
         return npy_fail(message, "its header lacks '%s'", !has_type ? "descr" : !has_order ? "fortran_order" : "shape");
@@ -422,7 +423,7 @@ bool npy_parse(const char *text, size_t length, npy_header *header, char *messag
     return true;
 }
 
-/* Whether numbers of several bytes are in this machine's order. */
+/* Whether the byte order is this machine's. */
 static bool npy_is_native(const npy_header *header)
 {
     const uint16_t one = 1;
@@ -431,7 +432,7 @@ static bool npy_is_native(const npy_header *header)
     return header->item_size == 1 || strchr("<>", header->order) == NULL || (header->order == '<') == (first == 1);
 }
 
-/* The OpenCL C type of the elements; NULL: it has none. */
+/* The OpenCL C type of the elements; NULL: none. */
 static const char *npy_opencl_type(const npy_header *header)
 {
     static const struct {
@@ -456,30 +457,29 @@ bool npy_expression_type(const npy_header *header, const char *wanted, const cha
     const char *own = npy_opencl_type(header);
     *type = wanted;
     if (header->kind == '[') {
-        return npy_fail(message, "--expression takes numbers, and its elements are structures");
+        return npy_fail(message, "--expression takes numbers: the elements are structures");
     }
     if (!npy_is_native(header)) {
         return npy_fail(message,
-                        "--expression takes numbers in this machine's byte order, and its type '%c%c%zu' has "
-                        "the other one",
+                        "--expression takes numbers in this machine's byte order: the type '%c%c%zu' has the other "
+                        "order",
                         header->order, header->kind, size);
     }
-    if (header->kind == 'V' && wanted != NULL) { /* bytes of no type */
+    if (header->kind == 'V' && wanted != NULL) { /* untyped bytes */
         return true;
     }
     if (pair != NULL) {
         return (wanted != NULL && strcmp(wanted, pair) == 0) ||
-               npy_fail(message, "OpenCL C has no complex numbers: --type %s makes x the pair of their parts", pair);
+               npy_fail(message, "OpenCL C has no complex numbers: use --type %s, which makes x the pair of parts",
+                        pair);
     }
     if (own == NULL) {
-        return npy_fail(message,
-                        "--expression takes numbers that OpenCL C has a type for, and its type is '%c', of "
-                        "%zu bytes",
+        return npy_fail(message, "--expression takes types of OpenCL C: it has none for the type '%c' of %zu bytes",
                         header->kind, size);
     }
     *type = own;
     return wanted == NULL || strcmp(wanted, own) == 0 ||
-           npy_fail(message, "--type '%.40s' contradicts its header, whose type is '%c%zu' (OpenCL C: %s)", wanted,
+           npy_fail(message, "--type '%.40s' contradicts the header's type '%c%zu': use --type %s or none", wanted,
                     header->kind, size, own);
 }
 
@@ -494,7 +494,7 @@ bool npy_data_size(const npy_header *header, size_t *size, char *message)
     }
     for (size_t i = 0; i < header->dimension_count; i++) {
         if (!number_multiply(size, header->shape[i])) {
-            return npy_fail(message, "its shape and type are too large for this machine");
+            return npy_fail(message, "its shape and type are too large: at most %zu bytes", SIZE_MAX);
         }
     }
     return true;

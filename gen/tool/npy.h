@@ -1,6 +1,6 @@
-/* The header of NumPy's .npy files, versions 1.0, 2.0 and 3.0. The promise: a header is either understood completely -
- * item size, order, shape and where the shape's last two numbers stand - or refused with a sentence; no byte beyond the
- * given ones is read and no size overflows silently, whatever the bytes are. Reads and writes no file. */
+/* The header of NumPy's .npy files, versions 1.0, 2.0 and 3.0. The parser returns item size, order, shape and the
+ * position of the shape's numbers, or refuses the header with a sentence. For any bytes it reads only these bytes and
+ * detects every overflow of a size. Reads and writes no file. */
 #ifndef IPT_TOOL_NPY_H_INCLUDED
 #define IPT_TOOL_NPY_H_INCLUDED
 
@@ -9,14 +9,14 @@
 
 enum {
     NPY_START_SIZE = 12,     /* bytes that hold magic, version and header length in every version */
-    NPY_MAX_TEXT = 1 << 24,  /* bytes of a header that is read */
-    NPY_MAX_DIMENSIONS = 64, /* as NumPy itself */
-    NPY_MESSAGE_SIZE = 200,  /* the longest sentence */
+    NPY_MAX_TEXT = 1 << 24,  /* limit of a header, in bytes */
+    NPY_MAX_DIMENSIONS = 64, /* NumPy's own limit */
+    NPY_MESSAGE_SIZE = 200,  /* of the longest sentence */
     NPY_MAGIC_SIZE = 6
 };
 
 #define NPY_MAGIC "\x93NUMPY"
-#define NPY_MARK "\x93IPT->" /* in its place while the data is being moved, so that nobody reads it meanwhile */
+#define NPY_MARK "\x93IPT->" /* replaces the magic during the work, so that no tool reads the file */
 
 /* A part of the header's text. */
 typedef struct npy_span {
@@ -25,31 +25,31 @@ typedef struct npy_span {
 
 typedef struct npy_header {
     size_t item_size;
-    char kind, order; /* of the type, as NumPy's letters; a structured one's kind is '[' */
+    char kind, order; /* of the type, in NumPy's letters; kind '[': structured */
     bool fortran_order;
     size_t dimension_count;
     size_t shape[NPY_MAX_DIMENSIONS];
-    npy_span digits[NPY_MAX_DIMENSIONS]; /* where the text has each number of the shape */
+    npy_span digits[NPY_MAX_DIMENSIONS]; /* the text of each number of the shape */
 } npy_header;
 
-/* Whether the first bytes of a file are the mark. */
+/* Whether a file begins with the mark. */
 bool npy_is_marked(const void *start, size_t available);
 
-/* All functions below that return false put a sentence into message, NPY_MESSAGE_SIZE bytes. */
+/* The functions below that return false put a sentence into message, of NPY_MESSAGE_SIZE bytes. */
 
-/* Finds the header's text from the first bytes of a file: NPY_START_SIZE of them, or all if there are fewer. */
+/* Locates the header's text. start: the first NPY_START_SIZE bytes of a file, or all of a shorter file. */
 bool npy_find_text(const unsigned char *start, size_t available, npy_span *text, char *message);
 
-/* Understands the header's text. */
+/* Parses the header's text. */
 bool npy_parse(const char *text, size_t length, npy_header *header, char *message);
 
-/* The type of x for an expression: the header's, or `wanted` (NULL: not given) where that does not contradict it. */
+/* The type of x in an expression: the header's, or `wanted` (NULL: none) if the header allows it. */
 bool npy_expression_type(const npy_header *header, const char *wanted, const char **type, char *message);
 
-/* The bytes of data that follow the header. */
+/* The size of the data after the header. */
 bool npy_data_size(const npy_header *header, size_t *size, char *message);
 
-/* Exchanges the last two numbers of the shape within the text, whose length stays. */
+/* Exchanges the last two numbers of the shape in the text. Its length stays the same. */
 void npy_swap_last_two(char *text, const npy_header *header);
 
 #endif /* IPT_TOOL_NPY_H_INCLUDED */

@@ -1,14 +1,14 @@
-/* Decimal numbers in texts, and products that do not overflow. */
+/* Decimal numbers in texts, and products with overflow checks. */
 #ifndef IPT_TOOL_NUMBERS_H_INCLUDED
 #define IPT_TOOL_NUMBERS_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads a decimal number that stop follows, or the end of the text if stop is empty. Moves text behind both. */
+/* Reads a decimal number and stop, or the end of the text if stop is empty. Moves *text past both. */
 bool number_read(const char **text, const char *stop, size_t *value);
 
-/* *product *= factor, unless that overflows. */
+/* *product *= factor. false: it would overflow. */
 bool number_multiply(size_t *product, size_t factor);
 
 #endif /* IPT_TOOL_NUMBERS_H_INCLUDED */

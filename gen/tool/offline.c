@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Appends to a message, which ends where it is full. */
+/* Appends to a message, up to OFFLINE_MESSAGE_SIZE. */
 static void offline_append(char *message, const char *first, const char *second)
 {
     size_t length = strlen(message);
@@ -43,18 +43,18 @@ bool offline_available(const offline_target *target, char *message)
     return false;
 }
 
-/* Checks the code of the other targets, as far as spirv-val and the linker have not done so. */
+/* Checks the format of code that is not PTX. spirv-val and the linker have checked the rest. */
 static bool offline_check(offline_kind kind, const unsigned char *code, size_t bytes, char *message)
 {
-    /* An ELF file of 64 bits that is a shared object (3) for AMD GPUs (224): a code object. */
+    /* A code object is a 64-bit ELF file, a shared object (3) for AMD GPUs (224). */
     static const unsigned char elf[] = {0x7f, 'E', 'L', 'F', 2, 1}, machine[] = {3, 0, 224, 0};
     static const unsigned char bitcode[] = {'B', 'C', 0xc0, 0xde}, spirv[] = {0x03, 0x02, 0x23, 0x07};
     if (kind == OFFLINE_AMDGCN) {
         return (bytes >= 64 && memcmp(code, elf, sizeof elf) == 0 && memcmp(code + 16, machine, sizeof machine) == 0) ||
-               offline_fail(message, "the linker has made no code object for AMD GPUs");
+               offline_fail(message, "the linker's output is no code object for AMD GPUs");
     }
     return (bytes >= 4 && memcmp(code, kind == OFFLINE_SPIRV ? spirv : bitcode, 4) == 0) ||
-           offline_fail(message, "what came out is no %s", kind == OFFLINE_SPIRV ? "SPIR-V" : "bitcode");
+           offline_fail(message, "the compiler's output is no %s", kind == OFFLINE_SPIRV ? "SPIR-V" : "bitcode");
 }
 
 /* Compiles the k.cl of a folder. */
@@ -75,7 +75,7 @@ bool offline_compile(offline_target *target, const char *source, const char *opt
     *bytes = 0;
     if (strcmp(options, "-cl-std=CL1.2") != 0 && strcmp(options, "-cl-std=CL2.0") != 0 &&
         strcmp(options, "-cl-std=CL3.0") != 0) {
-        return offline_fail(message, "'%.60s' is not -cl-std=CL1.2, CL2.0 or CL3.0", options);
+        return offline_fail(message, "options '%.60s': must be -cl-std=CL1.2, -cl-std=CL2.0 or -cl-std=CL3.0", options);
     }
     if (!offline_available(target, message) || !offline_make_folder(folder, message)) {
         return false;

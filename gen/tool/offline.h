@@ -1,7 +1,6 @@
-/* Compiling specialised OpenCL C texts with clang and libclc for devices that this machine does not have. The promise:
- * code that is handed out calls nothing that it does not bring along, and what the target's own checker refuses is not
- * handed out; otherwise there is a sentence with the compiler's words. No shell runs, and nothing stays in the file
- * system unless a signal ends the process. Prints nothing. */
+/* Compiles specialised OpenCL C source with clang and libclc, for devices that this machine does not have. The code is
+ * complete: it calls no undefined function, and has passed the target's own checker. An error carries the compiler's
+ * message. No shell runs, and no file remains unless a signal ends the process. Prints nothing. */
 #ifndef IPT_TOOL_OFFLINE_H_INCLUDED
 #define IPT_TOOL_OFFLINE_H_INCLUDED
 
@@ -10,12 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the programs and libraries that a target needs are installed. If not, the sentence names their packages. */
+/* Whether the programs and libraries for a target are installed. If not, message names their packages. */
 bool offline_available(const offline_target *target, char *message);
 
-/* Compiles a text. options: "-cl-std=CL1.2", "-cl-std=CL2.0" or "-cl-std=CL3.0". The caller frees *code; a zero that
- * *bytes does not count stands behind it. On failure *code is NULL. Where libclc asks for another LLVM, *target has
- * that one from then on. */
+/* Compiles OpenCL C source. options: "-cl-std=CL1.2", "-cl-std=CL2.0" or "-cl-std=CL3.0". The caller frees *code, which
+ * is NULL on failure. A zero follows the code; *bytes does not count it. If libclc needs another LLVM, *target changes
+ * to that one. */
 bool offline_compile(offline_target *target, const char *source, const char *options, unsigned char **code,
                      size_t *bytes, char *message);
 

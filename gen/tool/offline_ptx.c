@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* N of the source's line `#define IPT_GROUP_SIZE N`, 0 without one. */
+/* N in the source's line `#define IPT_GROUP_SIZE N`; 0 without such a line. */
 static unsigned offline_group_size(const char *source)
 {
     static const char define[] = "#define IPT_GROUP_SIZE ";
@@ -19,8 +19,8 @@ static unsigned offline_group_size(const char *source)
     return 0;
 }
 
-/* Puts the work-group's size, which clang drops, behind a kernel's parameters: the driver may give work-items more
- * registers than a work-group of that size can have. *ptx was malloc'ed. */
+/* Inserts the work-group size after a kernel's parameters, because clang drops it. Without the size, the driver may
+ * give work-items too many registers for such a work-group. realloc may move *ptx. */
 static bool offline_insert_group_size(unsigned char **ptx, size_t *bytes, size_t position, unsigned size, char *message)
 {
     char line[40];
@@ -52,8 +52,7 @@ typedef struct offline_function {
 
 #define OFFLINE_BLANKS " \t\n"
 
-/* The next function from text on. Its head is .func (result) name (parameters), behind which stands its body, or a
- * semicolon. */
+/* Finds the next function in text: .func (result) name (parameters), then a body or a semicolon. */
 static bool offline_next_function(const char *text, offline_function *function)
 {
     const char *place = strstr(text, ".func ");
@@ -68,14 +67,14 @@ static bool offline_next_function(const char *text, offline_function *function)
     }
     function->name = place;
     function->length = strcspn(place, "(" OFFLINE_BLANKS);
-    place += strcspn(place, ")"); /* a parameter has none */
+    place += strcspn(place, ")"); /* no parameter contains ) */
     place += strspn(place, ")" OFFLINE_BLANKS);
     function->end = place;
     function->defined = *place != ';';
     return true;
 }
 
-/* Whether every function that PTX declares is defined in it. It has to declare what it calls. */
+/* Whether PTX defines every function that it declares. PTX must declare all functions that it calls. */
 static bool offline_all_defined(const char *ptx, char *message)
 {
     offline_function declared, other;
@@ -86,7 +85,7 @@ static bool offline_all_defined(const char *ptx, char *message)
                       memcmp(other.name, declared.name, other.length) == 0;
         }
         if (!defined) {
-            return offline_fail(message, "the text calls %.*s, which neither it nor libclc defines for PTX",
+            return offline_fail(message, "the source calls %.*s, which neither the source nor libclc defines for PTX",
                                 (int)declared.length, declared.name);
         }
     }
@@ -107,10 +106,9 @@ bool offline_finish_ptx(const char *source, unsigned char **ptx, size_t *bytes, 
     for (const char *found; (found = strstr((char *)*ptx + position, entry)) != NULL; kernels++) {
         const char *name = found + sizeof entry - 1;
         size_t length = strcspn(name, ")");
-        /* Each kernel has a buffer, and the target, not the parameter, decides how clang declares it. */
+        /* Every kernel has a buffer. clang's target decides how it is declared. */
         if (name[length] == '\0' || !offline_contains(name, length, ".ptr .global")) {
-            return offline_fail(message,
-                                "the PTX of %.*s has no parameter that is .ptr .global: its launches would fault",
+            return offline_fail(message, "the PTX of %.*s has no .ptr .global parameter: its launches would fault",
                                 (int)strcspn(name, "( \n"), name);
         }
         position = (size_t)(name + length + 1 - (char *)*ptx);

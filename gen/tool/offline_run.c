@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OFFLINE_CRASHED = 70 /* what is said of a program that a signal ended */ };
+enum { OFFLINE_CRASHED = 70 /* exit code that stands for an end by a signal */ };
 
 const char *offline_path(const char *folder, const char *name, char path[OFFLINE_PATH_SIZE])
 {
@@ -30,7 +30,8 @@ bool offline_make_folder(char folder[OFFLINE_FOLDER_SIZE], char *message)
         return offline_fail(message, "the name of the folder for temporary files in TMPDIR is too long");
     }
     return mkdtemp(folder) != NULL ||
-           offline_fail(message, "no folder for temporary files can be made in %.400s: %s", parent, strerror(errno));
+           offline_fail(message, "could not create a folder for temporary files in %.400s: %s", parent,
+                        strerror(errno));
 }
 
 void offline_remove_folder(const char *folder)
@@ -70,7 +71,7 @@ bool offline_read(const char *path, unsigned char **content, size_t *bytes, char
     }
     if (!good) {
         free(memory);
-        return offline_fail(message, "%.400s: it cannot be read", path);
+        return offline_fail(message, "could not read %.400s", path);
     }
     memory[size] = '\0';
     *content = memory;
@@ -78,7 +79,7 @@ bool offline_read(const char *path, unsigned char **content, size_t *bytes, char
     return true;
 }
 
-/* The child's side of offline_spawn. Calls only what is safe between fork and exec. */
+/* The child's side of offline_spawn. Calls only functions that are safe between fork and exec. */
 static void offline_become(const offline_step *step, const char *folder)
 {
     int input = open("/dev/null", O_RDONLY), errors = -1;
@@ -92,7 +93,7 @@ static void offline_become(const offline_step *step, const char *folder)
     _exit(127);
 }
 
-/* Runs a command in a folder, where its output comes to stand in the file errors. *code: its exit code. */
+/* Runs a command in a folder. Its output goes to the file "errors" there. *code: its exit code. */
 static bool offline_spawn(const offline_step *step, const char *folder, int *code, char *message)
 {
     int status;
@@ -101,18 +102,18 @@ static bool offline_spawn(const offline_step *step, const char *folder, int *cod
         offline_become(step, folder);
     }
     if (child < 0) {
-        return offline_fail(message, "%s cannot be started: %s", step->words[0], strerror(errno));
+        return offline_fail(message, "could not start %s: %s", step->words[0], strerror(errno));
     }
     while (waitpid(child, &status, 0) != child) {
         if (errno != EINTR) {
-            return offline_fail(message, "%s cannot be waited for: %s", step->words[0], strerror(errno));
+            return offline_fail(message, "could not wait for %s: %s", step->words[0], strerror(errno));
         }
     }
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : OFFLINE_CRASHED;
     return true;
 }
 
-/* The sentence for a command that failed, from what it said. */
+/* Builds the message for a failed command from its output. */
 static void offline_explain(const offline_target *target, const offline_step *step, const char *folder, int code,
                             char *message)
 {
@@ -125,13 +126,13 @@ static void offline_explain(const offline_target *target, const offline_step *st
     const char *words = errors != NULL ? (const char *)errors : "";
     if (strstr(words, "unknown target CPU") != NULL || strstr(words, "invalid target ID") != NULL) {
         offline_fail(message, "%s does not know the processor %s%s", step->words[0], target->processor,
-                     target->kind == OFFLINE_PTX ? ": take sm_80 or sm_86, whose PTX runs on all newer ones" : "");
+                     target->kind == OFFLINE_PTX ? ": use sm_80 or sm_86, whose PTX runs on all newer processors" : "");
     } else if (step->library != NULL && (strstr(words, "Producer: 'LLVM") || strstr(words, "cannot link module"))) {
-        /* clang 22 names the module by bytes that are no text. */
+        /* clang 22 prints bytes that are no text before the reason. */
         const char *reason = strrchr(words, '(') != NULL ? strrchr(words, '(') : strstr(words, "linking module");
         offline_fail(message, OFFLINE_OTHER_LIBRARY "%s: %s", step->words[0], reason != NULL ? reason : words);
     } else if (strncmp(step->words[0], "ld.lld", 6) == 0 && strstr(words, "undefined") != NULL) {
-        offline_fail(message, "the text calls what libclc does not have for this target: %s", words);
+        offline_fail(message, "the source calls functions that libclc lacks for this target: %s", words);
     } else {
         offline_fail(message, "%s failed with exit code %d: %s", step->words[0], code, words);
     }
@@ -154,9 +155,8 @@ bool offline_run(const offline_target *target, const char *options, const char *
         if (!offline_spawn(&steps[i], folder, &code, message)) {
             return false;
         }
-        /* In some loops that pass makes products of single bits, which LLVM's code generators for GPUs (seen: 14)
-         * cannot select.
-         */
+        /* llc of LLVM 14 crashes on products of single bits, which the pass that reduces loop strength makes in some
+         * loops. Try again without this pass. */
         if (strncmp(steps[i].words[0], "llc", 3) == 0 && code == OFFLINE_CRASHED) {
             offline_steps(target, options, false, steps);
             if (!offline_spawn(&steps[i], folder, &code, message)) {

@@ -16,7 +16,7 @@ static void offline_add(offline_step *step, const char *const *words)
 
 #define OFFLINE_ADD(step, ...) offline_add(step, (const char *const[]){__VA_ARGS__, NULL})
 
-/* Begins a command with a program of LLVM's. */
+/* Begins a command with one of LLVM's programs. */
 static void offline_begin(offline_step *step, const offline_target *target, const char *program, const char *package)
 {
     snprintf(step->program, sizeof step->program, "%s%s", program, target->llvm);
@@ -27,14 +27,14 @@ static void offline_begin(offline_step *step, const offline_target *target, cons
 #define OFFLINE_PTX_LIBRARY "/usr/lib/clc/nvptx64--nvidiacl.bc"
 #define OFFLINE_AMD_LIBRARY "/usr/lib/clc/amdgcn--amdhsa.bc"
 
-/* Whether these options are for the texts that need more than OpenCL C 1.2. */
+/* Whether the options select a standard later than OpenCL C 1.2. */
 static bool offline_later(const char *options)
 {
     return strcmp(options, "-cl-std=CL1.2") != 0;
 }
 
-/* The version of PTX, as LLVM names the feature: the first that knows the processor, and 7.4 at least, the first that
- * has all the instructions in the kernels. LLVM from some version on takes no older one for a processor. */
+/* The PTX version, as LLVM names the feature: the first that knows the processor, and at least 7.4, the first with all
+ * instructions of the kernels. Newer LLVMs refuse older versions for a processor. */
 static const char *offline_ptx_version(const offline_target *target)
 {
     static const struct {
@@ -50,17 +50,17 @@ static const char *offline_ptx_version(const offline_target *target)
     return "+ptx74";
 }
 
-/* clang's command, from k.cl to k.bc. Nothing is optimised there. */
+/* clang's command, from k.cl to k.bc, without optimisation. */
 static void offline_clang_step(const offline_target *target, const char *options, offline_step *step)
 {
-    /* OpenCL C 3.0 for 2.0 too, since it can do without the generic address space: libclc has no built-ins for that
-     * one, not all devices do, and no kernel uses it. */
+    /* OpenCL C 3.0 also for 2.0: in 3.0 the generic address space is optional. No kernel uses it, libclc has no
+     * built-ins for it, and some devices lack it. */
     const char *standard = offline_later(options) && target->kind != OFFLINE_PTX ? "-cl-std=CL3.0" : options;
     offline_begin(step, target, "clang", "clang");
     OFFLINE_ADD(step, "-x", "cl", standard, "-O2", "-w", "-fno-caret-diagnostics", "-fno-crash-diagnostics", "-Xclang",
                 "-disable-llvm-passes", "-emit-llvm");
     if (target->kind == OFFLINE_PTX) {
-        /* With nvidiacl as the target, buffers would be no .ptr .global, and launches fault. */
+        /* With the target nvidiacl, buffers are not .ptr .global, and launches fault. */
         step->library = OFFLINE_PTX_LIBRARY;
         snprintf(step->processor, sizeof step->processor, "%s", target->processor);
         OFFLINE_ADD(step, "--target=nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", step->processor,
@@ -71,7 +71,7 @@ static void offline_clang_step(const offline_target *target, const char *options
         snprintf(step->processor, sizeof step->processor, "-mcpu=%s", target->processor);
         OFFLINE_ADD(step, "--target=amdgcn-amd-amdhsa", step->processor, "-nogpulib", "-Xclang",
                     "-mlink-builtin-bitcode", "-Xclang", OFFLINE_AMD_LIBRARY);
-        if (offline_later(options)) { /* what libclc lacks and clang has under other names */
+        if (offline_later(options)) { /* libclc lacks these; clang has them under other names */
             OFFLINE_ADD(step, "-Datomic_load_explicit=__opencl_atomic_load",
                         "-Datomic_fetch_add_explicit=__opencl_atomic_fetch_add",
                         "-Datomic_fetch_or_explicit=__opencl_atomic_fetch_or",
@@ -88,9 +88,9 @@ static void offline_clang_step(const offline_target *target, const char *options
     OFFLINE_ADD(step, "-c", "k.cl", "-o", "k.bc");
 }
 
-/* The commands from k.bc to k.ptx or k.o. The optimiser does without its analysis of globals, which clang has no switch
- * for: LLVM's (seen: 14) takes no notice of barriers, so that a load from a __local array comes to stand before the
- * barrier that it is behind. reduce: as usual, with the pass that reduces the strength of loops. */
+/* The commands from k.bc to k.ptx or k.o. The alias analysis of globals is off: in LLVM 14 it ignores barriers and
+ * moves a load from a __local array before the barrier that precedes it. clang has no switch for it, opt has. reduce:
+ * with the pass that reduces loop strength, the default. */
 static void offline_generate_steps(const offline_target *target, bool reduce, offline_step *optimise,
                                    offline_step *generate)
 {
@@ -115,13 +115,13 @@ const char *offline_steps(const offline_target *target, const char *options, boo
 {
     memset(steps, 0, OFFLINE_STEPS * sizeof *steps);
     offline_clang_step(target, options, &steps[0]);
-    /* SPIR-V and bitcode stay unoptimised, as they are where a driver compiles source: llvm-spirv cannot translate the
-     * freeze instructions that the optimiser makes, nor keep its order of blocks valid, and drivers optimise anyway. */
+    /* SPIR-V and bitcode stay unoptimised. llvm-spirv cannot translate the optimiser's freeze instructions, and can
+     * make its order of blocks invalid. Drivers optimise both anyway. */
     if (target->kind == OFFLINE_SPIRV) {
         offline_begin(&steps[1], target, "llvm-spirv", "llvm-spirv");
         strcpy(steps[2].package, "spirv-tools");
-        /* A wanted size of sub-groups needs SPIR-V 1.1, which no OpenCL before 2.2 promises; texts without one come out
-         * as 1.0 nevertheless. */
+        /* A required sub-group size needs SPIR-V 1.1, guaranteed from OpenCL 2.2 on. Source without such a size becomes
+         * SPIR-V 1.0 nevertheless. */
         OFFLINE_ADD(&steps[1], offline_later(options) ? "--spirv-max-version=1.1" : "--spirv-max-version=1.0", "k.bc",
                     "-o", "k.spv");
         OFFLINE_ADD(&steps[2], "spirv-val", "--target-env", offline_later(options) ? "opencl2.2" : "opencl1.2",
@@ -140,7 +140,7 @@ const char *offline_steps(const offline_target *target, const char *options, boo
     return "k.co";
 }
 
-/* Whether a shell takes a word as it is. */
+/* Whether a word needs no quotes in a shell. */
 static bool offline_plain(const char *word)
 {
     for (; *word != '\0'; word++) {

@@ -11,8 +11,8 @@
 
 enum {
     OFFLINE_PATH_SIZE = 4096,
-    OFFLINE_OLDEST = 14, /* version of LLVM */
-    OFFLINE_NEWEST = 99  /* that is looked for */
+    OFFLINE_OLDEST = 14, /* supported version of LLVM */
+    OFFLINE_NEWEST = 99  /* version searched for */
 };
 
 bool offline_fail(char *message, const char *format, ...)
@@ -39,7 +39,7 @@ bool offline_installed(const char *program)
     return false;
 }
 
-/* Whether all programs of LLVM that a kind of target needs are there, with that behind their names. */
+/* Whether all programs for a kind of target are installed under names with this suffix. */
 static bool offline_has_llvm(offline_kind kind, const char *suffix)
 {
     static const char *const programs[][5] = {[OFFLINE_PTX] = {"clang", "opt", "llc"},
@@ -56,14 +56,14 @@ static bool offline_has_llvm(offline_kind kind, const char *suffix)
     return true;
 }
 
-/* Code that a processor runs. Drivers read SPIR-V and bitcode, if these are as old as the drivers are, or older. */
+/* Whether the target is machine code. SPIR-V and bitcode are read by drivers, which refuse newer versions. */
 static bool offline_is_machine_code(const offline_target *target)
 {
     return target->kind == OFFLINE_PTX || target->kind == OFFLINE_AMDGCN;
 }
 
-/* Chooses the next LLVM with all the programs, from a version on: the newest for machine code, because it knows most
- * processors, the oldest for what drivers read. false: there is none. */
+/* Selects the next LLVM with all programs, from a version on: downwards for machine code, since the newest knows most
+ * processors; upwards for code that drivers read. false: none. */
 static bool offline_next_llvm(offline_target *target, int version)
 {
     while (version >= OFFLINE_OLDEST && version <= OFFLINE_NEWEST) {
@@ -78,8 +78,8 @@ static bool offline_next_llvm(offline_target *target, int version)
     return false;
 }
 
-/* Chooses the LLVM for a target: the environment's IPT_LLVM (19, say), else the first that is installed, else programs
- * without a version. */
+/* Selects the LLVM for a target: the environment's IPT_LLVM (such as 19), else the first installed one, else programs
+ * without a version in their names. */
 static void offline_find_llvm(offline_target *target)
 {
     const char *wanted = getenv("IPT_LLVM");
@@ -102,8 +102,8 @@ bool offline_read_target(const char *text, offline_target *target, char *message
     static const struct {
         const char *name;
         offline_kind kind;
-        const char *prefix; /* of its processors; NULL: it has none */
-        const char *rest;   /* the characters behind it */
+        const char *prefix; /* of its processors' names; NULL: no processors */
+        const char *rest;   /* characters allowed after it */
     } kinds[] = {{"ptx", OFFLINE_PTX, "sm_", "0123456789"},
                  {"spirv", OFFLINE_SPIRV, NULL, NULL},
                  {"bitcode", OFFLINE_BITCODE, NULL, NULL},
@@ -118,8 +118,8 @@ bool offline_read_target(const char *text, offline_target *target, char *message
         offline_find_llvm(target);
         const char *processor = text[length] == ':' ? text + length + 1 : "";
         if (kinds[i].prefix == NULL) {
-            return text[length] == '\0' ||
-                   offline_fail(message, "target '%.60s': %s has no processors", text, kinds[i].name);
+            return text[length] == '\0' || offline_fail(message, "target '%.60s': %s has no processors: use %s alone",
+                                                        text, kinds[i].name, kinds[i].name);
         }
         prefix = strlen(kinds[i].prefix);
         if (strncmp(processor, kinds[i].prefix, prefix) != 0 || processor[prefix] == '\0' ||

@@ -7,13 +7,13 @@
 typedef enum option_kind {
     OPTION_TEXT,     /* a const char * */
     OPTION_NUMBER,   /* a size_t */
-    OPTION_BYTES,    /* the same, with K, M or G behind it */
+    OPTION_BYTES,    /* the same, with an optional suffix K, M or G */
     OPTION_SEQUENCE, /* an ipt_sequence */
     OPTION_VARIANT,  /* an ipt_variant */
     OPTION_FORMAT,   /* an ipt_format */
     OPTION_MOVE,     /* an ipt_move */
     OPTION_RANGE,    /* a bench_range */
-    OPTION_RANGES,   /* two of them; the second is like the first unless it is given */
+    OPTION_RANGES,   /* two of them; the second defaults to the first */
     OPTION_RAW,      /* sets raw and shape */
     OPTION_SWITCH    /* a bool, without a value */
 } option_kind;
@@ -27,14 +27,14 @@ enum {
     FOR_FORMATS = 16,
     FOR_MOVES = 32,
     FOR_DEVICES = 64,
-    FOR_SOURCES = 128, /* what a device is needed for only by its description */
+    FOR_SOURCES = 128, /* commands that work from a device profile alone */
     FOR_PRECOMPILE = 256,
     FOR_TUNE = 512
 };
 
-/* Commands may have options of the same name that differ in everything else. */
+/* Options of different commands may share a name and nothing else. */
 typedef struct option {
-    const char *name, *value, *help; /* a help of NULL: it is not shown */
+    const char *name, *value, *help; /* help = NULL: hidden */
     option_kind kind;
     unsigned commands;
     size_t offset; /* of the field in struct arguments */
@@ -44,7 +44,7 @@ typedef struct option {
 extern const option option_list[];
 extern const size_t option_count; /* at most 64: see arguments.seen */
 
-/* Prints the help of the options of such commands. */
+/* Prints the help of the options of these commands. */
 void options_show(unsigned shown);
 
 #endif /* IPT_TOOL_OPTIONS_H_INCLUDED */

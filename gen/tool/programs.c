@@ -1,4 +1,4 @@
-/* Compiled programs as a C header, to be included by programs that must not compile. */
+/* Writes compiled programs as a C header. A program that includes it compiles no kernels at run time. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "programs.h"
@@ -11,7 +11,7 @@
 
 #define IDENTIFIER_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* The identifier for a header's array: the file's name, as far as C and C++ take it. */
+/* The identifier of a header's array: the file's name, made valid for C and C++. */
 static void name_array(const char *path, char *name, size_t capacity)
 {
     static const char keywords[] =
@@ -39,14 +39,14 @@ static void name_array(const char *path, char *name, size_t capacity)
     }
     name[length] = '\0';
     for (const char *found = keywords; (found = strstr(found, name)) != NULL; found++) {
-        if (found[-1] == ' ' && found[length] == ' ') { /* a blank is on either side */
+        if (found[-1] == ' ' && found[length] == ' ') { /* a whole word: between two blanks */
             strcpy(name + length, "_programs");
             break;
         }
     }
 }
 
-/* Text within a comment, which it must not end. */
+/* Writes text into a comment without ending the comment. */
 static void write_comment(FILE *stream, const char *text)
 {
     for (char before = '\0'; *text != '\0'; before = *text++) {
@@ -71,7 +71,7 @@ static void write_bytes(FILE *stream, const unsigned char *bytes, size_t size)
     }
 }
 
-/* The comment at the header's top: what it was made of, and for. */
+/* The comment at the header's top: version, shapes and device. */
 static void write_heading(FILE *stream, const arguments *given, const precompiled *work)
 {
     char device[256] = "a device";
@@ -106,12 +106,13 @@ void programs_write_header(FILE *stream, const arguments *given, const precompil
         guard[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
     }
     write_heading(stream, given, work);
-    fprintf(stream,
-            "#ifndef %s_H_INCLUDED\n#define %s_H_INCLUDED\n\n#include \"ipt.h\"\n\n"
-            "/* Programs, compiled: set binaries = %s and binary_count = %s_count in ipt_context_desc,\n"
-            " * and plans of these shapes compile nothing. With IPT_CACHE_ONLY among the flags in ipt_plan_desc plans\n"
-            " * never compile: what is not here is IPT_ERROR_CACHE_MISS. */\n\n",
-            guard, guard, name, name);
+    fprintf(
+        stream,
+        "#ifndef %s_H_INCLUDED\n#define %s_H_INCLUDED\n\n#include \"ipt.h\"\n\n"
+        "/* Programs, compiled: set binaries = %s and binary_count = %s_count in ipt_context_desc,\n"
+        " * and plans of these shapes compile nothing. With IPT_CACHE_ONLY among the flags in ipt_plan_desc, a plan\n"
+        " * that needs another program fails with IPT_ERROR_CACHE_MISS. */\n\n",
+        guard, guard, name, name);
     for (size_t i = 0; i < work->count; i++) {
         fprintf(stream, "static const unsigned char %s_%zu[] = {\n", name, i);
         write_bytes(stream, work->entries[i].bytes, work->entries[i].size);

@@ -1,4 +1,4 @@
-/* The programs of plans, compiled, as they lie in a cache folder or in a header. */
+/* Compiled programs of plans, in the format of cache files. */
 #ifndef IPT_TOOL_PROGRAMS_H_INCLUDED
 #define IPT_TOOL_PROGRAMS_H_INCLUDED
 
@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A program, or what is known of the device, as it lies in a cache folder. */
+/* One cache entry: a program, or the measured facts about the device. */
 typedef struct program_entry {
     unsigned char *bytes;
     size_t size;
-    const char *source; /* the context's; NULL: it is no program */
+    const char *source; /* owned by the context; NULL: not a program */
 } program_entry;
 
 typedef struct precompiled {
     ipt_context *context;
     shape_list shapes;
-    offline_target target; /* if there is one */
+    offline_target target; /* only with --target */
     program_entry *entries;
     size_t count, programs, size;
 } precompiled;

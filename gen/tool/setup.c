@@ -10,21 +10,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_TEXT_SIZE ((size_t)16 << 20) /* bytes of a profile, which has some hundred, or of wisdom */
+#define MAX_TEXT_SIZE ((size_t)16 << 20) /* limit of a profile, which has some hundred bytes, and of wisdom */
 
-/* An OpenCL implementation that gives up ends the process: PoCL does without a linker. */
+/* Some OpenCL implementations abort the process on an error: PoCL does if no linker is found. */
 static void explain_abort(int number)
 {
-    static const char text[] = "ipt: the OpenCL implementation has ended this process: its own message stands above. "
+    static const char text[] = "ipt: the OpenCL implementation has ended this process: see its own message above. "
                                "PoCL needs the linker ld on PATH\n";
     signal(number, SIG_DFL);
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)written; /* there is nobody left to tell */
+    (void)written; /* no place is left to report a failure */
     raise(number);
 }
 
-/* ipt's logger. ipt tells of a program that it has built before that runs; LLVM within PoCL has set a handler of its
- * own while it built. */
+/* ipt's logger. ipt reports a built program before its first launch. Setting the handler then replaces the one that
+ * LLVM within PoCL has set during the build. */
 static void watch_for_aborts(const char *message, void *user)
 {
     (void)message;
@@ -32,7 +32,7 @@ static void watch_for_aborts(const char *message, void *user)
     signal(SIGABRT, explain_abort);
 }
 
-/* A text for the library, which the caller frees. */
+/* Reads a text file for the library. The caller frees *text. */
 static int read_text(const char *path, const char *what, char **text)
 {
     char reason[TEXT_REASON_SIZE];
@@ -40,7 +40,7 @@ static int read_text(const char *path, const char *what, char **text)
     if (!text_read(path, MAX_TEXT_SIZE, what, text, &length, reason)) {
         return message_fail("%s: %s", path, reason);
     }
-    return strlen(*text) == length ? 0 : message_fail("%s: it is not a text", path);
+    return strlen(*text) == length ? 0 : message_fail("%s: not a text file: it contains a zero byte", path);
 }
 
 /* Adds a file's wisdom to a context. */

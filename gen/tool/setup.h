@@ -1,17 +1,17 @@
-/* Contexts and plans as the command line wants them. */
+/* Contexts and plans from the command line. */
 #ifndef IPT_TOOL_SETUP_H_INCLUDED
 #define IPT_TOOL_SETUP_H_INCLUDED
 
 #include "arguments.h"
 #include "ipt.h"
 
-/* A context as the command line wants it. about: what a failure is about, NULL for nothing. On failure it is NULL. */
+/* Creates the context of a command line. about: subject of an error message, or NULL. *context is NULL on failure. */
 int setup_context(const arguments *given, const char *about, ipt_context **context);
 
-/* What the command line says about plans. */
+/* The plan description of a command line. */
 ipt_plan_desc setup_describe(const arguments *given);
 
-/* A context and, on it, the plan that the command line describes. On failure both are NULL. */
+/* Creates the context and the plan of a command line. Both are NULL on failure. */
 int setup_plan(const arguments *given, ipt_context **context, ipt_plan **plan);
 
 #endif /* IPT_TOOL_SETUP_H_INCLUDED */

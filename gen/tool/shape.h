@@ -9,10 +9,10 @@ typedef struct matrix_shape {
     size_t rows, cols, elem_size;
 } matrix_shape;
 
-/* ROWSxCOLS:BYTES, none of them 0. */
+/* Parses ROWSxCOLS:BYTES. false: malformed, or a number is 0. */
 bool shape_read(const char *text, matrix_shape *shape);
 
-/* The bytes of count such matrices, unless that overflows. */
+/* The bytes of count such matrices. false: they overflow size_t. */
 bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes);
 
 #endif /* IPT_TOOL_SHAPE_H_INCLUDED */

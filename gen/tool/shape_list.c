@@ -11,7 +11,7 @@
 int shape_list_check_elem_size(const arguments *given, const char *places)
 {
     if (given->operand != NULL && arguments_have(given, "--elem-size")) {
-        return message_usage_error("--elem-size is for %s: %s has its own", places, given->operand);
+        return message_usage_error("--elem-size is for %s: %s already names its element size", places, given->operand);
     }
     return 0;
 }

@@ -14,16 +14,17 @@ typedef struct shape_list {
     size_t count;
 } shape_list;
 
-/* --elem-size goes with shapes that have none. Returns 0 or the exit code. */
+/* Refuses --elem-size beside a shape operand. Returns 0 or the exit code. */
 int shape_list_check_elem_size(const arguments *given, const char *places);
 
-/* Either operands or --shapes. Returns 0 or the exit code. */
+/* Requires either operands or --shapes. Returns 0 or the exit code. */
 int shape_list_check(const arguments *given, const char *name);
 
-/* Reads them; the caller frees items. */
+/* Reads the shapes; the caller frees items. */
 int shape_list_take(const arguments *given, shape_list *list);
 
-/* Makes a plan of each and destroys it again; what stays is in the context. A failure ends it unless all_of_them. */
+/* Creates and destroys a plan of each shape; the context keeps programs and wisdom. Stops at the first failure unless
+ * all_of_them. */
 int shape_list_plan(const arguments *given, const shape_list *list, ipt_context *context, bool all_of_them);
 
 #endif /* IPT_TOOL_SHAPE_LIST_H_INCLUDED */

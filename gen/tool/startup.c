@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    STARTUP_OUTPUT_SIZE = 1 << 16, /* of a step; what is beyond it is dropped */
+    STARTUP_OUTPUT_SIZE = 1 << 16, /* of a step; longer output is cut off */
     STARTUP_PATH_SIZE = 1000
 };
 
@@ -28,35 +28,35 @@ typedef struct startup_column {
 static const startup_column startup_columns[] = {STARTUP_QUANTITY_LIST(STARTUP_COLUMN)};
 #undef STARTUP_COLUMN
 
-static volatile sig_atomic_t startup_signal; /* that requested an end; 0: none */
+static volatile sig_atomic_t startup_signal; /* the signal that requested an end; 0: none */
 
 static void startup_note_signal(int number)
 {
     startup_signal = number;
 }
 
-/* What the process that starts the steps holds. */
+/* The state of the process that starts the steps. */
 typedef struct startup_run {
     const startup_desc *desc;
     char folder[STARTUP_PATH_SIZE]; /* for all caches; removed at the end */
-    unsigned folders;               /* that have got a name in it */
-    char device[256];               /* as the last step has told */
+    unsigned folders;               /* number of names used in it */
+    char device[256];               /* as the last step reported */
 } startup_run;
 
-/* A path in the folder that no file has yet. */
+/* Returns an unused path in the folder. */
 static void startup_new_path(startup_run *run, char *path)
 {
     snprintf(path, STARTUP_PATH_SIZE + 20, "%s/%u", run->folder, run->folders++);
 }
 
-/* How a step finds the caches. */
+/* The caches of a step. */
 typedef struct startup_caches {
-    bool driver;                                /* whether the driver may have one */
-    char driver_folder[STARTUP_PATH_SIZE + 20]; /* for it */
+    bool driver;                                /* on or off */
+    char driver_folder[STARTUP_PATH_SIZE + 20]; /* of the driver's cache */
     char folder[STARTUP_PATH_SIZE + 20];        /* ipt's; "": none */
 } startup_caches;
 
-/* Becomes a step; writes to descriptor what there is to say. Returns only if that fails. */
+/* Replaces this process by a step, whose output goes to descriptor. Returns only on failure. */
 static void startup_become_step(const startup_desc *desc, const startup_caches *caches, int descriptor)
 {
     char shape[80], seed[24];
@@ -84,7 +84,7 @@ static void startup_become_step(const startup_desc *desc, const startup_caches *
     execvp(desc->program, (char *const *)words);
 }
 
-/* Reads what a step says, until it ends. A signal that asks for an end is handed on to it. */
+/* Reads a step's output to its end. Forwards a signal that requests an end to the step. */
 static void startup_listen(pid_t child, int descriptor, char *output)
 {
     size_t length = 0;
@@ -107,7 +107,7 @@ static void startup_listen(pid_t child, int descriptor, char *output)
     output[length] = '\0';
 }
 
-/* The line of a step's output that begins with mark, without it, ended by a zero; NULL: there is none. */
+/* Finds the line of a step's output that begins with mark. Returns the rest of that line, or NULL. */
 static char *startup_find_line(char *output, const char *mark)
 {
     size_t length = strlen(mark);
@@ -121,7 +121,7 @@ static char *startup_find_line(char *output, const char *mark)
     return NULL;
 }
 
-/* Takes the numbers out of a step's output. */
+/* Parses the numbers in a step's output. */
 static bool startup_parse(startup_run *run, char *output, startup_values *values)
 {
     char *text = startup_find_line(output, STARTUP_MARK);
@@ -137,7 +137,7 @@ static bool startup_parse(startup_run *run, char *output, startup_values *values
     return true;
 }
 
-/* Starts a step and reads what it has measured. */
+/* Runs a step and reads its measurements. */
 static bool startup_start(startup_run *run, const startup_caches *caches, startup_values *values, char *message)
 {
     static char output[STARTUP_OUTPUT_SIZE];
@@ -145,7 +145,7 @@ static bool startup_start(startup_run *run, const startup_caches *caches, startu
     if (pipe(ends) != 0) {
         return bench_fail(message, "pipe: %s", strerror(errno));
     }
-    fflush(NULL); /* nothing that a step could print a second time */
+    fflush(NULL); /* a forked copy would print it again */
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
@@ -171,8 +171,9 @@ static bool startup_start(startup_run *run, const startup_caches *caches, startu
     if (sentence != NULL) {
         return bench_fail(message, "%s", sentence);
     }
-    return WIFEXITED(status) ? bench_fail(message, "a step ended with exit code %d", WEXITSTATUS(status))
-                             : bench_fail(message, "a step was ended by signal %d", WTERMSIG(status));
+    return WIFEXITED(status)
+               ? bench_fail(message, "a process under measurement ended with exit code %d", WEXITSTATUS(status))
+               : bench_fail(message, "a process under measurement was ended by signal %d", WTERMSIG(status));
 }
 
 /* The states of ipt's cache. */
@@ -223,7 +224,7 @@ static void startup_csv_line(FILE *stream, const startup_desc *desc, bool driver
     fprintf(stream, ",%zu\n", desc->rounds);
 }
 
-/* What a row of the table shows, out of all rounds. */
+/* The medians of all rounds: a row of the table. */
 static bool startup_median(const startup_values *samples, size_t count, startup_values *median, char *message)
 {
     double *values = calloc(count, sizeof *values);
@@ -241,7 +242,7 @@ static bool startup_median(const startup_values *samples, size_t count, startup_
 }
 
 /* One round: a step for each state of ipt's cache; the last two share a folder. driver_folder: of the driver's cache;
- * NULL: it has none. */
+ * NULL: off. */
 static bool startup_round(startup_run *run, const char *driver_folder, startup_values *values, char *message)
 {
     startup_caches caches = {0};
@@ -250,7 +251,7 @@ static bool startup_round(startup_run *run, const char *driver_folder, startup_v
     for (size_t state = 0; state < STARTUP_STATES && good; state++) {
         if (caches.driver) {
             snprintf(caches.driver_folder, sizeof caches.driver_folder, "%s", driver_folder);
-        } else { /* a fresh one for each, should the driver keep something all the same */
+        } else { /* a new one for each, in case the driver writes nevertheless */
             startup_new_path(run, caches.driver_folder);
         }
         if (state == STARTUP_FILLING) {
@@ -264,7 +265,7 @@ static bool startup_round(startup_run *run, const char *driver_folder, startup_v
     return good;
 }
 
-/* The three rows of one state of the driver's cache. samples has room for all rounds, state by state. */
+/* Measures the three rows of one state of the driver's cache. samples: space for all rounds, state by state. */
 static bool startup_rows(startup_run *run, bool driver, startup_values *samples, startup_values *medians, char *message)
 {
     char driver_folder[STARTUP_PATH_SIZE + 20];
@@ -275,7 +276,7 @@ static bool startup_rows(startup_run *run, bool driver, startup_values *samples,
         if (mkdir(driver_folder, 0700) != 0) {
             return bench_fail(message, "%s: %s", driver_folder, strerror(errno));
         }
-        if (!startup_round(run, driver_folder, values, message)) { /* fills it */
+        if (!startup_round(run, driver_folder, values, message)) { /* fills the driver's cache */
             return false;
         }
     }
@@ -295,7 +296,7 @@ static bool startup_rows(startup_run *run, bool driver, startup_values *samples,
     return true;
 }
 
-/* The whole table. csv may be NULL. */
+/* Measures and prints the table. csv may be NULL. */
 static bool startup_table(startup_run *run, startup_values *samples, FILE *stream, FILE *csv, char *message)
 {
     double ratios[2];
@@ -321,7 +322,7 @@ static bool startup_table(startup_run *run, startup_values *samples, FILE *strea
     fprintf(stream,
             "cold plan / warm plan: %.1f without the driver's cache, %.1f with it\n"
             "compiled: programs built from source up to the first plan; for new: by the plans of %d other shapes;\n"
-            "none: how many of those compiled nothing\n",
+            "none: number of those plans that compiled nothing\n",
             ratios[0], ratios[1], STARTUP_NEW_SHAPES);
     return true;
 }
@@ -349,7 +350,7 @@ bool startup_measure(const startup_desc *desc, FILE *stream, FILE *csv, char *me
         return bench_fail(message, "out of memory for %zu rounds", desc->rounds);
     }
     memset(&noted, 0, sizeof noted);
-    noted.sa_handler = startup_note_signal; /* without SA_RESTART: reading ends */
+    noted.sa_handler = startup_note_signal; /* without SA_RESTART, so that read returns */
     sigemptyset(&noted.sa_mask);
     startup_signal = 0;
     for (size_t i = 0; i < SIGNALS; i++) {
@@ -359,12 +360,12 @@ bool startup_measure(const startup_desc *desc, FILE *stream, FILE *csv, char *me
         }
     }
     bool good = (length < (int)sizeof run.folder ||
-                 bench_fail(message, "the name of the folder for temporary files in TMPDIR is too long")) &&
+                 bench_fail(message, "the path in TMPDIR is too long: at most %d bytes", STARTUP_PATH_SIZE - 20)) &&
                 (mkdtemp(run.folder) != NULL || bench_fail(message, "%s: %s", run.folder, strerror(errno)));
     if (good) {
         good = startup_table(&run, samples, stream, csv, message);
         if (nftw(run.folder, startup_remove, 16, FTW_DEPTH | FTW_PHYS) != 0 && good) {
-            good = bench_fail(message, "%s: it could not be removed: %s", run.folder, strerror(errno));
+            good = bench_fail(message, "could not remove %s: %s", run.folder, strerror(errno));
         }
     }
     for (size_t i = 0; i < SIGNALS; i++) {

@@ -1,6 +1,6 @@
-/* Measuring what a program waits for at its start. The promise: every number comes from a process that has just been
- * started, with caches in the state that its row names; the first execution's result is verified; all folders that this
- * takes are temporary and removed at the end, after a failure and after Ctrl-C, too. */
+/* Measures the start of processes. Every number comes from a new process, with the caches in the state that its row
+ * names. The first execution's result is verified. All folders are temporary and removed at the end, also after a
+ * failure or Ctrl-C. */
 #ifndef IPT_TOOL_STARTUP_H_INCLUDED
 #define IPT_TOOL_STARTUP_H_INCLUDED
 
@@ -15,12 +15,12 @@ enum { STARTUP_NEW_SHAPES = 50 };
 #define STARTUP_MARK "ipt-startup " /* begins the line that a step prints */
 
 typedef struct startup_desc {
-    const char *program; /* the tool itself as it was called, in case /proc/self/exe is not there */
+    const char *program; /* the tool's argv[0], if /proc/self/exe is missing */
     const char *device;  /* NULL: the library chooses */
     size_t rows, cols, elem_size, seed, rounds;
 } startup_desc;
 
-/* What a step measures. X(enumerator, name in CSV, heading, factor, decimals) */
+/* The quantities of a step. X(enumerator, name in CSV, heading, factor, decimals) */
 #define STARTUP_QUANTITY_LIST(X)                                                                                       \
     X(STARTUP_CONTEXT, "context_seconds", "context ms", 1e3, 2)                                                        \
     X(STARTUP_PLAN, "plan_seconds", "plan ms", 1e3, 2)                                                                 \
@@ -41,10 +41,10 @@ typedef struct startup_values {
 
 /* All functions below that return false put a sentence into message, BENCH_MESSAGE_SIZE bytes. */
 
-/* Other shapes of similar sides, all different. */
+/* Draws STARTUP_NEW_SHAPES different shapes with similar sides. */
 bool startup_draw(const startup_desc *desc, bench_shape *shapes, char *message);
 
-/* What the hidden option --startup-step does: measures this process and prints a line for the one that started it. */
+/* The hidden option --startup-step: measures this process and prints a line for its parent. */
 bool startup_step(const startup_desc *desc, const char *cache_dir, FILE *stream, char *message);
 
 /* Measures, and prints the table to stream and its rows to csv, which may be NULL. */

@@ -1,4 +1,4 @@
-/* What a fresh process does that startup_measure has started. */
+/* The measured process, which startup_measure starts. */
 #include "startup.h"
 #include "bench_result.h"
 #include "seconds.h"
@@ -9,7 +9,7 @@
 
 enum { STARTUP_MAX_DRAWS = 10000 };
 
-/* The sides that are at most half as long again, or half as short. */
+/* The sides up to 50 % shorter or longer. */
 static bench_range startup_similar(size_t side)
 {
     bench_range range = {side - side / 2, side > SIZE_MAX - side / 2 ? SIZE_MAX : side + side / 2};
@@ -35,11 +35,12 @@ bool startup_draw(const startup_desc *desc, bench_shape *shapes, char *message)
         }
     }
     return count == STARTUP_NEW_SHAPES ||
-           bench_fail(message, "%zux%zu has no %d other shapes with sides up to 50 %% longer or shorter", desc->rows,
-                      desc->cols, STARTUP_NEW_SHAPES);
+           bench_fail(message,
+                      "%zux%zu is too small: it has no %d other shapes with sides up to 50 %% longer or shorter",
+                      desc->rows, desc->cols, STARTUP_NEW_SHAPES);
 }
 
-/* Counts the programs that are built from source; ipt's logger. */
+/* ipt's logger: counts the programs built from source. */
 static void startup_count(const char *text, void *user)
 {
     if (strncmp(text, "built ", 6) == 0) {
@@ -47,7 +48,7 @@ static void startup_count(const char *text, void *user)
     }
 }
 
-/* Makes a plan of a shape. */
+/* Creates and times a plan of a shape. */
 static bool startup_plan(const startup_desc *desc, ipt_context *context, bench_shape shape, ipt_plan **plan,
                          double *seconds, char *message)
 {
@@ -77,15 +78,15 @@ static bool startup_verify(const startup_desc *desc, const unsigned char *before
     return true;
 }
 
-/* A matrix on both sides. */
+/* A matrix on device and host. */
 typedef struct startup_matrix {
     cl_command_queue queue;
     cl_mem buffer;
-    unsigned char *data; /* of the host: random bytes of the matrix, then as many more */
+    unsigned char *data; /* on the host: the matrix, then space for its transpose */
     size_t bytes;
 } startup_matrix;
 
-/* Transposes once, in a buffer that has been written to before. */
+/* Transposes once, in a buffer that has been written before. */
 static bool startup_execute(const startup_desc *desc, ipt_plan *plan, const startup_matrix *matrix, double *seconds,
                             char *message)
 {
@@ -108,7 +109,7 @@ static bool startup_execute(const startup_desc *desc, ipt_plan *plan, const star
     return bench_opencl(status, "clEnqueueReadBuffer", message) && startup_verify(desc, data, data + bytes, message);
 }
 
-/* The same with everything that it takes. */
+/* Allocates a matrix and transposes it once. */
 static bool startup_execute_once(const startup_desc *desc, ipt_context *context, ipt_plan *plan, double *seconds,
                                  char *message)
 {
@@ -142,7 +143,7 @@ static bool startup_execute_once(const startup_desc *desc, ipt_context *context,
     return good;
 }
 
-/* Everything that is measured on a context. *built: the programs that its logger has counted. */
+/* Measures all quantities of a context. *built: number of programs that its logger has counted. */
 static bool startup_measure_plans(const startup_desc *desc, ipt_context *context, const size_t *built,
                                   startup_values *values, char *message)
 {

@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #endif
 
-#define STOPPED_ATTRIBUTE "user.ipt.journal" /* a mark's number in hexadecimal digits, and the journal's path */
+#define STOPPED_ATTRIBUTE "user.ipt.journal" /* the mark's number in hexadecimal digits, and the journal's path */
 #define STOPPED_TRIAL "user.ipt.trial"
 
 enum { STOPPED_DIGITS = 16 };
@@ -55,7 +55,7 @@ bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_pa
     char text[STOPPED_DIGITS + 2 + STOPPED_PATH_SIZE];
     int length = snprintf(text, sizeof text, "%016llx %s", (unsigned long long)mark, journal_path);
     return fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, (size_t)length, 0) == 0 ||
-           fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, STOPPED_DIGITS, 0) == 0; /* the path was too long for it */
+           fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, STOPPED_DIGITS, 0) == 0; /* if the path is too long */
 }
 
 bool stopped_keeps_attribute(int descriptor, const char *journal_path)
@@ -103,8 +103,8 @@ bool stopped_clear_attribute(int descriptor)
 
 #endif
 
-/* Whether a journal, of any version, names that inode. Its device may have got another number since, but a journal lies
- * on the device of its file. What is damaged is none. */
+/* Whether a journal of any version names that inode. The device's number may have changed since, but a journal lies on
+ * the device of its file. A damaged file counts as no journal. */
 static bool stopped_is_journal_of(const char *path, const stopped_file *file)
 {
     struct {
@@ -136,7 +136,7 @@ static bool stopped_try(const char *path, stopped_file *file)
     return true;
 }
 
-/* Looks through the folder of a path. */
+/* Searches the folder of a path for the file's journal. */
 static bool stopped_look_beside(const char *path, stopped_file *file)
 {
     char folder[STOPPED_PATH_SIZE], candidate[2 * STOPPED_PATH_SIZE];
@@ -165,7 +165,7 @@ bool stopped_look(const char *path, int descriptor, const void *start, size_t av
     if (fstat(descriptor, &status) != 0) {
         return journal_fail(message, "%s", strerror(errno));
     }
-    if (realpath(path, found->real_path) == NULL) { /* it has no name any more */
+    if (realpath(path, found->real_path) == NULL) { /* the file was removed */
         snprintf(found->real_path, sizeof found->real_path, "%s", path);
     }
     if (!journal_name(found->own_journal, sizeof found->own_journal, found->real_path, message)) {
@@ -179,7 +179,7 @@ bool stopped_look(const char *path, int descriptor, const void *start, size_t av
     stopped_read_attribute(descriptor, found);
     if (!stopped_try(found->noted_journal, found) && !stopped_try(found->own_journal, found) &&
         !stopped_look_beside(found->real_path, found)) {
-        stopped_look_beside(path, found); /* the folder of a link */
+        stopped_look_beside(path, found); /* the path may be a link */
     }
     found->other = found->journal[0] == '\0' && lstat(found->own_journal, &status) == 0;
     return true;

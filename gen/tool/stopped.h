@@ -1,10 +1,10 @@
-/* What tells that a file's transposition was stopped, whatever name the file goes by: marks on the file itself, and
- * journals that name its inode. The promise: a file is marked from before its first byte changes until after its last
- * one has, so that neither ipt nor, with a NumPy header, any other reader takes a half transposed file for a whole one.
+/* Recognises a stopped transposition under every name of the file, by marks on the file itself and by journals that
+ * name its inode. A file is marked from before its first byte changes until after its last byte has. So ipt never takes
+ * a half transposed file for a whole one, and with a NumPy header no other reader does.
  *
- * The marks are the header's first bytes, which NumPy's readers refuse, and an extended attribute where the file system
- * has them, which goes wherever the inode goes and leads to the journal. A copy keeps the first, a name or a folder of
- * its own changes neither. */
+ * There are two marks: the header's first bytes, which NumPy's readers refuse, and an extended attribute with the
+ * journal's path, where the file system has attributes. Both survive a new name or folder. A copy keeps only the first.
+ */
 #ifndef IPT_TOOL_STOPPED_H_INCLUDED
 #define IPT_TOOL_STOPPED_H_INCLUDED
 
@@ -21,43 +21,43 @@ enum { MARK_HEADER = 1, MARK_ATTRIBUTE = 2 };
 
 typedef enum attribute_state { ATTRIBUTE_NONE, ATTRIBUTE_SET, ATTRIBUTE_UNKNOWN } attribute_state;
 
-/* What is found out about an open file. */
+/* The state of an open file. */
 typedef struct stopped_file {
     uint64_t inode, device;
-    bool has_header, header_marked; /* it begins as a NumPy file, or with the mark of one */
+    bool has_header, header_marked; /* begins with NumPy's magic or its mark; begins with its mark */
     attribute_state attribute;
-    uint64_t mark;                         /* the attribute's number */
+    uint64_t mark;                         /* number in the attribute */
     char real_path[STOPPED_PATH_SIZE];     /* of the file */
-    char noted_journal[STOPPED_PATH_SIZE]; /* where the attribute says it is; "": nowhere */
-    bool without_journal;                  /* the attribute says that there is none */
-    char own_journal[STOPPED_PATH_SIZE];   /* where a new one lies */
-    char journal[STOPPED_PATH_SIZE];       /* the one that is this file's; "": none is found */
-    bool other;                            /* something else lies in the new one's place */
+    char noted_journal[STOPPED_PATH_SIZE]; /* path in the attribute; "": none */
+    bool without_journal;                  /* the attribute names no journal */
+    char own_journal[STOPPED_PATH_SIZE];   /* path of a new one */
+    char journal[STOPPED_PATH_SIZE];       /* path of the one that names this file; "": not found */
+    bool other;                            /* another file has the path of a new one */
 } stopped_file;
 
 typedef enum left_state {
-    LEFT_STOPPED,   /* in the middle: it has to go on */
-    LEFT_NOT_BEGUN, /* before a byte of the data changed */
-    LEFT_ENDED,     /* with all of the data written; perhaps not the header */
-    LEFT_STALE      /* the file has lost the marks that it had got: the journal is from before */
+    LEFT_STOPPED,   /* in the middle: must be resumed */
+    LEFT_NOT_BEGUN, /* stopped before any data changed */
+    LEFT_ENDED,     /* all data is written, perhaps not the header */
+    LEFT_STALE      /* the file had its marks and lost them: the journal is older than the file */
 } left_state;
 
-/* A number that no two transpositions share; not 0. */
+/* Returns a number, not 0, that no two transpositions share. */
 uint64_t stopped_new_mark(uint64_t inode, uint64_t device);
 
-/* Whether the file system keeps such an attribute, tried with another one. */
+/* Whether the file system keeps such an attribute, tested with a trial attribute. */
 bool stopped_keeps_attribute(int descriptor, const char *journal_path);
 
-/* Sets the attribute; removes it. false: errno says why. */
+/* Sets or removes the attribute. false: errno has the reason. */
 bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_path);
 bool stopped_clear_attribute(int descriptor);
 
-/* Finds out all about an open file. `start`: its first bytes, as many as there are up to NPY_START_SIZE. false, with a
+/* Fills in *found for an open file. `start`: its first bytes, at most NPY_START_SIZE. false, with a
  * sentence in message (JOURNAL_MESSAGE_SIZE bytes): its name is too long. */
 bool stopped_look(const char *path, int descriptor, const void *start, size_t available, stopped_file *found,
                   char *message);
 
-/* What a file's journal, opened, and its marks say together. Where there is a header, its mark decides. */
+/* Derives the state of the work from an open journal and the file's marks. A header's mark takes precedence. */
 left_state stopped_judge(const stopped_file *file, const journal *opened);
 
 #endif /* IPT_TOOL_STOPPED_H_INCLUDED */

@@ -1,4 +1,4 @@
-/* Marks that a file has from before its first byte changes until after its last one has. */
+/* Marks on a file, set before its first byte changes and removed after its last byte has. */
 #define _GNU_SOURCE /* sync_file_range */
 
 #include "stored.h"
@@ -23,7 +23,7 @@ int stored_mark(stored_work *work)
         error = file_transfer(file, NPY_MARK, 0, NPY_MAGIC_SIZE, true);
         memcpy(file->before, NPY_MARK, NPY_MAGIC_SIZE);
 #ifdef SYNC_FILE_RANGE_WRITE
-        /* On the disk before the data changes, so that the file is refused after a power failure, too. */
+        /* The mark reaches the disk before any data, so that tools refuse the file after a power failure, too. */
         sync_file_range(file->descriptor, 0, NPY_MAGIC_SIZE,
                         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 #endif
@@ -32,7 +32,7 @@ int stored_mark(stored_work *work)
         error = errno;
     }
     if (error != 0) {
-        return message_fail("%s: it could not be marked: %s", file->path, file_transfer_error(error));
+        return message_fail("%s: could not mark the file: %s", file->path, file_transfer_error(error));
     }
     char message[JOURNAL_MESSAGE_SIZE];
     if (work->has_journal && !journal_note_marks(&work->journal, true, message)) {
@@ -56,11 +56,11 @@ void stored_leave_as_it_was(stored_work *work)
         error = errno;
     }
     if (error != 0) {
-        message_fail("%s: its data is as it was, but its mark could not be removed: %s", file->path,
+        message_fail("%s: its data is unchanged, but its mark could not be removed: %s", file->path,
                      file_transfer_error(error));
         return;
     }
-    fprintf(stderr, "ipt: %s: the file is as it was\n", file->path);
+    fprintf(stderr, "ipt: %s: the file is unchanged\n", file->path);
     if (work->has_journal) {
         journal_close(&work->journal, true);
         work->has_journal = false;
@@ -92,5 +92,5 @@ int stored_finish(stored_work *work)
     int closed = close(file->descriptor);
     file->descriptor = -1;
     return closed == 0 ? 0
-                       : message_fail("%s: closing it failed, so it may be damaged: %s", file->path, strerror(errno));
+                       : message_fail("%s: closing it failed, and it may be damaged: %s", file->path, strerror(errno));
 }

@@ -1,4 +1,4 @@
-/* Work that was stopped: whether there is any, whose it is, and the rest of it. */
+/* Finds, checks and resumes a stopped transposition. */
 #include "stored.h"
 #include "messages.h"
 #include "setup.h"
@@ -6,34 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells that no journal is found for --resume, or for a file that has a mark. */
+/* Reports that no journal exists for --resume, or for a marked file. */
 static int fail_without_journal(const stored_work *work, bool marked)
 {
     const stopped_file *found = &work->stopped;
     const char *path = work->file->path;
-    const char *attributed =
-        marked && !found->header_marked ? ". If its content has been replaced since, copy it: a copy has no mark" : "";
+    const char *attributed = marked && !found->header_marked
+                                 ? ". If you have replaced its content since, copy the file: a copy has no mark"
+                                 : "";
     if (marked && found->without_journal) {
-        return message_fail("%s: it is half transposed, and lost: it was stopped without a journal%s", path,
+        return message_fail("%s: half transposed and lost: its transposition was stopped without a journal%s", path,
                             attributed);
     }
     if (marked) {
         return message_fail(
-            "%s: it is half transposed, and no journal of it is found, neither %s nor another one beside it. "
-            "Move the journal there, or go on with the original if this is a copy%s",
+            "%s: half transposed, and its journal is missing, neither %s nor another one in the file's folder. "
+            "Move the journal there, or resume the original if this file is a copy%s",
             path, found->noted_journal[0] != '\0' ? found->noted_journal : found->own_journal, attributed);
     }
     if (found->attribute == ATTRIBUTE_NONE || found->has_header) {
-        return message_fail("%s: there is no journal of it, and it has no mark of a transposition that was stopped",
+        return message_fail("%s: nothing to resume: the file has no journal, and no mark of a stopped transposition",
                             path);
     }
     return message_fail(
-        "%s: there is no journal of it, neither %s nor another one beside it. This file system keeps no marks, "
-        "so that it is unknown whether the file is half transposed",
+        "%s: nothing to resume: the file has no journal, neither %s nor another one in its folder. The file may be "
+        "half transposed: this file system keeps no marks",
         path, found->own_journal);
 }
 
-/* Tells that something else lies where the journal would. */
+/* Reports that another file occupies the path of the journal. */
 static int fail_with_other(const stored_work *work)
 {
     const stopped_file *found = &work->stopped;
@@ -41,56 +42,57 @@ static int fail_with_other(const stored_work *work)
     char message[JOURNAL_MESSAGE_SIZE];
     journal other;
     if (!journal_open(&other, found->own_journal, false, message)) {
-        return message_fail("%s: the place of its journal is taken: %s: remove it", path, message);
+        return message_fail("%s: another file occupies the path of its journal: %s: remove it", path, message);
     }
     const char *name = other.head->job.file;
     int code =
-        message_fail("%s: %s is the journal of another file%s%s, which was moved away or replaced. Go on with that one "
-                     "by 'ipt transpose --resume', or remove the journal if that one is gone",
-                     path, found->own_journal, *name != '\0' ? ", once " : "", name);
+        message_fail("%s: %s is the journal of another file%s%s, which was moved away or replaced. Resume that file "
+                     "with 'ipt transpose --resume', or remove the journal if that file no longer exists",
+                     path, found->own_journal, *name != '\0' ? ", formerly " : "", name);
     journal_close(&other, false);
     return code;
 }
 
-/* Tells that a journal is older than its file. */
+/* Reports that a journal is older than its file. */
 static int fail_stale(const stored_work *work, const char *place)
 {
     return message_fail(
-        "%s: it has no mark of the transposition that %s tells of: that one has ended, or the file has been "
-        "replaced. Remove the journal if you know that the file is whole",
+        "%s: it has no mark of the transposition in %s: the transposition has ended, or the file was replaced. "
+        "Remove the journal if the file is whole",
         work->file->path, place);
 }
 
-/* Tells what a file's journal says, to those who did not ask for --resume. */
+/* Reports the stopped transposition in a file's journal, without --resume. */
 static int fail_with_journal(const stored_work *work)
 {
     const char *path = work->file->path, *place = work->stopped.journal, *dashes = stored_before_name(path);
     char message[JOURNAL_MESSAGE_SIZE];
     journal left;
     if (!journal_open(&left, place, false, message)) {
-        return message_fail("%s: its transposition was stopped in the middle, but %s", path, message);
+        return message_fail("%s: its transposition was stopped, and its journal is unusable: %s", path, message);
     }
     left_state state = stopped_judge(&work->stopped, &left);
     journal_close(&left, false);
     switch (state) {
     case LEFT_NOT_BEGUN:
-        return message_fail("%s: its transposition was stopped before it changed anything, as %s tells: 'ipt transpose "
-                            "--resume %s%s' goes on with it, or remove the journal",
+        return message_fail("%s: its transposition was stopped before it changed anything (journal %s): 'ipt transpose "
+                            "--resume %s%s' continues it, or remove the journal",
                             path, place, dashes, path);
     case LEFT_ENDED:
-        return message_fail("%s: its transposition has ended, but %s is left: 'ipt transpose --resume %s%s' removes it",
-                            path, place, dashes, path);
+        return message_fail(
+            "%s: its transposition has ended, but its journal remains (%s): 'ipt transpose --resume %s%s' removes it",
+            path, place, dashes, path);
     case LEFT_STALE:
         return fail_stale(work, place);
     default:
         return message_fail(
-            "%s: its transposition was stopped in the middle, as %s tells: 'ipt transpose --resume %s%s' goes "
-            "on with it",
+            "%s: its transposition was stopped in the middle (journal %s): 'ipt transpose --resume %s%s' "
+            "continues it",
             path, place, dashes, path);
     }
 }
 
-/* Whether each byte of the header is one of before, after and, at its beginning, the mark. */
+/* Whether each byte of the header equals the one before, the one after, or the mark. */
 static bool header_fits(const matrix_file *file, const journal *opened)
 {
     for (size_t i = 0; i < file->data_offset; i++) {
@@ -103,24 +105,24 @@ static bool header_fits(const matrix_file *file, const journal *opened)
     return true;
 }
 
-/* Checks that an open journal is this file's, and reads the file's header. */
+/* Checks that an open journal belongs to this file, and reads the file's header. */
 static int check_journal(stored_work *work, const char *place)
 {
     matrix_file *file = work->file;
     const journal_job *job = &work->journal.head->job;
     file->data_offset = (size_t)job->data_offset;
     if (job->ipt_version != IPT_VERSION) {
-        return message_fail("%s: %s is of ipt %d.%d.%d, which has to go on itself", file->path, place,
+        return message_fail("%s: ipt %d.%d.%d wrote %s: resume with that version", file->path,
                             (int)(job->ipt_version / 10000), (int)(job->ipt_version / 100 % 100),
-                            (int)(job->ipt_version % 100));
+                            (int)(job->ipt_version % 100), place);
     }
     if (work->stopped.journal[0] == '\0' || job->file_size != file->size || file->data_offset > file->size) {
-        return message_fail("%s: %s is the journal of another file%s%s: a copy cannot go on in its place", file->path,
-                            place, job->file[0] != '\0' ? ", once " : "", job->file);
+        return message_fail("%s: %s is the journal of another file%s%s: resume that file, not a copy", file->path,
+                            place, job->file[0] != '\0' ? ", formerly " : "", job->file);
     }
     int code = file_read_beginning(file, &file->before);
     if (code == 0 && !header_fits(file, &work->journal)) {
-        code = message_fail("%s: %s is the journal of another file, with another header", file->path, place);
+        code = message_fail("%s: %s is the journal of another file: the headers differ", file->path, place);
     }
     if (code == 0 && stopped_judge(&work->stopped, &work->journal) == LEFT_STALE) {
         code = fail_stale(work, place);
@@ -128,7 +130,7 @@ static int check_journal(stored_work *work, const char *place)
     return code;
 }
 
-/* Checks everything in an open journal that is needed to go on. */
+/* Checks all pieces of an open journal that the remaining steps need. */
 static int check_pieces(const stored_work *work)
 {
     const journal *its = &work->journal;
@@ -141,7 +143,7 @@ static int check_pieces(const stored_work *work)
     return 0;
 }
 
-/* Does the rest of the steps that an open journal tells of. */
+/* Executes the remaining steps of an open journal. */
 static int resume_steps(const arguments *given, stored_work *work, const char *place)
 {
     const matrix_file *file = work->file;
@@ -159,7 +161,7 @@ static int resume_steps(const arguments *given, stored_work *work, const char *p
     }
     if (code == 0 && (ipt_plan_storage_memory(work->plan) != job->memory_bytes ||
                       ipt_plan_storage_steps(work->plan) != job->steps)) {
-        code = message_fail("%s: %s is of another version of ipt, which has to go on itself", file->path, place);
+        code = message_fail("%s: another version of ipt wrote %s: resume with that version", file->path, place);
     }
     if (code == 0) {
         code = check_pieces(work);

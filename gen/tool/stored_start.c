@@ -1,4 +1,4 @@
-/* The beginning of the work: the plan for the memory that is allowed, the journal, the marks. */
+/* The start of the work: a plan within --memory, the journal, the marks. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "stored.h"
@@ -13,13 +13,13 @@
 
 enum { MAX_TRIES = 4 };
 
-#define DEFAULT_MEMORY ((size_t)1 << 30) /* bytes of --memory */
-#define LEAST_MEMORY ((size_t)1 << 16)   /* of that, for the matrix */
+#define DEFAULT_MEMORY ((size_t)1 << 30) /* default of --memory, in bytes */
+#define LEAST_MEMORY ((size_t)1 << 16)   /* the least part of it for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
-#define SPARE_MEMORY ((size_t)4 << 20)    /* what threads and the like will take */
-#define PINNED_MEMORY ((size_t)200 << 20) /* and what matrices pass through on their way to a GPU, for three plans */
+#define SPARE_MEMORY ((size_t)4 << 20)    /* allowance for threads and other later allocations */
+#define PINNED_MEMORY ((size_t)200 << 20) /* pinned transfer buffers of three plans, on GPUs */
 
-/* Bytes of memory that this process has; 0: it cannot be told. */
+/* Resident bytes of this process; 0: unknown. */
 static size_t resident_bytes(void)
 {
     unsigned long all, resident = 0;
@@ -33,8 +33,8 @@ static size_t resident_bytes(void)
     return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Makes the plan, for what --memory leaves beside the program and OpenCL, whose size shows when it is made; for tests,
- * --matrix-memory says so itself. */
+/* Creates the plan. Its limit is --memory less the program and OpenCL, whose size is known only afterwards: hence the
+ * tries. Tests set the limit directly, by --matrix-memory. */
 static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
 {
     cl_device_type type = CL_DEVICE_TYPE_CPU;
@@ -48,7 +48,7 @@ static int make_stored_plan(const arguments *given, ipt_context *context, stored
     }
     for (int tries = 0; tries < MAX_TRIES; tries++) {
         if (limit <= taken + LEAST_MEMORY) {
-            return message_fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: %zu would do",
+            return message_fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: try %zu",
                                 work->file->path, limit, taken, taken + ENOUGH_MEMORY);
         }
         work->desc.max_host_memory = limit - taken;
@@ -68,7 +68,7 @@ static int make_stored_plan(const arguments *given, ipt_context *context, stored
     return 0;
 }
 
-/* What the journal has to know. */
+/* The task as the journal stores it. */
 static journal_job describe_job(const stored_work *work)
 {
     journal_job job = {0};
@@ -98,7 +98,7 @@ static journal_job describe_job(const stored_work *work)
     return job;
 }
 
-/* Makes the journal, which has to be there before the file gets its marks. */
+/* Creates the journal. It must exist before the file has its marks. */
 static int begin_journal(stored_work *work)
 {
     const matrix_file *file = work->file;
@@ -106,7 +106,9 @@ static int begin_journal(stored_work *work)
     journal_job job = describe_job(work);
     if (work->desc.expression != NULL && (strcmp(job.expression, work->desc.expression) != 0 ||
                                           strcmp(job.expression_type, work->desc.expression_type) != 0)) {
-        return message_fail("%s: the expression is too long for the journal: --no-journal goes without", file->path);
+        return message_fail(
+            "%s: --expression or --type is too long for the journal: at most %d bytes, or use --no-journal", file->path,
+            JOURNAL_TEXT_SIZE - 1);
     }
     const void *const headers[] = {file->before, file->after};
     if (!journal_create(&work->journal, work->stopped.own_journal, &job, headers, work->sync, message)) {

@@ -1,4 +1,4 @@
-/* The steps of the work: what the library calls to read, to write and to tell that a step is ready. */
+/* The steps of the work: the callbacks that read, write and record a step. */
 #define _GNU_SOURCE /* sync_file_range */
 
 #include "stored.h"
@@ -15,18 +15,18 @@
 
 enum { EXIT_SIGNAL = 128 };
 
-#define PROGRESS_FROM ((size_t)64 << 20) /* bytes of a file that takes long enough to watch */
+#define PROGRESS_FROM ((size_t)64 << 20) /* bytes of the smallest file with a progress line */
 
-static volatile sig_atomic_t stop_asked; /* the signal that did */
+static volatile sig_atomic_t stop_signal; /* the signal that requested a stop; 0: none */
 
-static void ask_to_stop(int signal_number)
+static void request_stop(int signal_number)
 {
-    stop_asked = signal_number;
+    stop_signal = signal_number;
 }
 
 static pthread_mutex_t sentence_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Keeps the first sentence. Returns what a callback returns then. */
+/* Keeps the first error. Returns what the failed callback must return. */
 static int stored_failed(stored_work *work, const char *what, const char *why)
 {
     pthread_mutex_lock(&sentence_lock);
@@ -49,8 +49,8 @@ static int stored_write(const void *memory, size_t offset, size_t bytes, void *u
     stored_work *work = user;
     int error = file_transfer(work->file, (void *)(uintptr_t)memory, work->file->data_offset + offset, bytes, true);
 #ifdef SYNC_FILE_RANGE_WRITE
-    /* On its way to the disk at once: else the system writes all that is waiting, again and again the journal with it.
-     * A file of 4 GB with 256 MB of memory took 10 s so, and 27 s without. */
+    /* Starts writing these bytes to the disk now. Otherwise the system writes all dirty pages, among them the
+     * journal's, again and again. A file of 4 GB with 256 MB of memory takes 10 s with this call, 27 s without. */
     if (error == 0) {
         sync_file_range(work->file->descriptor, (off_t)(work->file->data_offset + offset), (off_t)bytes,
                         SYNC_FILE_RANGE_WRITE);
@@ -59,7 +59,7 @@ static int stored_write(const void *memory, size_t offset, size_t bytes, void *u
     return error == 0 ? 0 : stored_failed(work, "writing failed", file_transfer_error(error));
 }
 
-/* The line on a terminal: how much is done, how fast it goes, how long it will take. */
+/* The progress line on a terminal: share done, speed, time left. */
 static void show_work(const stored_work *work, size_t done)
 {
     enum { WIDTH = 30 };
@@ -87,18 +87,18 @@ static int stored_ready(size_t step, size_t steps, const void *content, size_t b
     struct stat status;
     char message[JOURNAL_MESSAGE_SIZE];
     work->steps = steps;
-    if (stop_asked != 0 && (work->has_journal || step == 0)) {
+    if (stop_signal != 0 && (work->has_journal || step == 0)) {
         return 1;
     }
-    if (stop_asked != 0 && !work->warned) {
+    if (stop_signal != 0 && !work->warned) {
         message_clear_progress();
-        fprintf(stderr, "ipt: %s: without a journal, stopping now would lose it: ask again to do so\n",
+        fprintf(stderr, "ipt: %s: stopping now loses the file, which has no journal: repeat to stop nevertheless\n",
                 work->file->path);
         work->warned = true;
-        signal((int)stop_asked, SIG_DFL);
+        signal((int)stop_signal, SIG_DFL);
     }
     if (fstat(work->file->descriptor, &status) != 0 || (uintmax_t)status.st_size != work->file->size) {
-        return stored_failed(work, "its size has changed", "somebody else writes to it");
+        return stored_failed(work, "its size has changed", "another process writes to it");
     }
     if (work->has_journal && !journal_note(&work->journal, work->file->descriptor, step, content, bytes, message)) {
         return stored_failed(work, "its journal", message);
@@ -112,19 +112,19 @@ const char *stored_before_name(const char *path)
     return path[0] == '-' ? "-- " : "";
 }
 
-/* Tells how far the work came and what to do. */
-static void tell_stop(const stored_work *work)
+/* Prints how many steps are done and how to continue. */
+static void report_stop(const stored_work *work)
 {
     const char *path = work->file->path;
     char of[40] = "";
     if (!work->has_journal) {
-        fprintf(stderr, "ipt: %s: the file is damaged: part of it is transposed\n", path);
+        fprintf(stderr, "ipt: %s: the file is lost: only a part of it is transposed\n", path);
         return;
     }
     if (work->steps > 0) {
         snprintf(of, sizeof of, " of %zu", work->steps);
     }
-    fprintf(stderr, "ipt: %s: stopped after step %llu%s: 'ipt transpose --resume %s%s' goes on\n", path,
+    fprintf(stderr, "ipt: %s: stopped after step %llu%s: 'ipt transpose --resume %s%s' continues\n", path,
             (unsigned long long)work->journal.ready, of, stored_before_name(path), path);
 }
 
@@ -138,11 +138,11 @@ int stored_do_steps(stored_work *work)
         storage.resume = (size_t)work->journal.ready;
         work->first_step = storage.resume;
     } else {
-        fprintf(stderr, "ipt: %s: there is no journal: if this is stopped before its end, the file is lost\n", path);
+        fprintf(stderr, "ipt: %s: no journal is kept: if this process stops before its end, the file is lost\n", path);
     }
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction action = {0};
-        action.sa_handler = ask_to_stop;
+        action.sa_handler = request_stop;
         sigaction(signals[i], &action, NULL);
     }
     work->start = seconds_now();
@@ -153,14 +153,14 @@ int stored_do_steps(stored_work *work)
     }
     if (work->sentence[0] != '\0') {
         message_fail("%s: %s", path, work->sentence);
-    } else if (stop_asked == 0) {
+    } else if (stop_signal == 0) {
         message_fail_ipt(path);
     }
-    /* What goes on had changed the file before. */
+    /* A resumed transposition has changed the file before. */
     if (result != IPT_ERROR_INCOMPLETE && work->first_step == 0) {
         stored_leave_as_it_was(work);
     } else {
-        tell_stop(work);
+        report_stop(work);
     }
-    return stop_asked != 0 ? EXIT_SIGNAL + (int)stop_asked : EXIT_FAILURE;
+    return stop_signal != 0 ? EXIT_SIGNAL + (int)stop_signal : EXIT_FAILURE;
 }

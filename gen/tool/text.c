@@ -17,7 +17,7 @@ const char *text_shorten(const char *name, text_name *shortened)
         return name;
     }
     const char *end = name + length - tail;
-    while (head > 0 && ((unsigned char)name[head] & 0xc0) == 0x80) { /* no character of UTF-8 is cut in two */
+    while (head > 0 && ((unsigned char)name[head] & 0xc0) == 0x80) { /* do not cut a UTF-8 character in two */
         head--;
     }
     while (((unsigned char)*end & 0xc0) == 0x80) {
@@ -35,7 +35,7 @@ const char *text_file_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* All that can be read from an open file, with a zero behind it, into memory that the caller frees. */
+/* Reads an open file to its end, and appends a zero. The caller frees *text. */
 static bool text_read_open(int descriptor, size_t most, const char *what, char **text, size_t *length, char *reason)
 {
     size_t capacity = 0;
@@ -64,7 +64,7 @@ static bool text_read_open(int descriptor, size_t most, const char *what, char *
         }
         *length += (size_t)got;
         if (*length > most) {
-            snprintf(reason, TEXT_REASON_SIZE, "it has more than %zu bytes, the most for %s", most, what);
+            snprintf(reason, TEXT_REASON_SIZE, "it has more than %zu bytes, the limit of %s", most, what);
             return false;
         }
     }
@@ -86,7 +86,8 @@ bool text_read(const char *path, size_t most, const char *what, char **text, siz
     if (!good) {
         snprintf(reason, TEXT_REASON_SIZE, "it is a directory");
     } else {
-        fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK); /* who writes may take his time */
+        /* Reads wait for the writer of a pipe; only opening did not. */
+        fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
         good = text_read_open(descriptor, most, what, text, length, reason);
     }
     close(descriptor);

@@ -1,5 +1,5 @@
-/* Texts that the tool reads whole, and names in messages. The promise: no file is read beyond its bound, whatever it
- * is, and no name is so long that the reason behind it is cut off. */
+/* Text files that the tool reads whole, and names in messages. Every read has a limit, for any kind of file. Long names
+ * are shortened, so that no message loses the reason after the name. */
 #ifndef IPT_TOOL_TEXT_H_INCLUDED
 #define IPT_TOOL_TEXT_H_INCLUDED
 
@@ -8,22 +8,22 @@
 
 enum {
     TEXT_REASON_SIZE = 160,
-    TEXT_NAME_SIZE = 256, /* of a shortened name */
-    TEXT_NAME_HEAD = 80   /* bytes of its beginning that stay */
+    TEXT_NAME_SIZE = 256, /* bytes of a shortened name */
+    TEXT_NAME_HEAD = 80   /* bytes of its beginning that remain */
 };
 
 typedef struct text_name {
     char text[TEXT_NAME_SIZE];
 } text_name;
 
-/* A name for a message: the middle of a long one becomes "...". */
+/* Returns a name for a message. The middle of a long name becomes "...". */
 const char *text_shorten(const char *name, text_name *shortened);
 
-/* What stands behind the last slash of a path. */
+/* The part of a path after its last slash. */
 const char *text_file_name(const char *path);
 
-/* A file's text. A pipe that nobody writes to is empty, and nothing waits for one. false: reason has why
- * (TEXT_REASON_SIZE bytes), and *text is NULL. */
+/* Reads a text file; the caller frees *text. Does not wait: a pipe without a writer is empty. false: reason
+ * (TEXT_REASON_SIZE bytes) is set, and *text is NULL. */
 bool text_read(const char *path, size_t most, const char *what, char **text, size_t *length, char *reason);
 
 #endif /* IPT_TOOL_TEXT_H_INCLUDED */

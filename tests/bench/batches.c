@@ -203,7 +203,7 @@ typedef struct shape {
     double copy;                     /* its speed */
 } shape;
 
-/* AUTO if there is none of that name. */
+/* The variant of a name; AUTO if unknown. */
 static ipt_variant variant_of(const char *name)
 {
     int variant;
@@ -276,8 +276,8 @@ static void measure_model(const char *name, ipt_variant variant, const shape *sh
     ipt_plan_destroy(plan);
 }
 
-/* Seconds for a launch of its own for each of so many matrices, on several queues in turn. Each queue has its plan:
- * executions of one plan wait for one another. */
+/* Seconds for one launch a matrix, on several queues in turn. Each queue has its own plan, because executions of one
+ * plan wait for one another. */
 static double loop_seconds(ipt_plan **plans, cl_command_queue *queues, size_t lanes, const shape *shape,
                            size_t matrices)
 {
@@ -294,7 +294,7 @@ static double loop_seconds(ipt_plan **plans, cl_command_queue *queues, size_t la
     return now() - begin;
 }
 
-/* The baseline: matrices that it does not reach must stay as they are. */
+/* The baseline. Later matrices must stay unchanged. */
 static void measure_loop(const char *name, size_t lanes, const shape *shape)
 {
     const size_t matrices = shape->batch < LOOP_MATRICES ? shape->batch : LOOP_MATRICES;
@@ -357,7 +357,7 @@ static void measure_transpositions(int count, char **shapes)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Work-groups to a compute unit, which OpenCL does not tell */
+/* Work-groups on a compute unit, which OpenCL does not report */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* By compute capability: work-items and work-groups of a multiprocessor, its local memory, and what a work-group of it
@@ -422,7 +422,7 @@ typedef struct product_work {
     size_t groups, group;
 } product_work;
 
-/* What kernel_fill_small writes to place k. */
+/* The value that kernel_fill_small writes to place k. */
 static float small_number(cl_uint k)
 {
     k ^= k >> 16;
@@ -444,13 +444,13 @@ static size_t vector_bytes(const products *of)
     return of->batch * of->side * sizeof(float);
 }
 
-/* Bytes that a product cannot do without: all of A and x once, and y. */
+/* The least bytes of a product: all of A and x once, and y. */
 static double product_bytes(const products *of)
 {
     return (double)sizeof(float) * (double)of->batch * (double)of->side * (double)(of->side + 2);
 }
 
-/* The vectors' numbers go on where those of the matrices end. */
+/* The vectors' elements follow the matrices'. */
 static size_t vectors_first(const products *of)
 {
     return of->batch * of->side * of->side;
@@ -558,8 +558,8 @@ static void execute_adapting(void *state, size_t turn)
     need(!ipt_plan_execute(adapt->plan, queue, adapt->memory, 0, 0, NULL, NULL), "ipt_plan_execute");
 }
 
-/* Seconds in which structures of so many components become arrays, in place; proven with words that all differ, then
- * done to what fill_products has written there. */
+/* Seconds to convert structures of `components` words to arrays in place. First verified with words that all differ,
+ * then applied to the data of fill_products. */
 static double adapt_layout(const products *of, cl_mem memory, size_t first, size_t components)
 {
     const size_t words = of->batch * components;

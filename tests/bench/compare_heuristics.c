@@ -16,7 +16,7 @@ enum {
     CALLS = 200 /* of a heuristic, for its own time */
 };
 
-/* What a plan does; tiles that its sequence ignores are 0. AUTO is the planner's own. */
+/* The method of a plan. Tiles that its sequence ignores are 0. AUTO is the planner's own. */
 typedef struct choice {
     ipt_sequence sequence;
     size_t tile_m, tile_n;
@@ -81,8 +81,8 @@ static size_t choice_of(size_t rows, size_t cols, size_t tile_m, size_t tile_n, 
     return i;
 }
 
-/* Appends brute force's choices: pairs of divisors, of which one at least cuts its side. Where there are too many,
- * those whose tile fits in local memory go first, and of these every so many-th is taken. 0: there are none. */
+/* Appends the choices of brute force: pairs of divisors, at least one of which divides its side into parts. If there
+ * are too many, it prefers tiles that fit in local memory, and takes an even sample of these. 0: none. */
 static int brute_force(size_t rows, size_t cols, choice *choices, size_t *count)
 {
     static size_t of_rows[DIVISORS], of_cols[DIVISORS];
@@ -259,7 +259,7 @@ static void print_scores(score *scores, size_t shapes)
     }
 }
 
-/* What the heuristics ask for: the size of SIMD units is not used by those that choose tiles. */
+/* The device's parameters of the heuristics. Those that choose tiles ignore the size of SIMD units. */
 static void describe_device(cl_device_id id)
 {
     cl_ulong local = 0;

@@ -1,4 +1,4 @@
-/* How far the planner's choice is from the best super-element length that a search finds, for random shapes of floats.
+/* Compares the planner's choice with the best super-element length that a search finds, for random shapes of floats.
  * Usage: estimate [SHAPES] [SEED] [SECONDS_LIMIT]; 0: the default. GB/s count each byte twice: read and written. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION

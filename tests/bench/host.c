@@ -147,7 +147,7 @@ static bool host_plan(void *argument)
     return ipt_plan_execute_host(argument, matrix) == IPT_SUCCESS;
 }
 
-/* What pageable matrices pass through, in percent of them. */
+/* The staging memory of pageable matrices, in percent of the matrix. */
 static double staged(void)
 {
     cl_device_type type = 0;
@@ -199,7 +199,7 @@ static void show_limits(const char *limits, double reference, double at_once)
             failures++;
             continue;
         }
-        double beside = 100.0 * (double)plan->host.scratch_bytes / (double)bytes;
+        double beside = 100.0 * (double)plan->host->staging.scratch_bytes / (double)bytes;
         double seconds = show(label, host_plan, plan, true, reference, staged() + beside, 100.0 / (double)part);
         if (seconds > 0) {
             printf("  %-44s %.3f of transfers at once; %s", "", at_once / seconds,

@@ -58,7 +58,7 @@ typedef struct ladder {
     cl_kernel check, kernels[METHODS];
     cl_mem buffers[BENCH_MAX_BUFFERS]; /* as many as no cache holds, two at least */
     size_t buffer_count;
-    size_t turn; /* of what is timed: rounds go on where the last one stopped */
+    size_t turn; /* of the timed executions: a round continues where the last one stopped */
 } ladder;
 
 /* Of one method; seconds of one execution, with transfers 0 where they are not measured. */
@@ -218,7 +218,7 @@ static void finish(const ladder *work)
     need(clFinish(work->device.queue) == CL_SUCCESS, "clFinish");
 }
 
-/* How many elements of a buffer are not what is expected of the data of that seed. */
+/* The number of wrong elements in a buffer, for the data of that seed. */
 static cl_uint count_wrong(const ladder *work, cl_mem buffer, cl_ulong seed, ladder_expectation expectation)
 {
     const bench_device *device = &work->device;

@@ -107,7 +107,7 @@ static const char *const ladder_steps =
     "    store(tile, PADDED, true, out, col, row, cols, rows);\n"
     "}\n";
 
-/* What a result is expected to be; the numbers are the checker's as well. */
+/* The expected result. The checker uses the same numbers. */
 typedef enum ladder_expectation {
     LADDER_COPY = 0,
     LADDER_TRANSPOSED = 1,

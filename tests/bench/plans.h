@@ -1,5 +1,5 @@
-/* What the benchmarks that compare plans share: one device, one queue, one buffer with room for all matrices, and times
- * of plans by the clock. Include ipt.h first. */
+/* Shared by the benchmarks that compare plans: one device, one queue, one buffer for all matrices, and wall-clock times
+ * of plans. Include ipt.h first. */
 #ifndef BENCH_PLANS_H_INCLUDED
 #define BENCH_PLANS_H_INCLUDED
 
@@ -72,7 +72,7 @@ static unsigned long argument(int count, char **arguments, int index, unsigned l
     return value ? value : otherwise;
 }
 
-/* The context is made; the buffer gets so many bytes. */
+/* Creates the context, and a buffer of `bytes` bytes. */
 static void plans_open(size_t bytes)
 {
     const cl_uint pattern = 0x3f8ccccd; /* a float, 1.1: devices compress zeros */

@@ -53,7 +53,7 @@ static bool read_folder(const char *folder)
     return good && entry_count > 0;
 }
 
-/* What the logger has heard. */
+/* The logger's counts. */
 typedef struct heard {
     size_t built, loaded;
     char target[64]; /* of the last one that was loaded */

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Compiles the programs of some shapes with clang for a device, described by its profile, and, if the device is here, runs
-# them beside those of the device's own compiler. Arguments: the tool, the program `portable`, a folder.
+# Compiles the programs of some shapes with clang for a device, and compares them with the programs of the device's own
+# compiler. Arguments: the tool, the program `portable`, a folder.
 #
-# TARGET=ptx:sm_80: what clang compiles for (by default what the chosen device takes). PROFILE=FILE: of a device that is
-# not here; only the folder is filled then. RUN=1: only run what is in the folder.
+# TARGET=ptx:sm_80: clang's target (default: one for the selected device). PROFILE=FILE: the profile of an absent device;
+# only fills the folder. RUN=1: only runs the programs in the folder.
 set -eu
 tool=$1 portable=$2 folder=$3
 if [ -z "${TARGET:-}" ]; then
@@ -24,7 +24,7 @@ fi
 [ -z "${PROFILE:-}" ] || exit 0
 heading=1p
 for shape in $shapes; do
-    # A cache of the driver's that has nothing of the shapes before.
+    # The driver's cache starts empty.
     POCL_CACHE_DIR=$(mktemp -d)
     export POCL_CACHE_DIR CUDA_CACHE_DISABLE=1
     $portable "$folder" "$shape" > "$folder.out" || failed=1

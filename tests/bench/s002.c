@@ -32,7 +32,7 @@ static const char usage[] =
     "       s002 pad ROWS...                             speed of padding and unpadding a column alone\n"
     "The table goes to standard output as CSV.\n";
 
-/* What a measuring command holds. */
+/* The resources of a measuring command. */
 typedef struct session {
     ipt_context *context;
     bench_device device;
@@ -157,7 +157,7 @@ static int tiles(char **arguments)
     return code;
 }
 
-/* What a plan adds to the matrix, in percent of it. */
+/* A plan's extra memory, in percent of the matrix. */
 static void show_plan(session *session, bench_shape shape, const char *way, unsigned flags)
 {
     const size_t bytes = shape.rows * shape.cols * session->elem_size;
@@ -198,7 +198,7 @@ static int plans(char **arguments)
 /* Ways to transpose a shape */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What a way has chosen for a shape. */
+/* The choice of a method for a shape. */
 typedef struct choice {
     const char *way;
     ipt_sequence sequence;
@@ -301,7 +301,7 @@ static void by_sequences(session *session, bench_shape shape)
     }
 }
 
-/* Pairs of divisors whose tile fits in local memory, each sequence's once; every so many-th if there are too many. */
+/* Measures pairs of divisors whose tile fits in local memory, each once for each sequence; a sample if too many. */
 static void by_brute_force(session *session, bench_shape shape, size_t most)
 {
     static size_t of_rows[DIVISORS], of_cols[DIVISORS];
@@ -507,7 +507,7 @@ static bool verify_pad(session *session, bench_work *work, cl_kernel checker, co
            (wrong == 0 || bench_fail(message, "the result is WRONG: %lu elements", (unsigned long)wrong));
 }
 
-/* A plan whose only stage is padding (its first one) or unpadding (its last one). NULL: there is none. */
+/* A plan whose only stage is padding (its first one) or unpadding (its last one). NULL: none exists. */
 static ipt_plan *plan_pad(session *session, const pad_move *move, ipt_variant variant)
 {
     const bool up = move->to > move->from;

@@ -1,6 +1,6 @@
-# Every kernel, sequence and option of the seeds by its name: the command that runs it, and its speed over that of a copy,
-# verified. Arguments: the tool; on a CPU it takes small shapes. A line that has no ratio says why.
-# Where a kernel serves both kinds of stages, the other kind is ipt's own choice.
+# Runs every kernel, sequence and option of the papers by its name. Prints the command and the speed relative to a copy, or
+# the reason of a failure; every result is verified. Argument: the tool. A CPU gets small shapes.
+# A forced kernel serves one kind of stage. ipt chooses the kernel of the other kind.
 set -u
 tool=$1
 shapes=${SHAPES:-}
@@ -63,7 +63,7 @@ if [ -n "${PADDED:-}" ]; then
     printf '%10s' $shapes
     printf '\n'
     row "ipt's own choice"
-    row "padding, look at neighbours" --pad
+    row "padding, by neighbours" --pad
     row "padding, chained" --pad --variant-pad pad-chained
     row "sequence 1, not padded" --sequence 1
 fi

@@ -46,7 +46,7 @@ static bool find_kernel(const char *name, ipt_variant *found)
     return i < IPT__VARIANT_COUNT;
 }
 
-/* What to ask ipt for, and the transposition that it must have been then. */
+/* Sets the plan to request from ipt, and the transposition that its result must be. */
 static bool describe(const sweep_line *line, ipt_plan_desc *desc, bench_result *result)
 {
     const bool tiles = strcmp(line->sequence, "010") == 0, elements = strcmp(line->sequence, "100") == 0;

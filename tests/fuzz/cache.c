@@ -11,21 +11,21 @@
 
 enum {
     FIX_SUM = 1,
-    INSERT_KEY = 2, /* behind the head, which lacks it, and its length is added to the one that the head has */
+    INSERT_KEY = 2, /* inserts the missing key after the head, and adds its length to the head's */
     PLACE_BITS = 0x0c,
     PLACE_MEMORY = 0,
     PLACE_FILE = 0x04,
     PLACE_STORED = 0x08,
     PLACE_OPEN_FILE = 0x0c, /* that others can write to */
-    COMPILER = 0x10,        /* the device has one */
+    COMPILER = 0x10,        /* the device has a compiler */
     DEVICE_BITS = 0x60,
     DEVICE_SHIFT = 5,
-    FIX_LENGTHS = 0x80, /* the entry's own length says what the payload's is, and the key's is added to the head's */
+    FIX_LENGTHS = 0x80, /* sets the payload's length from the entry's, and adds the key's to the head's */
     MOST_ENTRIES = 64
 };
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* An OpenCL that takes everything */
+/* An OpenCL that accepts everything */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static const char standard_code[] = "what the device's compiler makes";
@@ -78,8 +78,8 @@ static cl_program CL_API_CALL fake_from_source(cl_context context, cl_uint count
     return (void *)&object;
 }
 
-/* Where a driver would crash on what is damaged, this one ends the program. Code that begins with a 1 is refused, and
- * some that does not build with a 2. */
+/* Ends the program on damaged code, on which a real driver would crash. Refuses code that begins with a 1. Code that
+ * begins with a 2 may fail to build. */
 static cl_program take_code(const uint8_t *code, size_t size, cl_int *error)
 {
     *error = CL_SUCCESS;
@@ -233,11 +233,11 @@ static void fill_table(void)
 /* Devices and what they need */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* An entry that a plan on the device looks for. */
+/* An entry that a plan on the device searches for. */
 typedef struct wanted_entry {
     unsigned char *bytes;
     size_t size, payload;
-    size_t program; /* the number of the one that it is of; findings are behind the last */
+    size_t program; /* index of its program; the facts about the device come after the last one */
     bool is_own;    /* not portable */
 } wanted_entry;
 
@@ -317,7 +317,7 @@ static void learn_entries(cached_device *device)
 /* One input */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The entry that the input means, one byte behind where memory begins: entries need no alignment. */
+/* The entry of the input, one byte into the allocation: entries need no alignment. */
 static unsigned char *make_entry(fuzz_input *input, unsigned mode, const wanted_entry *wanted, size_t *size)
 {
     const size_t key = wanted->payload - IPT__ENTRY_HEAD;
@@ -357,7 +357,7 @@ static bool is_whole(const unsigned char *entry, size_t size, const wanted_entry
                               memcmp(entry + IPT__ENTRY_HEAD, wanted->bytes + IPT__ENTRY_HEAD, (size_t)key) == 0);
 }
 
-/* Puts the entry where a context looks for it on disk. Whether it is to be trusted there. */
+/* Writes the entry to the path at which a context searches for it. Returns whether the context must trust it. */
 static bool put_on_disk(const unsigned char *entry, size_t size, const wanted_entry *wanted, unsigned place)
 {
     char path[2 * FUZZ_PATH_SIZE], name[IPT__ENTRY_NAME];
@@ -376,7 +376,7 @@ static bool put_on_disk(const unsigned char *entry, size_t size, const wanted_en
     return place != PLACE_OPEN_FILE;
 }
 
-/* What is known of the device, as far as anybody may rely on it. */
+/* Checks the facts about the device that ipt may rely on. */
 static void expect_findings(const ipt_context *context, const unsigned char *payload)
 {
     int i = 0;

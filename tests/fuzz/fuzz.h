@@ -53,7 +53,7 @@ FUZZ_UNUSED static uint64_t fuzz_take(fuzz_input *input, int count)
     return value;
 }
 
-/* A copy of exactly so many bytes, so that a read beyond them is seen; with a zero behind if it is to be a text. */
+/* A copy of exactly `count` bytes, so that sanitizers detect reads beyond them. A text also gets a final zero. */
 FUZZ_UNUSED static char *fuzz_copy(const void *bytes, size_t count, bool is_text)
 {
     char *copy = malloc(count + (is_text || count == 0));

@@ -41,21 +41,21 @@ int copied_unmap(void *memory, size_t bytes)
 }
 
 enum {
-    FIX_HEAD = 1,  /* the head's sum is made to fit */
-    FIX_STATE = 2, /* and that of both entries of the state */
+    FIX_HEAD = 1,  /* corrects the head's checksum */
+    FIX_STATE = 2, /* corrects the checksums of both entries of the state */
     FIX_CONTENT = 4,
     SYNC = 8,
-    PLACE_BITS = 0x30, /* what stands in the journal's place: */
+    PLACE_BITS = 0x30, /* the kind of file at the journal's path: */
     PLACE_LINK = 0x10,
     PLACE_FOLDER = 0x20,
     PLACE_NOTHING = 0x30,
     MOST_STEPS = 3,
-    TABLE_STEPS = 8,    /* that the journal has room for */
-    ENDED = 0x40,       /* the journal says that all steps are written */
-    LEAST_MEMORY = 4096 /* plans have more; journals of less than half of that are not opened */
+    TABLE_STEPS = 8,    /* entries in the journal's table */
+    ENDED = 0x40,       /* the journal's state: all steps are written */
+    LEAST_MEMORY = 4096 /* plans have more; below half of this, journals are not opened */
 };
 
-/* What the journal is made from. */
+/* The contents of the journal. */
 typedef struct original {
     journal_job job;
     unsigned char header[2][256]; /* before and after */
@@ -158,7 +158,7 @@ static void fix_sums(unsigned char *bytes, size_t size, unsigned what)
     }
 }
 
-/* Replaces bytes of the file, and perhaps its length, as the rest of the input says. Whether anything has changed. */
+/* Changes bytes of the file, and perhaps its length, by the rest of the input. Returns whether the file changed. */
 static bool damage(const char *path, fuzz_input *input, unsigned fixes)
 {
     enum { MOST = 1 << 16 };
@@ -212,7 +212,7 @@ static void expect_truth(const journal *found, const original *from, bool damage
         FUZZ_EXPECT(memcmp(found->memory + ready * 64, from->contents[ready], from->content_bytes) == 0);
 }
 
-/* Goes on with an open journal by one step, if there is one, and finds that when it is opened again. */
+/* Records the next step in an open journal, if any, and checks it after opening the journal again. */
 static void go_on(journal *found, const char *path, bool sync)
 {
     char message[JOURNAL_MESSAGE_SIZE] = "";

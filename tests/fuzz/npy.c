@@ -1,10 +1,10 @@
-/* The header of .npy files, from the file's first byte on, as the tool reads it: what is understood holds together,
- * and stays the same but for the last two sizes when those are exchanged in the text. */
+/* The tool's parser of .npy headers. An accepted header is consistent. Exchanging the last two sizes in its text
+ * changes nothing else. */
 #define _POSIX_C_SOURCE 200809L
 #include "gen/tool/npy.h"
 #include "fuzz.h"
 
-/* Whether `size` is the product, which may be too large for a size_t, where nothing is 0. */
+/* Whether `size` is the product of item size and shape. The check is approximate, because the product may overflow. */
 static bool is_product(const npy_header *header, size_t size)
 {
     long double product = (long double)header->item_size;

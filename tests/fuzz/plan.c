@@ -127,11 +127,11 @@ static bool at_most(long double a, long double b)
 
 static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const long double elements = (long double)plan->desc.rows * (long double)plan->desc.cols;
+    const long double elements = (long double)plan->problem.desc.rows * (long double)plan->problem.desc.cols;
     const long double grid = (long double)stage->instances * (long double)stage->rows * (long double)stage->cols *
                              (long double)stage->length;
     const long double slab = (long double)stage->rows * (long double)stage->cols * (long double)stage->length *
-                             (long double)plan->desc.elem_size;
+                             (long double)plan->problem.desc.elem_size;
     FUZZ_EXPECT(stage->instances > 0 && stage->rows > 0 && stage->cols > 0 && stage->length > 0);
     FUZZ_EXPECT(at_most(grid, elements));
     FUZZ_EXPECT(stage->kernels[0] >= 0 && stage->kernels[0] < plan->kernel_count);
@@ -143,25 +143,26 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
                             (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
         break;
     case IPT__STAGE_SHUFFLE:
-        FUZZ_EXPECT(stage->piece_units > 0 && stage->pieces > 0);
-        FUZZ_EXPECT(at_most((long double)stage->length * (long double)plan->element_units,
-                            (long double)stage->piece_units * (long double)stage->pieces));
+        FUZZ_EXPECT(stage->shuffle.piece_units > 0 && stage->shuffle.pieces > 0);
+        FUZZ_EXPECT(at_most((long double)stage->length * (long double)plan->problem.element_units,
+                            (long double)stage->shuffle.piece_units * (long double)stage->shuffle.pieces));
         FUZZ_EXPECT(stage->matrices_at_once > 0 && stage->instances_at_once > 0);
-        if (!(stage->chains && plan->layout.cooperative)) /* a bit to a slot at least */
-            FUZZ_EXPECT(at_most((long double)stage->rows * (long double)stage->cols / 8 * (long double)stage->pieces *
-                                    (long double)stage->matrices_at_once * (long double)stage->instances_at_once,
+        if (!(stage->shuffle.chains && plan->layout.cooperative)) /* a bit to a slot at least */
+            FUZZ_EXPECT(at_most((long double)stage->rows * (long double)stage->cols / 8 *
+                                    (long double)stage->shuffle.pieces * (long double)stage->matrices_at_once *
+                                    (long double)stage->instances_at_once,
                                 (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
         break;
     case IPT__STAGE_TILE:
-        if (!stage->pack_bytes)
+        if (!stage->tile.pack_bytes)
             FUZZ_EXPECT(at_most(slab, (long double)plan->context->limits.local_memory));
         break;
     case IPT__STAGE_SWAP:
         FUZZ_EXPECT(stage->rows == stage->cols);
         break;
     case IPT__STAGE_PANEL:
-        FUZZ_EXPECT(plan->panel != NULL && stage->chunks.x > 0 && stage->chunks.y > 0 && stage->chunks.blocks <= 4);
-        FUZZ_EXPECT(stage->chunks.x * stage->chunks.across >= (stage->chunks.tall ? stage->cols : stage->rows));
+        FUZZ_EXPECT(plan->panel != NULL && stage->panel.x > 0 && stage->panel.y > 0 && stage->panel.blocks <= 4);
+        FUZZ_EXPECT(stage->panel.x * stage->panel.across >= (stage->panel.tall ? stage->cols : stage->rows));
         break;
     default:
         break;
@@ -172,10 +173,10 @@ static void expect_workspace(const ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt__layout *layout = &plan->layout;
     const size_t workspace = ipt_plan_workspace(plan);
-    const long double matrices = (long double)plan->desc.rows * (long double)plan->desc.cols *
-                                 (long double)plan->desc.elem_size * (long double)plan->desc.batch;
-    const long double saved =
-        (long double)layout->saved_elements * (long double)plan->desc.elem_size * (long double)plan->desc.batch;
+    const long double matrices = (long double)plan->problem.desc.rows * (long double)plan->problem.desc.cols *
+                                 (long double)plan->problem.desc.elem_size * (long double)plan->problem.desc.batch;
+    const long double saved = (long double)layout->saved_elements * (long double)plan->problem.desc.elem_size *
+                              (long double)plan->problem.desc.batch;
     FUZZ_EXPECT(workspace == layout->workspace && workspace >= layout->scratch_offset);
     FUZZ_EXPECT(at_most(saved, (long double)layout->saved_bytes) && layout->saved_bytes <= layout->scratch_offset);
     if (desc->max_workspace > 1)
@@ -191,8 +192,8 @@ static void expect_texts(ipt_plan *plan)
     const size_t length = strlen(description);
     char matrix = 0;
     size_t i;
-    FUZZ_EXPECT(length > 0 && length < sizeof plan->description);
-    FUZZ_EXPECT(description[length - 1] == '\n' || length + 1 == sizeof plan->description);
+    FUZZ_EXPECT(length > 0 && length < IPT__DESCRIPTION_BYTES);
+    FUZZ_EXPECT(description[length - 1] == '\n' || length + 1 == IPT__DESCRIPTION_BYTES);
     for (i = 0; (source = ipt_plan_source(plan, i)) != NULL; ++i)
         FUZZ_EXPECT(strstr(source, "__kernel") != NULL);
     FUZZ_EXPECT(i == (size_t)plan->kernel_count && i <= IPT__MAX_KERNELS);
@@ -215,7 +216,7 @@ static void expect_plan(ipt_plan *plan, const ipt_plan_desc *desc)
     expect_texts(plan);
 }
 
-/* What a refused workspace's sentence says would do does. */
+/* Checks that the workspace which a refusal recommends is enough. */
 static void follow_advice(ipt_context *context, const ipt_plan_desc *desc)
 {
     const char *sentence = ipt_context_error(NULL), *advice = strrchr(sentence, ':');
@@ -267,7 +268,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef FUZZ_MAKE_CORPUS
 
-/* take_size backwards, for what it can give. */
+/* The inverse of take_size, for the sizes that it can return. */
 static size_t put_size(uint8_t *at, size_t value)
 {
     unsigned kind = 0;

@@ -29,7 +29,7 @@ case $seconds in
 esac
 mkdir -p $out/corpus $out/crashes $out/logs $out/bin $out/replay
 
-# The targets' files, in memory if that can be had.
+# The targets' files, in memory if possible.
 place=/tmp
 [ -w /dev/shm ] && place=/dev/shm
 TMPDIR=$(mktemp -d $place/ipt-fuzz-XXXXXX) || exit 2
@@ -37,7 +37,7 @@ export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 130' INT TERM
 
-# Sizes that an input may have: of those that are read as numbers more have no meaning.
+# The largest input of each target. Longer inputs would add nothing to those that are read as numbers.
 most() {
     case $1 in
     journal | plan) echo 256 ;;
@@ -71,7 +71,7 @@ fuzz() {
     return $code
 }
 
-# Runs all seeds at once, and one by one only to name the bad ones.
+# Runs all inputs at once. Only after a failure it runs them one by one, to name the failing ones.
 replay() {
     target=$1
     set -- $here/corpus/$target/*
@@ -91,7 +91,7 @@ replay() {
     [ $bad -eq 0 ]
 }
 
-# The tool's files that a target reads with, and options for them: the journal's mappings become copies.
+# The tool's files for a target, with options: the journal's mappings become copies.
 tool() {
     case $1 in
     npy) echo "$sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;

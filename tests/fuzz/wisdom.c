@@ -42,7 +42,7 @@ static void make_plan(ipt_context *context, const ipt_plan_desc *desc)
 /* Wisdom */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What the context knows before. */
+/* The context's wisdom before. */
 static void know_something(ipt_context *context)
 {
     ipt__wisdom line;

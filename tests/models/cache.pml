@@ -4,7 +4,7 @@
  *
  * As in ipt.h: a temporary name that nobody has, the next one if it is taken; the parts of the entry one after the
  * other; flush; rename; a writer that cannot write or rename removes the temporary name. The reader opens, and reads
- * part by part while others go on. A writer may be killed at any point, and the machine may stop once at any point:
+ * part by part while the writers continue. A writer may be killed at any point, and the machine may stop once at any point:
  * then parts that were not flushed may be lost, each for itself, and so may renames. Both writers have the same
  * process number, as on two machines or in two containers that share the folder, unless there is CLEANER.
  *
@@ -192,7 +192,7 @@ end:
             first = PART(file, 0);
             atomic {
                 second = PART(file, 1);
-                /* A reader that ran when the machine stopped does not go on. */
+                /* A reader that ran when the machine stopped does not continue. */
                 assert(before != stopped || (first != 0 && first == second));
             };
             first = 0;

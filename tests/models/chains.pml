@@ -1,32 +1,32 @@
 /* Cycle following by sub-groups that follow several chains each: gen/kernels/chains.cl, ipt_k_chains.
  *
- * As in the kernel: a sub-group goes by steps. In a step it loads, for each chain that goes on or starts, the next
- * slot, claims at the same time the slots of the chains that go on and of those that have loaded their first slot in
- * the step before, and looks again at its flags. Then, when all has arrived and all claims are answered, it stores
- * what it held into the slots of the chains that go on. Of each two halves of local memory one holds, the other one is
- * loaded. Sub-groups begin chains in runs of flags of their own, at bits that looked clear and may be set by now.
+ * As in the kernel: a sub-group works in steps. In a step it loads the next slot of each chain that continues or starts.
+ * At the same time it claims the slots of the chains that continue, and of those that loaded their first slot in the step
+ * before, and reads its flags again. When all loads have arrived and all claims have returned, it stores the held slots
+ * into the slots of the chains that continue. One half of local memory holds slots while the other half is loaded.
+ * Sub-groups begin chains in their own runs of flags, at bits that were clear when read and may be set by now.
  *
  * All permutations of N slots are tried, so all cycles of 1 to N slots, wherever they begin; with ONE_CYCLE those
  * alone that have one cycle of all the slots.
  *
  * What is left out, and why nothing is lost by that:
- * - The work-items of a sub-group are one process, because ballots and barriers keep them together. What they do
- *   between two of these are events of the step that happen in any order: each work-item's part of each load arrives,
- *   each claim is made, the flags are looked at. (The kernel's work-items give their loads out before their claims;
- *   when they arrive is open until ipt_fetch_wait.)
- * - A slot has two parts, loaded by a work-item each: more of them take the same way.
+ * - The work-items of a sub-group are one process, because ballots and barriers keep them together. Between two of
+ *   these, the step's events happen in any order: each work-item's part of each load arrives, each claim is made, the
+ *   flags are read. (The kernel's work-items issue their loads before their claims. The loads may arrive at any time
+ *   until ipt_fetch_wait.)
+ * - A slot has two parts, each loaded by one work-item. More parts would behave the same.
  * - Stores are one step that everybody sees at once, for the reasons given in shuffle.pml.
- * - All flags of a run are looked at in one step. What is seen of them is only a hint: a bit seen set is set for good,
- *   one that is not yet seen set costs a lost claim.
+ * - All flags of a run are read in one step. The result is only a hint: a bit read as set stays set, and a bit read as
+ *   clear too late costs a lost claim.
  * - Gaps between the rows of slots: no slot touches them.
  *
  * Known to be bad:
  * CLAIM_EARLY     a chain's first slot is claimed in the step that loads it (guard: IPT_LOADED)
  * CLAIM_OWN_LANE  a chain's first slot is claimed when the claiming work-item's own part has arrived (guard:
- *                 ipt_fetch_wait by all work-items, and the ballot and the barrier behind it)
+ *                 ipt_fetch_wait by all work-items, and the ballot and the barrier after it)
  * STORE_EARLY     with stores by other work-items than those that loaded: a work-item stores when what it loaded
  *                 itself has arrived (guard: the ballot and the barrier before the stores)
- * WRITE_UNCLAIMED a chain goes on whatever its claim says (guard: `lost`) */
+ * WRITE_UNCLAIMED a chain continues even if its claim is lost (guard: `lost`) */
 #ifndef N
 #define N 3 /* slots, up to 6 */
 #endif
@@ -50,7 +50,7 @@ byte ended;
 
 mtype = { IDLE, LOADED, GOING };
 
-/* What is still to happen in a step. */
+/* The remaining events of a step. */
 #define ARRIVE(c, part) (1 << ((c) * 2 + (part)))
 #define CLAIM(c) (16 << (c))
 #define LOOK 64
@@ -187,7 +187,7 @@ proctype sub_group(byte g)
 #endif
        :: atomic { (todo & LOOK) -> fresh = flags; todo = todo & ~LOOK }
 #ifdef CLAIM_OWN_LANE
-       /* What the other work-item loads of first slots may come in the next step. */
+       /* The other work-item's loads of first slots may arrive in the next step. */
        :: atomic { todo && !(todo & ~((state[0] == IDLE -> ARRIVE(0, 1) : 0)
 #if CHAINS > 1
             | (state[1] == IDLE -> ARRIVE(1, 1) : 0)

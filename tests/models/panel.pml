@@ -254,7 +254,7 @@ inline wait(counts, order, block, needed)
     od
 }
 
-/* Also clears this group's words of the other control block, which nobody looks at before the launch has ended. */
+/* Also clears this group's words of the other control block, which no group reads before the launch has ended. */
 inline depart()
 {
     d_step {
@@ -399,7 +399,7 @@ next:
        :: else
        fi;
 #endif
-       go = has_chunk; /* the kernel does not ask for the answer either */
+       go = has_chunk; /* the kernel does not wait for the answer either */
 #ifndef DEPART_EARLY
        depart();
 #endif
@@ -494,7 +494,7 @@ next:
        };
 #endif
 
-       /* What was left, by the last group alone: it knows how much, because all have decided. */
+       /* The last group alone does the remaining work. It knows the amount, because all groups have decided. */
        atomic {
 #if TALL && !NARROW
             if
@@ -583,7 +583,7 @@ next:
     od
 }
 
-/* Where the launch begins, and what it must come to. */
+/* The state at the launch, and the state that it must reach. */
 inline prepare()
 {
     i = 0;

@@ -6,13 +6,13 @@
 cd "$(dirname "$0")/../.." || exit 1
 models=tests/models build=build/models cc=${CC:-cc}
 if ! command -v spin >/dev/null; then
-    echo "models: there is no spin" >&2
+    echo "models: spin is not installed" >&2
     exit 1
 fi
 rm -rf "$build"
 mkdir -p "$build" || exit 1
 
-# model, what must come out of it (right, assertion, deadlock), parameters; those that take long first
+# model, expected result (right, assertion, deadlock), parameters; the longest first
 cat >"$build/list" <<'END'
 shuffle right N=5 ONE_CYCLE
 shuffle right N=3 ONE_CYCLE GROUPS=3
@@ -109,7 +109,7 @@ if [ $# -ne 0 ]; then
     mv "$build/some" "$build/list"
 fi
 
-# One line of the list: its verifier, the search, and what comes out of it to `result` in its folder.
+# Checks one line of the list: builds its verifier, searches, and writes `result` into its folder.
 check() { # folder model wanted parameters...
     folder=$1 model=$2 wanted=$3
     shift 3
@@ -118,8 +118,8 @@ check() { # folder model wanted parameters...
         defines="$defines -D$parameter"
     done
     states=0 found='no verifier'
-    # 100000 steps are more than ten times what any search needs; one that needs more says so and counts as a failure.
-    # Building takes longer than most searches: no more than -O1.
+    # Every search needs less than a tenth of 100000 steps. A search that needs more reports it and fails.
+    # -O1 only, because building takes longer than most searches.
     # shellcheck disable=SC2086
     if (cd "$folder" && spin -a $defines "../../../$models/$model.pml" &&
         $cc -w -O1 -DSAFETY -DMEMLIM=2800 -o pan pan.c) >"$folder/build.log" 2>&1; then
@@ -148,7 +148,7 @@ check() { # folder model wanted parameters...
     esac
     printf '%-8s%-58s%10d states  %s  %s\n' "$model" "$*" "$states" "$found" "$outcome" | tee "$folder/line"
     echo "$states ${outcome%%,*}" >"$folder/result"
-    [ "$outcome" != ok ] || rm -f "$folder"/pan* "$folder"/*.trail # else they show how it came to that
+    [ "$outcome" != ok ] || rm -f "$folder"/pan* "$folder"/*.trail # else they show the error's path
 }
 
 # Takes the lines that the other worker has not taken.

@@ -122,7 +122,7 @@ inline claim(bits, word_bits, half)
     }
 }
 
-/* The same for a look at a whole word. */
+/* The same for a read of a whole word. */
 inline look(word_bits)
 {
 #ifdef LANES_READ_SEPARATELY

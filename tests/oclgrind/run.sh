@@ -88,14 +88,14 @@ classes() {
 }
 [ "$part" != full ] || classes || failed=1
 
-# An entry that is never met would let a defect through.
+# An entry that is never met could hide a defect.
 if [ "$part" = full ]; then
     for number in $(grep -n '^ipt_k_' $here/expected | cut -d : -f 1); do
         grep -qx "met $number" $folder/*.reports || { echo "oclgrind: line $number of $here/expected was never met"; failed=1; }
     done
 fi
 
-# Planted defects must be reported, and as nothing that is expected.
+# Planted defects must be reported, and must not match an expected report.
 number=0
 while IFS= read -r line; do
     case $line in '#'* | '') continue ;; esac

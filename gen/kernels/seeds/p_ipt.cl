@@ -1,6 +1,10 @@
 /* P-IPT (Sung et al. 2014, section 3): one worker, a work-item or a work-group, moves a whole cycle of
  * super-elements. There are no flags. A worker walks the cycle of each of its slots, and moves the cycle if that slot
  * has the smallest number in it. Cycles are disjoint, so workers need no synchronisation. */
+#include "../parts/unit.cl"
+#include "../parts/divide.cl"
+#include "../parts/slots.cl"
+
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)
 #error "IPT_INDEX_BITS and IPT_LANES must be defined"
 #endif

@@ -13,6 +13,10 @@
  * IPT_CHAINED: as published, a work-group waits for the flag of the previous chunk (adjacent synchronisation), raises
  * its own flag and writes. All chunks then form one dependency chain. Otherwise it raises its flag at once and polls
  * only the flags of the chunks that it overwrites. */
+#include "../parts/unit.cl"
+#include "../parts/divide.cl"
+#include "../parts/sync.cl"
+
 #if !defined(IPT_MEMORY_MODEL) || !defined(IPT_CHAINED)
 #error "IPT_MEMORY_MODEL and IPT_CHAINED must be defined"
 #endif

@@ -6,6 +6,9 @@
  * which work-items contend. IPT_FLAG_SPREAD reduces the flags in a word. IPT_FLAG_LAYOUT places the words: contiguous;
  * with a word skipped after every 32, to use other banks; or with neighbours in different words (unit k in word k mod
  * words). */
+#include "../parts/unit.cl"
+#include "../parts/divide.cl"
+
 #if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)
 #error "IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined"
 #endif

@@ -42,14 +42,15 @@ static size_t ipt__unit_bytes(size_t bytes)
 }
 
 /* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
- * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it. */
+ * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it, and for d = 0, an
+ * unused divisor. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
     unsigned l = 0, i;
     *magic = 0;
     *shift = 0;
-    if (d == 1)
+    if (d <= 1)
         return;
     while (l < 63 && ((cl_ulong)1 << l) < d)
         ++l;
@@ -74,6 +75,7 @@ static void ipt__divider32(cl_uint d, cl_uint *magic, cl_uint *shift)
     *magic = (cl_uint)wide;
 }
 
+#ifndef IPT_NO_PAPERS
 /* Returns the divisor of n in [2, n / 2] that is nearest to `wanted` by ratio. 0 if n is prime or less than 4. Factors
  * above 2^20 would take seconds to find: 0 if n has no smaller one. */
 static size_t ipt__divisor_near(size_t n, size_t wanted)
@@ -90,3 +92,4 @@ static size_t ipt__divisor_near(size_t n, size_t wanted)
         }
     return best;
 }
+#endif

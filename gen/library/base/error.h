@@ -1,6 +1,6 @@
 /* Results and error text. */
 
-IPT_API const char *ipt_result_string(ipt_result result)
+IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)
 {
 #define IPT__RESULT_CASE(name, value, sentence)                                                                        \
     case name:                                                                                                         \
@@ -17,7 +17,7 @@ IPT_API int ipt_version(void)
     return IPT_VERSION;
 }
 
-IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
+IPT_API IPT__RARE const char *ipt_sequence_string(ipt_sequence sequence)
 {
 #define IPT__SEQUENCE_CASE(name, text)                                                                                 \
     case name:                                                                                                         \
@@ -29,7 +29,7 @@ IPT_API const char *ipt_sequence_string(ipt_sequence sequence)
     }
 }
 
-IPT_API const char *ipt_variant_string(ipt_variant variant)
+IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 {
 #define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout, interleaved)                          \
     case name:                                                                                                         \
@@ -63,7 +63,7 @@ IPT_API const char *ipt_move_string(ipt_move move)
     return (int)move < 0 || move >= IPT__MOVE_COUNT ? "unknown" : ipt__moves[move].name;
 }
 
-IPT_API const char *ipt_format_string(ipt_format format)
+IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
 {
 #define IPT__FORMAT_CASE(name, text, factors)                                                                          \
     case name:                                                                                                         \
@@ -83,7 +83,7 @@ IPT_API const char *ipt_context_error(const ipt_context *context)
     return ipt__error_text;
 }
 
-IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -177,7 +177,7 @@ IPT__PRINTF(2, 3) static ipt_result ipt__fail(ipt_result result, const char *for
     X(CL_INVALID_SEMAPHORE_KHR, -1142)
 
 /* Returns the name of an OpenCL error for messages. */
-static const char *ipt__cl_error(cl_int error)
+static IPT__RARE const char *ipt__cl_error(cl_int error)
 {
 #define IPT__CL_ERROR_CASE(name, number)                                                                               \
     case number:                                                                                                       \
@@ -196,7 +196,7 @@ static int ipt__is_out_of_memory(cl_int error)
            error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
 }
 
-static ipt_result ipt__fail_opencl(const char *call, cl_int error)
+static IPT__RARE ipt_result ipt__fail_opencl(const char *call, cl_int error)
 {
     return ipt__fail(ipt__is_out_of_memory(error) ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
                      "%s failed with %s (%d)", call, ipt__cl_error(error), (int)error);
@@ -205,26 +205,26 @@ static ipt_result ipt__fail_opencl(const char *call, cl_int error)
 enum { IPT__CAUSE_BYTES = 1024 };
 
 /* Copies the text of the last failure, for a failure that adds to it. */
-static void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
+static IPT__RARE void ipt__keep_cause(char cause[IPT__CAUSE_BYTES])
 {
     memcpy(cause, ipt__error_text, IPT__CAUSE_BYTES - 1);
     cause[IPT__CAUSE_BYTES - 1] = 0;
 }
 
 /* Adds the meaning for the caller before the text of the last failure. */
-static ipt_result ipt__fail_further(ipt_result result, const char *meaning)
+static IPT__RARE ipt_result ipt__fail_further(ipt_result result, const char *meaning)
 {
     char cause[IPT__CAUSE_BYTES];
     ipt__keep_cause(cause);
     return ipt__fail(result, "%s: %s", meaning, cause);
 }
 
-static ipt_result ipt__fail_incomplete(const char *meaning)
+static IPT__RARE ipt_result ipt__fail_incomplete(const char *meaning)
 {
     return ipt__fail_further(IPT_ERROR_INCOMPLETE, meaning);
 }
 
-static ipt_result ipt__fail_null(const char *name)
+static IPT__RARE ipt_result ipt__fail_null(const char *name)
 {
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
 }

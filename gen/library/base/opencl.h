@@ -114,7 +114,8 @@ static ipt_result ipt__load(void)
     if (!ipt__loaded) {
         void *library = ipt__library_open();
         if (!library)
-            result = ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed");
+            result =
+                ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed: install an OpenCL loader and a driver");
 #define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
     if (!result && !ipt__library_find(library, #name, &ipt__cl.name, sizeof ipt__cl.name))                             \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);

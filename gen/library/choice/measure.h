@@ -26,7 +26,7 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 /* Whether the plan takes two passes, and the desc leaves their super-elements' length open. */
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     return plan->layout.length && !desc->tile_m && !desc->tile_n &&
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
 }
@@ -35,7 +35,7 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
  * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
 static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
@@ -56,7 +56,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (!measure)
         return result;
     if (!buffer)
-        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->span_bytes, NULL,
+        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->problem.span_bytes, NULL,
                                   "a temporary matrix for IPT_MEASURE", &unused, &result);
     if (result)
         return result;
@@ -64,7 +64,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         const size_t most = above ? above * 2 : 128;
         cl_ulong time = 0, once = 0;
         int repeat;
-        ipt__layout_best_two_pass(plan, &plan->layout, budget, above, most);
+        ipt__layout_best_two_pass(&plan->problem, &plan->layout, budget, above, most);
         if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
             continue;
         result = ipt__plan_open(plan);

@@ -30,14 +30,14 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
 {
     ipt__wisdom wisdom;
     memset(&wisdom, 0, sizeof wisdom);
-    wisdom.rows = plan->desc.rows;
-    wisdom.cols = plan->desc.cols;
-    wisdom.elem_size = plan->desc.elem_size;
-    wisdom.batch = plan->desc.batch;
-    wisdom.batch_stride = plan->desc.batch_stride;
+    wisdom.rows = plan->problem.desc.rows;
+    wisdom.cols = plan->problem.desc.cols;
+    wisdom.elem_size = plan->problem.desc.elem_size;
+    wisdom.batch = plan->problem.desc.batch;
+    wisdom.batch_stride = plan->problem.desc.batch_stride;
     wisdom.workspace = budget;
-    wisdom.no_cooperative = (plan->desc.flags & IPT_NO_COOPERATIVE) != 0;
-    wisdom.expression = plan->desc.expression != NULL;
+    wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
+    wisdom.expression = plan->problem.desc.expression != NULL;
     return wisdom;
 }
 
@@ -85,9 +85,9 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
         if (ipt__wisdom_same(known, &wanted))
             length = known->length;
     IPT_LOCK_RELEASE(&context->lock);
-    if (!length || length > ipt__max(plan->desc.rows, plan->desc.cols))
+    if (!length || length > ipt__max(plan->problem.desc.rows, plan->problem.desc.cols))
         return 0;
-    ipt__layout_of_length(plan, &layout, length, budget);
+    ipt__layout_of_length(&plan->problem, &layout, length, budget);
     if (layout.workspace > (budget ? budget : plan->layout.workspace))
         return 0;
     plan->layout = layout;
@@ -103,7 +103,7 @@ static size_t ipt__wisdom_device(const ipt_context *context)
     return at ? (size_t)(at + 1 - context->device_text) : strlen(context->device_text);
 }
 
-IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
     ipt__text out = {NULL, 0, 0};
     const ipt__wisdom *next;
@@ -153,7 +153,7 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
            wisdom->expression <= 1;
 }
 
-IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
+IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
 {
     ipt__wisdom *list = NULL, **end = &list;
     const char *device, *next;
@@ -187,8 +187,8 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
             closed = 1;
             if (counted != (size_t)lines || *next)
                 result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' behind %d lines of wisdom, or something behind it", number,
-                                   line, lines);
+                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", number, line,
+                                   lines);
         } else if (!ipt__wisdom_read(line, &read))
             result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
         else {
@@ -212,7 +212,7 @@ IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
     return result;
 }
 
-IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
+IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path)
 {
     size_t bytes = 0;
     char *text;
@@ -248,7 +248,7 @@ static int ipt__is_plain_file(const char *path)
 #endif
 }
 
-IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
+IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
     size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;

@@ -108,7 +108,7 @@ static void ipt__release(const ipt_allocator *allocator, void *memory)
         allocator->free(memory, allocator->user);
 }
 
-IPT__PRINTF(2, 3) static void ipt__log(const ipt_context *context, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, const char *format, ...)
 {
     char message[512];
     va_list arguments;
@@ -135,7 +135,7 @@ static ipt_result ipt__devices_of(cl_context context, cl_device_id *devices, siz
     return error ? ipt__fail_opencl("clGetContextInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
+static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id *device)
 {
     cl_device_id devices[256];
     size_t count = 0, i;
@@ -175,8 +175,8 @@ static ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_device_id 
     }
     if (*device)
         return IPT_SUCCESS;
-    return ipt__fail(IPT_ERROR_NO_DEVICE, "no device or platform has the name \"%s\" that %s asks for",
-                     name ? name : "", source);
+    return ipt__fail(IPT_ERROR_NO_DEVICE, "%s = \"%s\": no name of a device or platform contains it", source,
+                     name ? name : "");
 }
 
 /* Reads the memory model and the sub-groups of a device. */

@@ -26,7 +26,7 @@ static void ipt__wisdom_free(const ipt_context *context, ipt__wisdom *wisdom)
     }
 }
 
-static void ipt__context_free(ipt_context *context)
+static IPT__RARE void ipt__context_free(ipt_context *context)
 {
     const ipt_allocator allocator = context->allocator;
     while (context->pinned) {
@@ -113,7 +113,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     return IPT_SUCCESS;
 }
 
-IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
 {
     ipt_context_desc wanted;
     ipt__limits limits;
@@ -141,7 +141,7 @@ IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context 
         return ipt__fail_null("binaries");
     if (wanted.profile) {
         if (wanted.context || wanted.device || wanted.device_name)
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile stands in the place of a device",
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "profile and %s: a profile replaces the device",
                              wanted.context  ? "context"
                              : wanted.device ? "device"
                                              : "device_name");

@@ -14,19 +14,19 @@ static ipt_result ipt__check_plan(const ipt_plan *plan)
 /* Names the limit that forces the plan to cut its matrices. */
 static const char *ipt__limit_name(const ipt_plan *plan)
 {
-    return plan->desc.max_host_memory     ? "max_host_memory"
-           : plan->desc.max_device_memory ? "max_device_memory"
-                                          : "the device's memory";
+    return plan->problem.desc.max_host_memory     ? "max_host_memory"
+           : plan->problem.desc.max_device_memory ? "max_device_memory"
+                                                  : "the device's memory";
 }
 
 static ipt_result ipt__check_one_device(const ipt_plan *plan)
 {
     const ipt_result result = ipt__check_plan(plan);
-    if (!result && plan->split_count)
+    if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->cut.chunk_bytes)
+    if (!result && plan->host && plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                         ipt__limit_name(plan), plan->desc.max_host_memory ? "storages" : "host matrices");
+                         ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
 }
 
@@ -34,7 +34,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
  * units, or words if those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
-    return plan->context->limits.cpu ? plan->unit_bytes : (size_t)IPT__VECTOR_BYTES;
+    return plan->context->limits.cpu ? plan->problem.unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
 /* Checks a buffer that holds the batch from byte `offset`. refused: access flags that the buffer must not have.
@@ -71,12 +71,13 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
                          name, host, (unsigned long)ipt__host_alignment(plan));
-    if (offset % plan->unit_bytes)
+    if (offset % plan->problem.unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
-                         (unsigned long)offset, (unsigned long)plan->unit_bytes);
-    if (offset > bytes || bytes - offset < plan->span_bytes)
+                         (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
+    if (offset > bytes || bytes - offset < plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)plan->span_bytes, offset_name, (unsigned long)offset);
+                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, offset_name,
+                         (unsigned long)offset);
     return IPT_SUCCESS;
 }
 
@@ -123,39 +124,33 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
     return IPT_SUCCESS;
 }
 
-/* The plan that owns the workspace. The owner's lock and last event serialize its borrowers. */
-static ipt_plan *ipt__plan_owner(ipt_plan *plan)
-{
-    return plan->owner ? plan->owner : plan;
-}
-
-/* Makes a run wait for the plan's previous execution, which may still use the workspace. Drops that execution's event
- * if it has completed or failed. Also sets run->holds. The plan is locked. The run may wait for `events`; the caller
- * releases events[0]. */
+/* Makes a run wait for the previous execution that used the workspace. Drops that execution's event
+ * if it has completed or failed. Also sets run->holds. The workspace is locked. The run may wait for `events`; the
+ * caller releases events[0]. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
-    ipt_plan *const plan = ipt__plan_owner(run->plan);
+    ipt__workspace *const workspace = run->plan->workspace;
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
-    events[1] = plan->last;
-    if (plan->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
+    events[1] = workspace->last;
+    if (workspace->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
-        plan->borrower = run->plan;
+        workspace->borrower = run->plan;
     }
-    if (run->wait_count && plan->context->forgets_failure) {
+    if (run->wait_count && run->plan->context->forgets_failure) {
         cl_command_queue_properties properties = 0;
         error = ipt__cl.clGetCommandQueueInfo(run->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
         if (error)
             return ipt__fail_opencl("clGetCommandQueueInfo", error);
         run->holds = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
-    if (!plan->last)
+    if (!workspace->last)
         return IPT_SUCCESS;
-    if (!ipt__cl.clGetEventInfo(plan->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
+    if (!ipt__cl.clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
         run->plan->dirty |= status < 0;
-        ipt__cl.clReleaseEvent(plan->last);
-        plan->last = NULL;
+        ipt__cl.clReleaseEvent(workspace->last);
+        workspace->last = NULL;
         return IPT_SUCCESS;
     }
     if (!run->wait_count) {
@@ -177,7 +172,8 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 /* Ends every execution: enqueues a marker if the run has no command, and stores and returns the last event. */
 static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *event)
 {
-    ipt_plan *const plan = run->plan, *const owner = ipt__plan_owner(plan);
+    ipt_plan *const plan = run->plan;
+    ipt__workspace *const workspace = plan->workspace;
     cl_event marker = NULL;
     if (!result && !run->commands) {
         const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
@@ -189,14 +185,14 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
         plan->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
-    if (owner->last)
-        ipt__cl.clReleaseEvent(owner->last);
-    owner->last = run->previous;
+    if (workspace->last)
+        ipt__cl.clReleaseEvent(workspace->last);
+    workspace->last = run->previous;
     if (event) {
         *event = run->previous;
         if (ipt__cl.clRetainEvent(run->previous)) { /* only one of the two can own the event: wait for it here */
             ipt__cl.clWaitForEvents(1, &run->previous);
-            owner->last = NULL;
+            workspace->last = NULL;
         }
     }
     /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
@@ -225,13 +221,13 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
     place.buffer = buffer;
-    place.base = byte_offset / plan->unit_bytes;
-    place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
-    IPT_LOCK_ACQUIRE(&ipt__plan_owner(plan)->lock);
+    place.base = byte_offset / plan->problem.unit_bytes;
+    place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
         result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
-    IPT_LOCK_RELEASE(&ipt__plan_owner(plan)->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
@@ -260,8 +256,8 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
         result = ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
     if (result)
         return result;
-    if (source_memory == destination_memory && source_begin < destination_begin + plan->span_bytes &&
-        destination_begin < source_begin + plan->span_bytes)
+    if (source_memory == destination_memory && source_begin < destination_begin + plan->problem.span_bytes &&
+        destination_begin < source_begin + plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
                          (unsigned long)destination_offset, (unsigned long)source_offset);
@@ -273,15 +269,17 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t s
 static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
 {
     const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->desc.elem_size, vectors = params->local_bytes / 16;
-    const size_t most_rows = ipt__min(plan->desc.rows, IPT__CHUNK_RUNS);
+    const size_t size = plan->problem.desc.elem_size, vectors = params->local_bytes / 16;
+    const size_t most_rows = ipt__min(plan->problem.desc.rows, IPT__CHUNK_RUNS);
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
-    if (plan->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
-        wanted = ipt__max(wanted, (vectors / plan->desc.rows > 2 ? vectors / plan->desc.rows - 2 : 0) * 16 / size);
-    *tile_cols = ipt__min(plan->desc.cols, wanted);
+    if (plan->problem.desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
+        wanted = ipt__max(wanted, (vectors / plan->problem.desc.rows > 2 ? vectors / plan->problem.desc.rows - 2 : 0) *
+                                      16 / size);
+    *tile_cols = ipt__min(plan->problem.desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout = ipt__lay_out_tile(plan, params->group_size, *tile_cols * size, plan->desc.cols * size);
+        layout =
+            ipt__lay_out_tile(&plan->problem, params->group_size, *tile_cols * size, plan->problem.desc.cols * size);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
@@ -302,10 +300,10 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
         tries[0] = IPT__CHUNK_BYTES_LARGE;
     if (limits->local_memory >= 8192)
         tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->desc.elem_size <= 256; ++i) {
+    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
-        params = ipt__plan_params(plan, plan->element_units, 1);
-        params.apply = plan->desc.expression != NULL;
+        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+        params.apply = plan->problem.desc.expression != NULL;
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
         params.local_bytes = (cl_uint)tries[i];
@@ -316,16 +314,16 @@ static ipt_result ipt__out_of_place_get(ipt_plan *plan)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(plan, plan->element_units, 1);
-    params.apply = plan->desc.expression != NULL;
+    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+    params.apply = plan->problem.desc.expression != NULL;
     return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &plan->out_of_place_kernel);
 }
 
 static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
 {
     const ipt_plan *const plan = run->plan;
-    const ipt_plan_desc *const desc = &plan->desc;
-    const cl_ulong units = plan->element_units;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const cl_ulong units = plan->problem.element_units;
     ipt__tile_layout layout;
     ipt__out_of_place_arguments a;
     size_t tile_rows, tile_cols;
@@ -364,7 +362,6 @@ static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, c
     a.skew = (cl_uint)layout.skew;
     a.run_lanes = (cl_uint)layout.run_lanes;
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
 }
 
@@ -396,11 +393,11 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
     from.buffer = source;
-    from.base = source_offset / plan->unit_bytes;
+    from.base = source_offset / plan->problem.unit_bytes;
     to.buffer = destination;
-    to.base = destination_offset / plan->unit_bytes;
-    from.matrix_stride = to.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    to.base = destination_offset / plan->problem.unit_bytes;
+    from.matrix_stride = to.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->out_of_place_kernel < 0)
         result = ipt__out_of_place_get(plan);
     if (result)
@@ -411,7 +408,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         if (!result)
             ipt__cl.clFlush(queue);
     }
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (event)
         *event = run.previous;
     else if (run.previous)
@@ -423,10 +420,11 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
-    const size_t pitch = plan->desc.batch_stride, origin[3] = {0, 0, 0},
-                 region[3] = {plan->matrix_bytes, plan->desc.batch, 1};
-    const int dense = pitch == plan->matrix_bytes || plan->desc.batch == 1;
-    const size_t step = dense ? plan->span_bytes : pitch, bytes = dense ? plan->span_bytes : plan->matrix_bytes;
+    const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
+                 region[3] = {plan->problem.matrix_bytes, plan->problem.desc.batch, 1};
+    const int dense = pitch == plan->problem.matrix_bytes || plan->problem.desc.batch == 1;
+    const size_t step = dense ? plan->problem.span_bytes : pitch,
+                 bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
     size_t at;
     cl_int error = CL_SUCCESS;
     if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
@@ -437,7 +435,7 @@ static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data,
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
     }
-    for (at = 0; at < plan->span_bytes && !error; at += step)
+    for (at = 0; at < plan->problem.span_bytes && !error; at += step)
         error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
                          : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;

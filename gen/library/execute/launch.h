@@ -11,7 +11,7 @@ typedef struct ipt__run {
     const cl_event *wait;
     cl_event previous; /* event of the last command, owned; NULL before the first */
     int commands;      /* number of enqueued commands */
-    int holds;         /* each command waits for `wait`: the in-order queue passes no failures on */
+    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
     size_t skipped;    /* units of a matrix before the first instance; set by ipt__host_stages alone */
     int unaligned;     /* the buffer's host memory is not aligned to words: kernels move units */
 } ipt__run;
@@ -45,7 +45,7 @@ static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, c
 
 /* Enqueues a kernel with all its arguments. The plan is locked. Only some kernels use `second` and local_bytes. */
 static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
-                                  const void *arguments, cl_ulong groups)
+                                  void *arguments, cl_ulong groups)
 {
     const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
@@ -55,6 +55,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     if (groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)groups);
+    ipt__complete_divisors(info, &kernel->program->params, arguments);
     error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
@@ -63,34 +64,21 @@ static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem
     return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
 }
 
-/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
-static void ipt__transpose_tile(const ipt_plan *plan, size_t element_units, size_t tiles, size_t *side, size_t *chunk)
-{
-    const size_t limit = ipt__min(plan->context->limits.local_memory, IPT__TRANSPOSE_BYTES);
-    *side = 32;
-    *chunk = ipt__min(element_units, 16);
-    while (tiles * *side * (*side * *chunk + 1) * plan->unit_bytes > limit) {
-        if (*side > 4 || *chunk == 1)
-            *side /= 2;
-        else
-            *chunk /= 2;
-    }
-}
-
 /* Completes the arguments and enqueues a tiled transposition of `matrices` matrices. */
 static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
                                      ipt__transpose_arguments *a, size_t matrices)
 {
     size_t side, chunk;
     cl_ulong groups;
-    ipt__transpose_tile(run->plan, a->element_units, 1, &side, &chunk);
+    ipt__transpose_tile(&run->plan->problem, a->element_units, 1, &side, &chunk);
     groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
              ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
     a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
     a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
-    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->unit_bytes, a, groups);
+    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->problem.unit_bytes, a,
+                           groups);
 }
 
 /* Enqueues a copy of rows. The caller sets row counts, slots and strides; 1 slot a row is a plain copy. `kernel` moves
@@ -98,7 +86,7 @@ static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, c
 static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
                                 ipt__copy_arguments *a, size_t matrices)
 {
-    const cl_ulong units = IPT__WORD_BYTES / run->plan->unit_bytes;
+    const cl_ulong units = IPT__WORD_BYTES / run->plan->problem.unit_bytes;
     const ipt__params *params;
     if (stage->by_words && !run->unaligned && a->source_base % units == 0 && a->target_base % units == 0) {
         kernel = stage->word_kernel;
@@ -114,10 +102,6 @@ static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kern
     a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
     a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
     a->lines = a->chunks * a->rows * matrices;
-    ipt__divider(a->chunks, 64, &a->chunks_magic, &a->chunks_shift);
-    ipt__divider(a->rows, 64, &a->rows_magic, &a->rows_shift);
-    ipt__divider(a->source_row_slots, 64, &a->source_row_slots_magic, &a->source_row_slots_shift);
-    ipt__divider(a->target_row_slots, 64, &a->target_row_slots_magic, &a->target_row_slots_shift);
     return ipt__run_kernel(run, kernel, source, target, 0, a,
                            ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes));
 }

@@ -8,7 +8,7 @@ typedef struct ipt__place {
 
 static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const cl_ulong units = run->plan->element_units;
+    const cl_ulong units = run->plan->problem.element_units;
     ipt__transpose_arguments a;
     memset(&a, 0, sizeof a);
     a.source_base = place->base + stage->origin * units;
@@ -20,12 +20,13 @@ static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ip
     a.source_row_stride = stage->row_stride * units;
     a.target_row_stride = stage->rows * units;
     a.element_units = (cl_uint)units;
-    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace, &a, run->plan->desc.batch);
+    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace->buffer, &a,
+                              run->plan->problem.desc.batch);
 }
 
 static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
-    const cl_ulong units = run->plan->element_units;
+    const cl_ulong units = run->plan->problem.element_units;
     ipt__copy_arguments a;
     memset(&a, 0, sizeof a);
     a.target_base = place->base + stage->origin * units;
@@ -35,7 +36,8 @@ static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const
     a.source_row_stride = a.row_units = stage->length * units;
     a.target_row_stride = stage->row_stride * units;
     a.rows = stage->rows;
-    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace, place->buffer, &a, run->plan->desc.batch);
+    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace->buffer, place->buffer, &a,
+                         run->plan->problem.desc.batch);
 }
 
 /* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
@@ -46,12 +48,12 @@ typedef struct ipt__tile_steps {
 
 static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const cl_int units = (cl_int)ipt__stage_units(plan, stage), row = (cl_int)stage->cols * units;
+    const cl_int units = (cl_int)ipt__stage_units(&plan->problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
-    steps.rows = stage->straight ? stage->rows : stage->cols;
-    steps.run = stage->straight ? stage->cols : stage->rows;
-    steps.along = stage->straight ? units : row;
-    steps.next = stage->straight ? row : units;
+    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
+    steps.run = stage->tile.straight ? stage->cols : stage->rows;
+    steps.along = stage->tile.straight ? units : row;
+    steps.next = stage->tile.straight ? row : units;
     steps.origin = 0;
     if (stage->reversed_cols) {
         steps.origin += (cl_int)(steps.run - 1) * steps.along;
@@ -67,22 +69,23 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage
 static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const int back_to_back =
-        plan->desc.batch == 1 || plan->desc.batch_stride == stage->instances * instance * plan->unit_bytes;
-    const size_t instances = stage->instances * (back_to_back ? plan->desc.batch : 1);
-    const size_t matrices = back_to_back ? 1 : plan->desc.batch;
+    const size_t units = ipt__stage_units(&plan->problem, stage), instance = ipt__instance_units(&plan->problem, stage);
+    const int back_to_back = plan->problem.desc.batch == 1 ||
+                             plan->problem.desc.batch_stride == stage->instances * instance * plan->problem.unit_bytes;
+    const size_t instances = stage->instances * (back_to_back ? plan->problem.desc.batch : 1);
+    const size_t matrices = back_to_back ? 1 : plan->problem.desc.batch;
     /* A few work-groups per compute unit, and whole memory lines per work-group if possible. */
     const size_t enough =
         ipt__max(1, ipt__ceil_divide(instances * matrices, 8 * ipt__max(1, plan->context->limits.compute_units)));
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     size_t pack = 1, whole = 1;
     ipt__pack_arguments a;
-    while (whole < 128 && whole * instance * plan->unit_bytes % 128 != 0)
+    while (whole < 128 && whole * instance * plan->problem.unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(plan, 2 * pack * instance, stage->pack_bytes))
+    while (pack < enough && ipt__pack_fits(&plan->problem, 2 * pack * instance, stage->tile.pack_bytes))
         pack *= 2;
-    while (pack > whole && pack < enough && ipt__pack_fits(plan, (pack + whole) * instance, stage->pack_bytes))
+    while (pack > whole && pack < enough &&
+           ipt__pack_fits(&plan->problem, (pack + whole) * instance, stage->tile.pack_bytes))
         pack += whole;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -96,34 +99,31 @@ static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.instance_units = (cl_uint)instance;
-    ipt__divider32(a.instance_units, &a.instance_units_magic, &a.instance_units_shift);
-    ipt__divider32((cl_uint)(steps.run * units), &a.row_units_magic, &a.row_units_shift);
+    a.row_units = (cl_uint)(steps.run * units);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.packs * matrices);
 }
 
 static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t units = ipt__stage_units(&plan->problem, stage), instance = ipt__instance_units(&plan->problem, stage);
     const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
     const size_t local_units =
         (stage->variant ? plan->context->limits.local_memory : ipt__local_budget(&plan->context->limits)) /
-        plan->unit_bytes;
+        plan->problem.unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
     const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
     ipt__tile_arguments a;
-    if (stage->pack_bytes)
+    if (stage->tile.pack_bytes)
         return ipt__run_pack(run, stage, place);
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instances = (cl_ulong)stage->instances * plan->desc.batch;
+    a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
     a.instances_per_matrix = stage->instances;
-    ipt__divider(stage->instances, 64, &a.instances_per_matrix_magic, &a.instances_per_matrix_shift);
     a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
     a.instance_units = (cl_uint)instance;
     a.lanes = stage->variant ? (cl_uint)stage->lanes : 1;
@@ -135,32 +135,30 @@ static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ip
     a.along = steps.along;
     a.next = steps.next;
     a.column_units = (cl_uint)(steps.run * units);
-    ipt__divider32(a.column_units, &a.column_units_magic, &a.column_units_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
-                           (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->unit_bytes, &a,
+                           (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->problem.unit_bytes, &a,
                            ipt__ceil_divide((size_t)a.instances, a.pack));
 }
 
 static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(plan, stage);
-    const size_t side = stage->tile_side;
+    const size_t units = ipt__stage_units(&plan->problem, stage);
+    const size_t side = stage->swap.side;
     size_t small, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__swap_arguments a;
     memset(&a, 0, sizeof a);
     if (side <= 32)
-        ipt__transpose_tile(plan, units, 2, &small, &chunk);
-    a.tile_quanta = (cl_uint)ipt__tile_vectors(&stage->tile, side);
-    a.pitch = (cl_uint)stage->tile.pitch;
-    a.skew = (cl_uint)stage->tile.skew;
-    a.run_lanes = (cl_uint)stage->tile.run_lanes;
+        ipt__transpose_tile(&plan->problem, units, 2, &small, &chunk);
+    a.tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
+    a.pitch = (cl_uint)stage->swap.tile.pitch;
+    a.skew = (cl_uint)stage->swap.tile.skew;
+    a.run_lanes = (cl_uint)stage->swap.tile.run_lanes;
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.instance_stride = ipt__instance_units(plan, stage);
+    a.instance_stride = ipt__instance_units(&plan->problem, stage);
     a.instances_per_matrix = (cl_uint)stage->instances;
     a.side = stage->rows;
     a.row_stride = stage->cols * units;
@@ -169,7 +167,7 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
     a.chunk_units = (cl_uint)chunk;
     a.chunks = (cl_uint)ipt__ceil_divide(units, chunk);
     parts = (cl_ulong)a.tiles * (a.tiles + 1) / 2 * a.chunks;
-    groups = parts * stage->instances * plan->desc.batch;
+    groups = parts * stage->instances * plan->problem.desc.batch;
     a.turns = a.group_step = a.turn_step = 1;
     if (stage->variant) {
         const int by_block = (int)stage->variant->interleaved;
@@ -187,13 +185,13 @@ static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ip
 /* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
-    return limits->cpu ? (size_t)IPT__RUN_CPU : IPT__RUN_GPU * limits->group_size;
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
 static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const cl_long units = (cl_long)plan->element_units, row = (cl_long)stage->cols * units;
+    const cl_long units = (cl_long)plan->problem.element_units, row = (cl_long)stage->cols * units;
     ipt__flip_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
@@ -216,27 +214,27 @@ static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ip
         a.partner_line = -row;
         a.partner_step = units;
     }
-    ipt__divider(a.line_pairs, plan->kernels[stage->kernels[0]].program->params.index_bits, &a.line_pairs_magic,
-                 &a.line_pairs_shift);
     a.group_pairs = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.groups * plan->desc.batch);
+    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
+                           (cl_ulong)a.groups * plan->problem.desc.batch);
 }
 
 static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
 {
     const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__instance_units(plan, stage);
-    const int back_to_back = plan->desc.batch_stride == units * plan->unit_bytes; /* the batch is one sequence */
+    const size_t units = ipt__instance_units(&plan->problem, stage);
+    const int back_to_back =
+        plan->problem.desc.batch_stride == units * plan->problem.unit_bytes; /* the batch is one sequence */
     ipt__map_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.units = units * (back_to_back ? plan->desc.batch : 1);
+    a.units = units * (back_to_back ? plan->problem.desc.batch : 1);
     a.group_units = ipt__group_run(&plan->context->limits);
     a.groups = (cl_uint)ipt__ceil_divide((size_t)a.units, (size_t)a.group_units);
     return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
-                           (cl_ulong)a.groups * (back_to_back ? 1 : plan->desc.batch));
+                           (cl_ulong)a.groups * (back_to_back ? 1 : plan->problem.desc.batch));
 }
 
 /* Transposes `count` instances from `first` on, of `matrices` matrices, through slabs. The first launch transposes if
@@ -245,8 +243,9 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
                                 size_t count, size_t matrices)
 {
     const ipt_plan *const plan = run->plan;
-    const cl_ulong units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
-    const cl_ulong slabs = plan->layout.scratch_offset / plan->unit_bytes;
+    const cl_ulong units = ipt__stage_units(&plan->problem, stage),
+                   instance = ipt__instance_units(&plan->problem, stage);
+    const cl_ulong slabs = plan->layout.scratch_offset / plan->problem.unit_bytes;
     const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
     const size_t length = stage->gapped_source ? stage->cols : stage->rows;
     ipt__transpose_arguments t;
@@ -277,9 +276,10 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
         t.source_matrix_stride = instance * count;
         t.target_base = place->base + first * instance;
         t.target_matrix_stride = place->matrix_stride;
-        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace, &c, matrices);
-        return result ? result
-                      : ipt__run_transpose(run, stage->kernels[0], plan->workspace, place->buffer, &t, matrices);
+        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace->buffer, &c, matrices);
+        return result
+                   ? result
+                   : ipt__run_transpose(run, stage->kernels[0], plan->workspace->buffer, place->buffer, &t, matrices);
     }
     t.source_base = place->base + first * instance;
     t.source_matrix_stride = place->matrix_stride;
@@ -294,16 +294,17 @@ static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ip
     c.target_first = (cl_ulong)first * rows;
     c.target_row_slots = stage->row_slots ? stage->row_slots : 1;
     c.target_row_stride = stage->row_slots ? stage->row_stride * units : c.row_units;
-    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace, &t, matrices);
-    return result ? result : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace, place->buffer, &c, matrices);
+    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace->buffer, &t, matrices);
+    return result ? result
+                  : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace->buffer, place->buffer, &c, matrices);
 }
 
 static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event event = NULL;
-    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace, &zero, sizeof zero, offset,
-                                                     bytes, run->wait_count, run->wait, &event);
+    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
+                                                     offset, bytes, run->wait_count, run->wait, &event);
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
@@ -320,7 +321,7 @@ static int ipt__queue_follows(cl_command_queue queue, cl_event event)
 
 /* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
  * might hold compute units that the other needs. */
-static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, const void *arguments, cl_ulong groups)
+static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, void *arguments, cl_ulong groups)
 {
     ipt_context *const context = run->plan->context;
     cl_event both[2] = {NULL, NULL};
@@ -347,7 +348,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer,
         ++run->wait_count;
     }
     if (!result)
-        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace, 0, arguments, groups);
+        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace->buffer, 0, arguments, groups);
     if (!result) {
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
@@ -365,18 +366,17 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
 {
     ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
-    const ipt__chunks *const chunks = &stage->chunks;
-    const cl_ulong units = plan->element_units;
+    const ipt__chunks *const chunks = &stage->panel;
+    const cl_ulong units = plan->problem.element_units;
     const size_t control_stride = ipt__round_up(layout->control_words * 4, 256) / 4;
     ipt_result result;
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.base = place->base;
     a.matrix_stride = place->matrix_stride;
-    a.matrix_units = (cl_ulong)plan->desc.rows * plan->desc.cols * units;
+    a.matrix_units = (cl_ulong)plan->problem.desc.rows * plan->problem.desc.cols * units;
     a.saved_stride = layout->saved_elements * units;
     a.row_slots = stage->row_slots;
-    ipt__divider(a.row_slots, 32, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = stage->row_stride * units;
     a.control_base = layout->saved_bytes / 4 + (size_t)plan->turn * control_stride;
     a.clear_base = layout->saved_bytes / 4 + (size_t)!plan->turn * control_stride;
@@ -385,10 +385,10 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.alone_base = layout->alone_offset / 4;
     a.waits = chunks->waits;
     a.neighbours = chunks->neighbours;
-    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->desc.batch);
+    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->problem.desc.batch);
     a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
     a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.orders = (cl_uint)chunks->ticket_groups;
+    a.ticket_groups = (cl_uint)chunks->ticket_groups;
     a.packs = (cl_uint)chunks->packs;
     a.pack = (cl_uint)chunks->pack;
     a.panels = (cl_uint)stage->instances;
@@ -398,22 +398,16 @@ static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const i
     a.chunk_x = (cl_uint)chunks->x;
     a.chunk_y = (cl_uint)chunks->y;
     a.across = (cl_uint)chunks->across;
-    a.down = (cl_uint)chunks->down;
+    a.chunks = (cl_uint)(chunks->across * chunks->down);
     a.blocks = (cl_uint)chunks->blocks;
     a.block_rows = (cl_uint)chunks->block_rows;
     a.pitch = (cl_uint)chunks->tile.pitch;
     a.skew = (cl_uint)chunks->tile.skew;
     a.run_lanes = (cl_uint)chunks->tile.run_lanes;
     a.polls = plan->context->limits.wait_polls;
-    ipt__divider32(a.length, &a.length_magic, &a.length_shift);
-    ipt__divider32(a.across * a.down, &a.chunks_magic, &a.chunks_shift);
-    ipt__divider32(a.across, &a.across_magic, &a.across_shift);
-    ipt__divider32(a.orders, &a.orders_magic, &a.orders_shift);
-    ipt__divider32(a.short_side, &a.short_side_magic, &a.short_side_shift);
     a.element_units = (cl_uint)units;
-    ipt__divider32(a.element_units, &a.element_units_magic, &a.element_units_shift);
     if (!chunks->waits)
-        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace, 0, &a, a.tickets);
+        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a, a.tickets);
     result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
     if (!result)
         plan->turn = !plan->turn;
@@ -425,12 +419,12 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
 {
     const ipt_plan *const plan = run->plan;
     const ipt__layout *const layout = &plan->layout;
-    const size_t word_units = IPT__WORD_BYTES / plan->unit_bytes;
+    const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
     const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
     const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
     const int kernel = words ? stage->word_kernel : stage->kernels[0];
     const ipt__params *const params = &plan->kernels[kernel].program->params;
-    const size_t element_units = plan->element_units, units = stage->length * element_units;
+    const size_t element_units = plan->problem.element_units, units = stage->length * element_units;
     const size_t sub_groups = params->group_size / params->lanes;
     size_t most, runs;
     ipt__chains_arguments a;
@@ -438,30 +432,28 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     a.instance_stride = stage->rows * stage->cols * units / scale;
     a.base = place->base / scale + first * a.instance_stride;
     a.matrix_stride = place->matrix_stride / scale;
-    a.matrix_units = (plan->matrix_bytes / plan->unit_bytes - run->skipped) / scale - first * (size_t)a.instance_stride;
+    a.matrix_units = (plan->problem.matrix_bytes / plan->problem.unit_bytes - run->skipped) / scale -
+                     first * (size_t)a.instance_stride;
     a.instances_per_matrix = count;
     a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a.slots = (cl_ulong)stage->rows * stage->cols;
     a.words = ipt__ceil_divide((size_t)a.slots, 32);
-    a.pieces = stage->pieces;
-    a.piece_units = (cl_uint)(stage->piece_units / scale);
+    a.pieces = stage->shuffle.pieces;
+    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
     a.total_words = a.words * a.pieces * count * matrices;
     a.rows = stage->rows;
     a.cols = stage->cols;
-    ipt__divider(a.cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    ipt__divider(a.row_slots, params->index_bits, &a.row_slots_magic, &a.row_slots_shift);
     a.row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
     a.super_units = units / scale;
     if (stage->tail_length) {
-        a.gap_rows_each = ipt__min(plan->desc.rows, plan->desc.cols);
+        a.gap_rows_each = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
         a.gap_rows = a.gap_rows_each * matrices;
         a.gap_begin = stage->row_slots * units / scale;
         a.gap_units = (cl_uint)(stage->tail_length * element_units / scale);
-        a.gap_restore = (cl_uint)stage->gap_restore;
+        a.gap_restore = (cl_uint)stage->shuffle.gap_restore;
         a.saved_stride = layout->saved_elements * element_units / scale;
     }
-    ipt__divider(ipt__max((size_t)a.gap_rows_each, 1), 64, &a.gap_rows_each_magic, &a.gap_rows_each_shift);
     if (!layout->cooperative) {
         const ipt_result result = ipt__run_clear(run, layout->scratch_offset, (size_t)a.total_words * 4);
         if (result)
@@ -469,11 +461,11 @@ static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const 
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->piece_vectors * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
     a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
     runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
     for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
         a.parts *= 2;
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace, 0, &a,
+    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer, 0, &a,
                            ipt__ceil_divide(runs * a.parts, sub_groups));
 }

@@ -260,7 +260,7 @@ static void ipt__blocks_reload(ipt__command_list *list)
         ipt__block_reload(list, next);
 }
 
-/* Lists all commands for one matrix. Returns 0 if the units cannot hold enough. */
+/* Lists all commands for one matrix. Returns 0 if the units hold too few blocks. */
 static int ipt__blocks_list_all(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
@@ -288,9 +288,9 @@ static int ipt__blocks_list_all(ipt__command_list *list)
 /* ---- buffers and lists for blocks ---- */
 
 /* Chooses the size and number of blocks. Returns 0 if their rows would be too short for the bus. */
-static int ipt__blocks_choose(const ipt_plan *plan, size_t capacity, ipt__blocks *sizes)
+static int ipt__blocks_choose(const ipt__problem *problem, size_t capacity, ipt__blocks *sizes)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const size_t size = desc->elem_size, most = ipt__max(IPT__BLOCK_ROW_MOST / size, 1);
     memset(sizes, 0, sizeof *sizes);
     sizes->length = ipt__ceil_divide(desc->rows, ipt__max(ipt__ceil_divide(desc->rows, most), IPT__BLOCK_PARTS));
@@ -317,7 +317,7 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
     ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
     size_t i;
     memset(&list, 0, sizeof list);
-    list.desc = &plan->desc;
+    list.desc = &plan->problem.desc;
     list.sizes = sizes;
     list.free_units = sizes->units;
     list.most = (4 + IPT__BLOCK_STRIPS) * sizes->count; /* upload, transpose, spill, upload again, strips */
@@ -333,13 +333,13 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
         for (i = 0; i < sizes->units; ++i)
             list.held[i] = -1;
         if (ipt__blocks_list_all(&list)) {
-            plan->host.commands = list.commands;
-            plan->host.command_count = list.count;
+            plan->host->staging.commands = list.commands;
+            plan->host->staging.command_count = list.count;
             for (i = 0; i < list.count; ++i)
                 sizes->bus_bytes += ipt__command_bytes(&list.commands[i]);
         }
     }
-    if (!plan->host.command_count)
+    if (!plan->host->staging.command_count)
         ipt__release(allocator, list.commands);
     ipt__release(allocator, list.blocks);
     ipt__release(allocator, list.held);

@@ -12,17 +12,17 @@
  * fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size, longer = ipt__max(desc->rows, desc->cols);
     size_t most, length;
     memset(cut, 0, sizeof *cut);
     cut->tall = desc->rows >= desc->cols;
     cut->shorter = ipt__min(desc->rows, desc->cols);
-    if (plan->matrix_bytes <= capacity) {
-        const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->matrix_bytes, 1);
+    if (plan->problem.matrix_bytes <= capacity) {
+        const size_t enough = ipt__max(ipt__min(capacity, IPT__CUT_CHUNK_BYTES) / plan->problem.matrix_bytes, 1);
         cut->matrices = ipt__min(enough, desc->batch);
         cut->chunks = ipt__ceil_divide(desc->batch, cut->matrices);
-        cut->chunk_bytes = cut->matrices * plan->matrix_bytes;
+        cut->chunk_bytes = cut->matrices * plan->problem.matrix_bytes;
         return 1;
     }
     if (cut->shorter <= IPT__CUT_CHUNK_BYTES / wanted)
@@ -53,8 +53,8 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
 /* Panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
-    const ipt__cut *const cut = &plan->cut;
-    return cut->matrices ? ipt__min(cut->matrices, plan->desc.batch - index * cut->matrices)
+    const ipt__cut *const cut = &plan->host->cut;
+    return cut->matrices ? ipt__min(cut->matrices, plan->problem.desc.batch - index * cut->matrices)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
 
@@ -90,11 +90,11 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
 /* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
-        *before = ipt__area_of(index * cut->matrices * plan->desc.batch_stride, count, plan->matrix_bytes,
-                               plan->desc.batch_stride);
+        *before = ipt__area_of(index * cut->matrices * plan->problem.desc.batch_stride, count,
+                               plan->problem.matrix_bytes, plan->problem.desc.batch_stride);
         *after = *before;
     } else {
         *before = ipt__area_of(index * cut->chunk_panels * panel_bytes, 1, count * panel_bytes, 0);

@@ -5,8 +5,8 @@
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
                                       ipt_host host, ipt_plan *owner, ipt_plan **made)
 {
-    ipt__host_share *const share = &plan->host.shares[0];
-    ipt_plan_desc desc = plan->desc;
+    ipt__host_share *const share = &plan->host->staging.shares[0];
+    ipt_plan_desc desc = plan->problem.desc;
     ipt_result result;
     desc.rows = rows;
     desc.cols = cols;
@@ -14,18 +14,18 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.batch_stride = 0;
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
-    desc.host = plan->desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
+    desc.host = plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
     if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
-        desc.elem_size = plan->cut.piece_bytes;
+        desc.elem_size = plan->host->cut.piece_bytes;
         desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
     }
     desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
-    result = plan->make_piece(share->context, &desc, owner, made);
+    result = plan->host->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
         desc.max_workspace = 1;
-        result = plan->make_piece(share->context, &desc, owner, made);
+        result = plan->host->make_piece(share->context, &desc, owner, made);
     }
     return result;
 }
@@ -33,11 +33,11 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
 /* Makes the plans for whole chunks, the last chunk and the remainder. The first plan owns `workspace` bytes. */
 static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
-    const ipt__cut *const cut = &plan->cut;
-    ipt_plan **const plans = plan->host.shares[0].plans;
+    const ipt__cut *const cut = &plan->host->cut;
+    ipt_plan **const plans = plan->host->staging.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
-    const size_t rows = cut->matrices ? plan->desc.rows : cut->tall ? cut->length : cut->shorter;
-    const size_t cols = cut->matrices ? plan->desc.cols : cut->tall ? cut->shorter : cut->length;
+    const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
+    const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
     ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, NULL, &plans[0]);
     if (!result && last != whole)
         result = ipt__cut_piece_plan(plan, rows, cols, last, 0, host, plans[0], &plans[1]);
@@ -52,7 +52,7 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
 
 static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
 {
-    ipt_plan *const *const plans = plan->host.shares[0].plans;
+    ipt_plan *const *const plans = plan->host->staging.shares[0].plans;
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
@@ -62,8 +62,10 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
     size_t bytes = 0;
     int i;
     for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !share->plans[i]->owner ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !share->block_plans[i]->owner ? share->block_plans[i]->layout.workspace : 0;
+        bytes += share->plans[i] && !ipt__plan_borrows(share->plans[i]) ? share->plans[i]->layout.workspace : 0;
+        bytes += share->block_plans[i] && !ipt__plan_borrows(share->block_plans[i])
+                     ? share->block_plans[i]->layout.workspace
+                     : 0;
     }
     return bytes;
 }
@@ -71,14 +73,15 @@ static size_t ipt__share_workspace(const ipt__host_share *share)
 /* True if the workspace of a cut plan is within the desc's limit. */
 static int ipt__cut_obeys(const ipt_plan *plan)
 {
-    return plan->desc.max_workspace <= 1 || ipt__share_workspace(&plan->host.shares[0]) <= plan->desc.max_workspace;
+    return plan->problem.desc.max_workspace <= 1 ||
+           ipt__share_workspace(&plan->host->staging.shares[0]) <= plan->problem.desc.max_workspace;
 }
 
 /* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
  * plans are made again with the least workspace. */
-static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
 {
-    ipt_plan **const plans = plan->host.shares[0].plans;
+    ipt_plan **const plans = plan->host->staging.shares[0].plans;
     ipt_result result = ipt__cut_make_plans(plan, workspace, host);
     int i;
     if (result || ipt__cut_obeys(plan))
@@ -93,36 +96,38 @@ static ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host
 /* The workspace's share of a limit of device memory. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
-    return plan->desc.max_workspace ? plan->desc.max_workspace
-                                    : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+    return plan->problem.desc.max_workspace ? plan->problem.desc.max_workspace
+                                            : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
 }
 
 /* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
-    return plan->most ? ipt__min(plan->most, bytes) : bytes;
+    return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
 }
 
 /* Prepares a cut plan for transfers by blocks, beside the panels. Does nothing if blocks cannot serve. */
 static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 {
-    ipt__host_share *const share = &plan->host.shares[0];
-    ipt__blocks *const sizes = &plan->blocks;
-    const size_t panels = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
+    ipt__host_share *const share = &plan->host->staging.shares[0];
+    ipt__blocks *const sizes = &plan->host->blocks;
+    const size_t panels = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     const size_t own = ipt__share_workspace(share),
                  workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->cut.matrices || !ipt__blocks_choose(plan, ipt__cut_most(plan, limit - own - workspace), sizes))
+    if (plan->host->cut.matrices ||
+        !ipt__blocks_choose(&plan->problem, ipt__cut_most(plan, limit - own - workspace), sizes))
         return IPT_SUCCESS;
     result = ipt__blocks_list(plan, sizes);
     for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
-        const size_t rows = i & 1 ? plan->desc.rows % sizes->length : sizes->length,
-                     cols = i & 2 ? plan->desc.cols % sizes->columns : sizes->columns;
+        const size_t rows = i & 1 ? plan->problem.desc.rows % sizes->length : sizes->length,
+                     cols = i & 2 ? plan->problem.desc.cols % sizes->columns : sizes->columns;
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
             result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !first->owner ? first : share->plans[0], &share->block_plans[i]);
+                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
+                                         &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -136,29 +141,30 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
 }
 
 /* Makes the plans, buffer and queues of a plan that streams matrices through `limit` bytes of device memory. */
-static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
+static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     ipt__host_share *share;
-    const size_t workspace = ipt__cut_workspace(plan, limit), line = ipt__min(plan->desc.rows, plan->desc.cols);
+    const size_t workspace = ipt__cut_workspace(plan, limit),
+                 line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
     cl_int error = CL_SUCCESS;
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
-                                             IPT__CUT_BLOCK_WANTED, &plan->cut)) {
-        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) * line;
+                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
+        const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
-                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->desc.rows,
-                         (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
+                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->problem.desc.rows,
+                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
                          (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
     }
     host->share_count = 1;
-    host->part_count = plan->cut.chunks;
+    host->part_count = plan->host->cut.chunks;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
-    host->scratch_bytes = ipt__shuffle_bytes(&plan->cut) + plan->cut.rest_bytes;
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut) + plan->host->cut.rest_bytes;
     if (host->shares && host->parts && host->scratch_bytes)
         host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
     if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
@@ -168,10 +174,10 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_plans(plan, workspace, IPT_HOST_SYNCHRONOUS);
     if (result)
         return result;
-    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
-                         plan->desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
+                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
@@ -182,20 +188,20 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     }
     if (error)
         return ipt__fail_opencl("clCreateCommandQueue", error);
-    used = ipt__min(plan->cut.chunks, IPT__CUT_SLOTS) * plan->cut.chunk_bytes;
-    if (plan->blocks.bus_bytes)
-        used = ipt__max(used, plan->blocks.units * plan->blocks.unit_bytes);
+    used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
+    if (plan->host->blocks.bus_bytes)
+        used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);
     share->buffer =
         ipt__buffer_make(share->context, CL_MEM_READ_WRITE, used, NULL, "device memory", &plan->refused, &result);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
-        const size_t index = ipt__cut_chunk_at(&plan->cut, i);
+        const size_t index = ipt__cut_chunk_at(&plan->host->cut, i);
         part->share = share;
         part->plan = ipt__cut_plan_of(plan, index);
         part->queue = share->queues[i % IPT__CUT_SLOTS];
-        part->device = i % IPT__CUT_SLOTS * plan->cut.chunk_bytes;
+        part->device = i % IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
         ipt__cut_places(plan, index, &part->up, &part->down);
     }
     return IPT_SUCCESS;
@@ -204,19 +210,19 @@ static ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
 /* Saves the remainder of the longer side: its transpose goes to `kept`. */
 static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     ipt__host_run below = *run;
     ipt__host_part part = host->parts[0];
     ipt__area after;
     ipt_result result;
     part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
     part.uploaded = part.transposed = part.downloaded = NULL;
-    ipt__cut_rest_places(&run->plan->cut, &part.up, &after);
+    ipt__cut_rest_places(&run->plan->host->cut, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
         result = ipt__wait_for(part.transposed);
     if (!result) {
-        part.down = ipt__area_of(0, 1, run->plan->cut.rest_bytes, 0);
+        part.down = ipt__area_of(0, 1, run->plan->host->cut.rest_bytes, 0);
         below.data = kept;
         below.pinned = 0;
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
@@ -228,14 +234,14 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__host_forget(&part.transposed);
     ipt__host_forget(&part.downloaded);
     if (!result)
-        ipt__host_progress(run, 2 * run->plan->cut.rest_bytes);
+        ipt__host_progress(run, 2 * run->plan->host->cut.rest_bytes);
     return result;
 }
 
 /* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
 static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     ipt__host_share *const share = &host->shares[0];
     ipt__host_part part;
     cl_event wait[IPT__BLOCK_QUEUES];
@@ -264,7 +270,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     }
     result = ipt_plan_execute(share->block_plans[command->plan], part.queue, share->buffer, command->device, count,
                               count ? wait : NULL, &command->event);
-    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed event. */
+    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed event. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
@@ -272,7 +278,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
  * low, so that an early cancellation leaves the matrix unchanged. */
 static ipt_result ipt__host_run_commands(ipt__host_run *run)
 {
-    ipt__host *const host = &run->plan->host;
+    ipt__host *const host = &run->plan->host->staging;
     size_t i, ended = 0, ahead;
     ipt_result result = IPT_SUCCESS;
     for (i = 0; ended < host->command_count && !result && !run->cancelled; ++i) {
@@ -294,20 +300,20 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->cut;
-    char *const data = run->data, *const scratch = plan->host.scratch;
+    const ipt__cut *const cut = &plan->host->cut;
+    char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
-    const int by_blocks = run->pinned && plan->blocks.bus_bytes;
+    const int by_blocks = run->pinned && plan->host->blocks.bus_bytes;
     size_t i;
     ipt_result result = IPT_SUCCESS;
     if (cut->matrices)
-        return ipt__host_run_batch(run, &plan->host);
+        return ipt__host_run_batch(run, &plan->host->staging);
     if (by_blocks)
-        run->total = plan->desc.batch * plan->blocks.bus_bytes;
+        run->total = plan->problem.desc.batch * plan->host->blocks.bus_bytes;
     else
-        run->total += plan->desc.batch * ipt__moves_count(cut) * cut->block_bytes;
-    for (i = 0; i < plan->desc.batch && !result && !run->cancelled; ++i) {
-        run->data = data + i * plan->desc.batch_stride;
+        run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
+    for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
+        run->data = data + i * plan->problem.desc.batch_stride;
         if (by_blocks) {
             result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
@@ -319,17 +325,17 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         if (!result && !cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
         if (!result && !run->cancelled)
-            result = ipt__host_run_batch(run, &plan->host);
-        ipt__host_finish(&plan->host);
+            result = ipt__host_run_batch(run, &plan->host->staging);
+        ipt__host_finish(&plan->host->staging);
         if (!result && !run->cancelled && cut->tall)
             ipt__cut_shuffle(run, cut, run->data);
-        if (!result && run->done == run->total / plan->desc.batch * (i + 1)) {
+        if (!result && run->done == run->total / plan->problem.desc.batch * (i + 1)) {
             if (cut->rest) {
                 ipt__area before, after;
                 ipt__cut_rest_places(cut, &before, &after);
                 ipt__area_copy(&after, run->data, kept, 0, cut->rest_bytes, 1);
             }
-            if (i + 1 == plan->desc.batch)
+            if (i + 1 == plan->problem.desc.batch)
                 run->cancelled = 0; /* too late to cancel */
         }
     }

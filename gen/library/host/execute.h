@@ -9,8 +9,9 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     cl_event event = NULL;
     void *mapped;
     ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->span_bytes,
-                                           run->data, "the host's matrix as a buffer", &plan->refused, &result);
+    const cl_mem buffer =
+        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->problem.span_bytes, run->data,
+                         "the host's matrix as a buffer", &plan->refused, &result);
     if (result)
         return result;
     ipt__host_progress(run, 0);
@@ -21,8 +22,8 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
         if (!result)
             result = waited;
         mapped = result ? NULL
-                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->span_bytes, 0, NULL,
-                                                     NULL, &error);
+                        : ipt__cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, plan->problem.span_bytes,
+                                                     0, NULL, NULL, &error);
         if (!result && error)
             result = ipt__fail_opencl("clEnqueueMapBuffer", error);
         if (!result) {
@@ -48,7 +49,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
-    const size_t bytes = plan->span_bytes + (plan->desc.batch_stride - plan->matrix_bytes);
+    const size_t bytes = plan->problem.span_bytes + (plan->problem.desc.batch_stride - plan->problem.matrix_bytes);
     cl_event event = NULL;
     ipt_result result = IPT_SUCCESS;
     const cl_mem buffer =
@@ -82,30 +83,36 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 /* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
 static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =
-        plan->context->shares_memory && !plan->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+        plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
+#ifdef IPT_NO_HOST_STREAMING
+    const int cuts = 0;
+#else
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
                      !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+#endif
     *scheme = desc->host;
-    if (plan->split_count || plan->cut.chunk_bytes)
+    if (plan->host->split_count || plan->host->cut.chunk_bytes)
         *scheme = IPT_HOST_OVERLAPPED;
     if (*scheme == IPT_HOST_AUTO)
-        *scheme = shares                                                                         ? IPT_HOST_SHARED
-                  : cuts && plan->matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES ? IPT_HOST_OVERLAPPED
-                                                                                                 : IPT_HOST_SYNCHRONOUS;
+        *scheme = shares ? IPT_HOST_SHARED
+                  : cuts && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
+                      ? IPT_HOST_OVERLAPPED
+                      : IPT_HOST_SYNCHRONOUS;
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
                          "a multiple of %lu",
                          (unsigned long)ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->cut.chunk_bytes)
+    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves "
                          "or IPT_PAD are not cut into parts");
     return IPT_SUCCESS;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
@@ -113,26 +120,29 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     ipt_result result;
     if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
-    result = plan->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->desc.host && !plan->split_count && !plan->cut.chunk_bytes) {
-        plan->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
+    result = plan->host->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
+    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->host->split_count &&
+        !plan->host->cut.chunk_bytes) {
+        plan->host->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
         return ipt__host_run_synchronous(run);
     }
-    if (!result && !run->pinned && plan->span_bytes >= IPT__HOST_STAGED_BYTES)
-        ipt__host_take_slots(&plan->host);
+    if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
+        ipt__host_take_slots(&plan->host->staging);
     if (!result)
-        result = plan->cut.chunk_bytes       ? ipt__cut_run(run)
-                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host)
-                 : plan->desc.batch > 1      ? ipt__host_run_batch(run, &plan->host)
-                                             : ipt__host_run_blocks(run, &plan->host);
-    ipt__host_finish(&plan->host);
+        result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
+#ifndef IPT_NO_PAPERS
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host->staging)
+#endif
+                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
+                                                : ipt__host_run_blocks(run, &plan->host->staging);
+    ipt__host_finish(&plan->host->staging);
     return result;
 }
 
 /* Makes a cut plan for a host matrix after the device refused memory for the whole matrix. */
 static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 {
-    ipt_plan_desc desc = plan->desc;
+    ipt_plan_desc desc = plan->problem.desc;
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
@@ -146,14 +156,14 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.measure_buffer = NULL;
     if (desc.max_workspace) /* this plan's own workspace counts, too */
         desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
-    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->pieces);
+    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->host->pieces);
     if (result) {
         ipt__keep_cause(why);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
     }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = plan->pieces->host_workspace;
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    plan->host->workspace = plan->host->pieces->host->workspace;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return IPT_SUCCESS;
 }
 
@@ -163,14 +173,14 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     ipt_result result;
-    run->plan = plan->pieces;
+    run->plan = plan->host->pieces;
     result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
-    if (!plan->context->allocation || plan->span_bytes <= plan->context->allocation) {
-        ipt_plan_destroy(plan->pieces);
-        plan->pieces = NULL;
-        IPT_LOCK_ACQUIRE(&plan->lock);
-        plan->host_workspace = 0;
-        IPT_LOCK_RELEASE(&plan->lock);
+    if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
+        IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+        plan->host->workspace = 0;
+        IPT_LOCK_RELEASE(&plan->workspace->lock);
     }
     return result;
 }
@@ -178,10 +188,17 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 /* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
-    const size_t limit = plan->desc.max_device_memory, budget = ipt__plan_budget(plan);
-    return limit && scheme != IPT_HOST_SHARED && !plan->desc.host && !plan->cut.chunk_bytes &&
-           (limit < budget || limit - budget < plan->span_bytes);
+    const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
+           (limit < budget || limit - budget < plan->problem.span_bytes);
 }
+#else
+/* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
+static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+{
+    return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
+}
+#endif
 
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
@@ -194,39 +211,43 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     result = ipt__check_plan(plan);
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
-    if (!result && plan->desc.max_host_memory)
+    if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
-                           (unsigned long)plan->desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->split_count && !plan->cut.chunk_bytes) ||
+                           (unsigned long)plan->problem.desc.max_host_memory);
+    if (result || (!plan->layout.stage_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
     run.plan = plan;
     run.data = (char *)data;
     run.options = options ? options : &none;
-    run.total = 2 * plan->matrix_bytes * plan->desc.batch;
-    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->span_bytes);
-    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
+    IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
-    if (!plan->pieces && ipt__host_exceeds(plan, scheme)) {
+#ifdef IPT_NO_HOST_STREAMING
+    result = ipt__host_run_scheme(&run, scheme);
+#else
+    run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
+    if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  (unsigned long)plan->desc.max_device_memory, data);
+                  (unsigned long)plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
-    } else if (!plan->pieces)
+    } else if (!plan->host->pieces)
         result = ipt__host_run_scheme(&run, scheme);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->cut.chunk_bytes)
+    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->host->cut.chunk_bytes)
         result = ipt__host_make_pieces(plan);
-    if (!result && plan->pieces)
+    if (!result && plan->host->pieces)
         result = ipt__host_run_pieces(&run);
-    IPT_LOCK_RELEASE(&plan->host_lock);
+#endif
+    IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(
             "it happened after the first byte was written, so part of data may hold the result");
     if (!result && run.cancelled)
         return run.written ? ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled after the first byte was written: part of data "
                                                              "holds the result")
-                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is as it was");
+                           : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is unchanged");
     return result;
 }
 

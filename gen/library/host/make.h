@@ -7,10 +7,10 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
     ipt_result result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
-        plan->most = ipt__less_than(plan->context, plan->refused);
+        plan->host->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
         ipt__host_close(plan);
-        memset(&plan->blocks, 0, sizeof plan->blocks);
+        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
         result = ipt__cut_open_device(plan, limit);
         if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
@@ -24,9 +24,9 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
     cl_ulong bytes = 0;
-    if (plan->desc.max_device_memory)
-        return plan->desc.max_device_memory;
-    if ((plan->context->shares_memory && !plan->in_pieces) || !plan->context->device ||
+    if (plan->problem.desc.max_device_memory)
+        return plan->problem.desc.max_device_memory;
+    if ((plan->context->shares_memory && !plan->host->in_pieces) || !plan->context->device ||
         ipt__cl.clGetDeviceInfo(plan->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
         return (size_t)-1;
     return ipt__size_of(bytes);
@@ -35,21 +35,21 @@ static size_t ipt__cut_limit(const ipt_plan *plan)
 /* True if the plan cuts its matrices. Such a plan has no stages of its own. */
 static int ipt__plan_is_cut(const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const size_t limit = ipt__cut_limit(plan), budget = ipt__plan_budget(plan);
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const size_t limit = ipt__cut_limit(plan), budget = ipt__problem_budget(&plan->problem);
     const int shared = plan->context->shares_memory && (!desc->host || desc->host == IPT_HOST_SHARED);
-    if (plan->in_pieces)
+    if (plan->host->in_pieces)
         return 1;
     if (!desc->max_device_memory) /* other schemes may still fit a matrix of that size */
-        return limit < plan->span_bytes;
-    return limit < budget || (!shared && limit - budget < plan->span_bytes);
+        return limit < plan->problem.span_bytes;
+    return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
 static ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
-    plan->make_piece = ipt__plan_make;
-    return ipt__cut_open_smaller(plan, plan->desc.max_device_memory ? plan->desc.max_device_memory
-                                                                    : ipt__cut_limit(plan) / 4 * 3);
+    plan->host->make_piece = ipt__plan_make;
+    return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
+                                                                            : ipt__cut_limit(plan) / 4 * 3);
 }
 
 /* Opens a cut plan within max_workspace. An error names a limit that was tried, because the limit changes how the
@@ -57,34 +57,35 @@ static ipt_result ipt__cut_open_host(ipt_plan *plan)
 static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
     enum { TRIES = 16 };
-    const size_t limit = plan->desc.max_workspace;
+    const size_t limit = plan->problem.desc.max_workspace;
     ipt_result result = open(plan);
     int i;
     if (result || ipt__cut_obeys(plan))
         return result;
     for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
-        plan->desc.max_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        plan->problem.desc.max_workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
         ipt__host_close(plan);
-        memset(&plan->cut, 0, sizeof plan->cut);
-        memset(&plan->blocks, 0, sizeof plan->blocks);
+        memset(&plan->host->cut, 0, sizeof plan->host->cut);
+        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
         result = open(plan);
     }
     if (result || i == TRIES)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
-                         (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                         (unsigned long)plan->desc.elem_size);
+                         (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
+                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
                      "would do",
-                     (unsigned long)limit, (unsigned long)plan->desc.rows, (unsigned long)plan->desc.cols,
-                     (unsigned long)plan->desc.elem_size, (unsigned long)plan->desc.max_workspace);
+                     (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
+                     (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
+                     (unsigned long)plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
-static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
+static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
     if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
@@ -99,11 +100,11 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
     result = ipt__cut_open_limited(plan, open);
-    if (!result && desc->move && !plan->cut.matrices)
+    if (!result && desc->move && !plan->host->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
     if (!result)
-        plan->host_workspace = ipt__share_workspace(&plan->host.shares[0]);
+        plan->host->workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
     return result;
 }
 
@@ -111,7 +112,7 @@ static ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *pla
  * Returns the error; may replace its text. */
 static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
 {
-    ipt_plan_desc desc = refused->desc;
+    ipt_plan_desc desc = refused->problem.desc;
     char cause[IPT__CAUSE_BYTES];
     ipt_plan *trial;
     size_t enough = 0;
@@ -119,10 +120,11 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
     desc.host = IPT_HOST_AUTO;
     desc.max_workspace = refused->enough;
     if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
-        enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
+        if (!ipt__host_plan_begin(trial))
+            enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
         ipt_plan_destroy(trial);
     }
-    return enough > refused->enough ? ipt__fail_for_parts(ipt__plan_budget(refused), enough)
+    return enough > refused->enough ? ipt__fail_for_parts(ipt__problem_budget(&refused->problem), enough)
                                     : ipt__fail(error, "%s", cause);
 }
 
@@ -130,10 +132,10 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
 static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
                                          int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__host_plan_new(context, desc, owner, plan);
     if (result)
         return result;
-    (*plan)->in_pieces = in_pieces;
+    (*plan)->host->in_pieces = in_pieces;
     if (ipt__plan_is_cut(*plan)) {
         result = ipt__plan_cut(*plan, ipt__cut_open_host);
     } else {
@@ -141,7 +143,7 @@ static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_de
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED)
             result = ipt__plan_propose_for_parts(*plan, result);
     }
-    return ipt__plan_end(plan, result);
+    return ipt__host_plan_end(plan, result);
 }
 
 static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)

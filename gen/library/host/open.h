@@ -1,11 +1,12 @@
 /* Host matrices: parts, their plans and buffers. */
 
+#ifndef IPT_NO_HOST_STREAMING
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
-    const size_t bytes = plan->matrix_bytes * desc->batch;
+    const size_t bytes = plan->problem.matrix_bytes * desc->batch;
     size_t parts = desc->host_queues, length;
     if (!parts) {
         parts = ipt__min(IPT__HOST_PARTS * devices, ipt__max(1, bytes / IPT__HOST_PART_BYTES));
@@ -24,11 +25,11 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 /* Sets the areas of part `index` in the host's matrix before and after the transposition. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     const size_t size = desc->elem_size;
     if (desc->batch > 1)
         part->up = part->down =
-            ipt__area_of(first * desc->batch_stride, length, plan->matrix_bytes, desc->batch_stride);
+            ipt__area_of(first * desc->batch_stride, length, plan->problem.matrix_bytes, desc->batch_stride);
     else if (desc->rows >= desc->cols) {
         part->up = ipt__area_of(first * desc->cols * size, 1, length * desc->cols * size, 0);
         part->down = ipt__area_of(first * size, desc->cols, length * size, desc->rows * size);
@@ -42,13 +43,15 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
  * Otherwise it owns workspace within the rest of the plan's limit. */
 static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
 {
-    ipt_plan_desc desc = plan->desc;
-    ipt_plan *const first = share->plans[0], *owner = plan->split_count ? NULL : plan;
-    const size_t budget = ipt__plan_budget(plan), devices = plan->split_count ? plan->split_count : 1;
-    const size_t left =
-        budget > plan->layout.workspace && (!first || first->owner) ? (budget - plan->layout.workspace) / devices : 0;
+    ipt_plan_desc desc = plan->problem.desc;
+    ipt_plan *const first = share->plans[0], *owner = plan->host->split_count ? NULL : plan;
+    const size_t budget = ipt__problem_budget(&plan->problem),
+                 devices = plan->host->split_count ? plan->host->split_count : 1;
+    const size_t left = budget > plan->layout.workspace && (!first || ipt__plan_borrows(first))
+                            ? (budget - plan->layout.workspace) / devices
+                            : 0;
     ipt_result result;
-    if (first && !first->owner && (!owner || owner->layout.workspace < first->layout.workspace))
+    if (first && !ipt__plan_borrows(first) && (!owner || owner->layout.workspace < first->layout.workspace))
         owner = first;
     if (desc.batch > 1)
         desc.batch = length;
@@ -76,7 +79,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
     for (s = 0; s < host->share_count; ++s)
         for (i = 0; i < 2; ++i) {
             const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !part->owner ? part->layout.workspace : 0;
+            bytes += part && !ipt__plan_borrows(part) ? part->layout.workspace : 0;
             *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
         }
     return bytes;
@@ -85,8 +88,7 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and its parts, which host asks for: %lu "
-                     "would do",
+                     "max_workspace allows %lu bytes, too few for a plan and the parts of host: %lu would do",
                      (unsigned long)budget, (unsigned long)enough);
 }
 
@@ -94,21 +96,22 @@ static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
  * borrow from the first. The plan's own workspace counts as well. */
 static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
 {
-    const size_t budget = ipt__plan_budget(plan);
+    const size_t budget = ipt__problem_budget(&plan->problem);
     if (!budget || plan->layout.workspace + bytes <= budget)
         return IPT_SUCCESS;
-    plan->enough = (plan->split_count ? 2 * plan->split_count : 3) * least;
+    plan->enough = (plan->host->split_count ? 2 * plan->host->split_count : 3) * least;
     return ipt__fail_for_parts(budget, plan->enough);
 }
 
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
 static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
-    ipt__host *const host = &plan->host;
+    ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const int whole = scheme == IPT_HOST_STAGES;
-    const size_t devices = plan->split_count ? plan->split_count : 1;
-    const size_t all = plan->desc.batch > 1 ? plan->desc.batch : ipt__max(plan->desc.rows, plan->desc.cols);
+    const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
+    const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
+                                                    : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
     size_t length, i, s, bytes = 0, least;
     ipt_result result = IPT_SUCCESS;
     cl_int error = CL_SUCCESS;
@@ -125,7 +128,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         const size_t begin = host->part_count * s / host->share_count,
                      end = host->part_count * (s + 1) / host->share_count;
         bytes = 0;
-        share->context = plan->split_count ? plan->split[s] : plan->context;
+        share->context = plan->host->split_count ? plan->host->split[s] : plan->context;
         for (i = begin; i < end && !result; ++i) {
             ipt__host_part *const part = &host->parts[i];
             const size_t its_length = ipt__min(length, all - i * length);
@@ -163,9 +166,9 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         ipt__host_close(plan);
         return result;
     }
-    IPT_LOCK_ACQUIRE(&plan->lock);
-    plan->host_workspace = bytes;
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    plan->host->workspace = bytes;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     return IPT_SUCCESS;
 }
 
@@ -199,6 +202,7 @@ static void ipt__host_take_slots(ipt__host *host)
     (void)host;
 #endif
 }
+#endif
 
 /* ---- pinned memory ---- */
 
@@ -258,6 +262,7 @@ IPT_API void ipt_host_free(ipt_context *context, void *memory)
         ipt__pinned_free(context, found);
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* True if the whole matrix lies in memory from ipt_host_alloc. */
 static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t bytes)
 {
@@ -270,3 +275,4 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
     IPT_LOCK_RELEASE(&context->lock);
     return found;
 }
+#endif

@@ -39,7 +39,7 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    /* The host's matrix is intact. An invalid argument of ipt's own call is a failed upload. */
+    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed upload. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
@@ -112,6 +112,8 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 
 /* ---- stages by parts: Sung et al., PPoPP 2014, section 6 ---- */
 
+#ifndef IPT_NO_PAPERS
+
 /* The smallest instance count of stages [first, end), which divides the other counts. 0 if the stages cannot be cut. */
 static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 {
@@ -139,7 +141,7 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
     ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
     ipt_result result;
     int i;
-    IPT_LOCK_ACQUIRE(&plan->lock);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result) {
         for (i = first; i < end && !result; ++i) {
@@ -147,14 +149,14 @@ static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_me
             const size_t each = stage.instances / grain;
             ipt__place place;
             place.buffer = buffer;
-            place.base = run.skipped = begin * each * ipt__instance_units(plan, &stage);
-            place.matrix_stride = plan->desc.batch_stride / plan->unit_bytes;
+            place.base = run.skipped = begin * each * ipt__instance_units(&plan->problem, &stage);
+            place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
             stage.instances = (stop - begin) * each;
-            result = ipt__run_stage(&run, &stage, &place);
+            result = ipt__stage_runs[stage.kind](&run, &stage, &place);
         }
         result = ipt__run_finish(&run, result, event);
     }
-    IPT_LOCK_RELEASE(&plan->lock);
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
@@ -175,7 +177,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ++whole;
     before = ipt__host_grain(plan, 0, whole);
     after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
+    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
         (whole + 1 < stages && !after))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
@@ -183,15 +185,15 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
                          ipt_host_string(IPT_HOST_STAGES));
     ups = whole ? ipt__min(before, host->part_count) : host->part_count;
     downs = whole + 1 < stages ? ipt__min(after, host->part_count) : host->part_count;
-    before = whole ? before : plan->desc.rows;
-    after = whole + 1 < stages ? after : plan->desc.cols;
+    before = whole ? before : plan->problem.desc.rows;
+    after = whole + 1 < stages ? after : plan->problem.desc.cols;
     ups = ipt__min(ups, before);
     downs = ipt__min(downs, after);
     for (i = 0; i < ups && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
-        part->device = plan->matrix_bytes / before * begin;
-        part->up = ipt__area_of(part->device, 1, plan->matrix_bytes / before * (stop - begin), 0);
+        part->device = plan->problem.matrix_bytes / before * begin;
+        part->up = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / before * (stop - begin), 0);
         result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
         if (!result && whole)
             result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
@@ -210,8 +212,8 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = after * i / downs, stop = after * (i + 1) / downs;
         ipt__host_forget(&part->transposed);
-        part->device = plan->matrix_bytes / after * begin;
-        part->up = part->down = ipt__area_of(part->device, 1, plan->matrix_bytes / after * (stop - begin), 0);
+        part->device = plan->problem.matrix_bytes / after * begin;
+        part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
         if (whole + 1 < stages)
             result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
                                       &part->transposed);
@@ -229,4 +231,4 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     return result;
 }
 
-/* ---- executing ---- */
+#endif

@@ -111,7 +111,7 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     ipt__batch batches[2];
     ipt__moves_list moves;
     const size_t bytes = cut->block_bytes;
-    ipt__move_step *const steps = (ipt__move_step *)run->plan->host.scratch;
+    ipt__move_step *const steps = (ipt__move_step *)run->plan->host->staging.scratch;
     char *blocks = (char *)(steps + 2 * IPT__CUT_BATCH), *kept[2];
     size_t left = ipt__moves_count(cut), count;
     int turn = 0, i;

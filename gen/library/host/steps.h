@@ -109,10 +109,10 @@ static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
-        all += reports ? count * ipt__phase_reports(&plan->cut, phase) : count;
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->host->cut, phase) : count;
     }
-    return plan->cut.matrices ? all : all * plan->desc.batch;
+    return plan->host->cut.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -136,8 +136,8 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
-    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut) +
-           ipt__min(plan->desc.batch, 2) * ipt__storage_kept(&plan->cut);
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut) +
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -151,9 +151,9 @@ static size_t ipt__storage_scratch(const ipt__cut *cut)
 /* Chooses the pieces of a matrix in a storage and makes their plans. */
 static ipt_result ipt__cut_open_storage(ipt_plan *plan)
 {
-    ipt__host *const host = &plan->host;
-    const size_t limit = plan->desc.max_host_memory, device = plan->desc.max_device_memory;
-    size_t capacity, workspace = plan->desc.max_workspace, used = 0;
+    ipt__host *const host = &plan->host->staging;
+    const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
+    size_t capacity, workspace = plan->problem.desc.max_workspace, used = 0;
     ipt_result result;
     /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
@@ -163,32 +163,32 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
-        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->cut))
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut))
             break;
-        if (!plan->cut.matrices && plan->cut.block_bytes < IPT__CUT_STORED_WANTED)
-            ipt__cut_make_groups(&plan->cut);
-        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->cut);
+        if (!plan->host->cut.matrices && plan->host->cut.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->host->cut);
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut);
         if (used <= limit)
             break;
         used = 0;
     }
     if (!used) {
-        memset(&plan->cut, 0, sizeof plan->cut);
+        memset(&plan->host->cut, 0, sizeof plan->host->cut);
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
             "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
-            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->desc.rows,
-            (unsigned long)plan->desc.cols, (unsigned long)plan->desc.elem_size,
-            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->desc.elem_size) *
-                                ipt__min(plan->desc.rows, plan->desc.cols) +
-                            plan->matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->problem.desc.rows,
+            (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
+            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                                ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                            plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     if (!host->shares)
         return IPT_ERROR_OUT_OF_MEMORY;
     host->shares[0].context = plan->context;
-    result = ipt__cut_plans(plan, workspace, plan->desc.host);
+    result = ipt__cut_plans(plan, workspace, plan->problem.desc.host);
     return result;
 }
 
@@ -262,7 +262,7 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
  * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
-    const ipt__cut *const cut = &job->run->plan->cut;
+    const ipt__cut *const cut = &job->run->plan->host->cut;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
@@ -317,7 +317,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
 /* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
-    const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut);
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut);
     if (!job->result && place.count)
         ipt__storage_area(job, &place, lines);
 }
@@ -326,7 +326,7 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
     const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
     const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
@@ -348,20 +348,21 @@ static void ipt__storage_read_late(ipt__storage_job *job)
 static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    ipt_plan *const plan = run->plan, *const *const plans = plan->host.shares[0].plans;
-    const size_t index = ipt__cut_chunk_at(&plan->cut, job->index);
+    ipt_plan *const plan = run->plan, *const *const plans = plan->host->staging.shares[0].plans;
+    const size_t index = ipt__cut_chunk_at(&plan->host->cut, job->index);
     if (job->phase == IPT__PHASE_CHUNKS) {
-        if (!plan->cut.tall)
-            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+        if (!plan->host->cut.tall)
+            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
         job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
-        if (plan->cut.tall)
-            ipt__cut_spare(&plan->cut, index, run->kept + plan->cut.rest_bytes, job->slot);
+        if (plan->host->cut.tall)
+            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->cut.rest && job->phase == (ipt__cut_saves_late(&plan->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
+    else if (plan->host->cut.rest &&
+             job->phase == (ipt__cut_saves_late(&plan->host->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_RESTORE && plan->cut.tall)
-        ipt__cut_join_spare(&plan->cut, run->kept + plan->cut.rest_bytes, job->slot);
+    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut.tall)
+        ipt__cut_join_spare(&plan->host->cut, run->kept + plan->host->cut.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -369,7 +370,7 @@ static void ipt__storage_work(void *argument)
     ipt__storage_job *const job = (ipt__storage_job *)argument;
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     ipt__area before, after;
     if (job->phase == IPT__PHASE_MOVES) {
         if (job->role != IPT__ROLE_COMPUTE)

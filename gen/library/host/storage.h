@@ -3,7 +3,7 @@
 /* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const int kept =
         phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
@@ -18,7 +18,7 @@ typedef struct ipt__content {
 /* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     ipt__content piece;
     if (phase == IPT__PHASE_GROUPS) {
         piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
@@ -33,13 +33,13 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 /* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->cut;
+    const ipt__cut *const cut = &run->plan->host->cut;
     const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
     if (phase == IPT__PHASE_CHUNKS)
         piece.bytes = ipt__cut_count(run->plan, ipt__cut_chunk_at(cut, index)) *
-                      (cut->matrices ? run->plan->matrix_bytes : cut->piece_bytes * cut->shorter);
+                      (cut->matrices ? run->plan->problem.matrix_bytes : cut->piece_bytes * cut->shorter);
     else if (phase == IPT__PHASE_GROUPS)
         piece.bytes = cut->panels * cut->block_bytes;
     else if (phase == IPT__PHASE_MOVES)
@@ -75,8 +75,8 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut) +
-                        run->plan->cut.chunk_bytes;
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut) +
+                        run->plan->host->cut.chunk_bytes;
         }
     }
     return count + shares;
@@ -98,9 +98,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
 /* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut);
     size_t i;
-    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut) - index * batch);
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
@@ -109,7 +109,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
-    const size_t reports = ipt__phase_reports(&run->plan->cut, phase);
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase);
     size_t step;
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
@@ -125,13 +125,13 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t reports = ipt__phase_reports(&run->plan->cut, phase), prepared = ready / reports;
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
     size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
-        ipt__moves_begin(&run->moves, &run->plan->cut,
-                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut)));
+        ipt__moves_begin(&run->moves, &run->plan->host->cut,
+                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut)));
         for (i = 0; i < prepared; ++i)
             ipt__storage_list(run, i);
     }
@@ -162,9 +162,9 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
 
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storage)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->host->cut;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->desc.batch;
+    const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     ipt__storage_run run;
     char *own = NULL, *scratch = NULL;
     size_t i;
@@ -195,7 +195,7 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     for (i = 0; i < IPT__CUT_SLOTS && scratch; ++i)
         run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
     for (i = 0; i < matrices && !result; ++i) {
-        run.base = i * plan->desc.batch_stride;
+        run.base = i * plan->problem.desc.batch_stride;
         run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
         for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
             size_t count, steps;
@@ -219,12 +219,12 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
 
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
 {
-    return plan && plan->desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+    return plan && plan->problem.desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
 }
 
 IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 {
-    return plan && plan->desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
+    return plan && plan->problem.desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
 }
 
 IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
@@ -234,16 +234,16 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     int turn;
     if (step >= resume || resume > steps)
         return 0;
-    each = plan->cut.matrices ? steps : steps / plan->desc.batch;
+    each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
     within = step % each;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
         size_t count;
-        const ipt__phase phase = ipt__cut_phase(&plan->cut, turn, &count);
-        count *= ipt__phase_reports(&plan->cut, phase);
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
+        count *= ipt__phase_reports(&plan->host->cut, phase);
         if (within < count)
-            return ipt__phase_keeps(&plan->cut, phase, within);
+            return ipt__phase_keeps(&plan->host->cut, phase, within);
         within -= count;
     }
     return 0;
@@ -254,24 +254,24 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
     if (!result && (!storage->read || !storage->write))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
-    if (!result && !plan->desc.max_host_memory)
+    if (!result && !plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;
-    IPT_LOCK_ACQUIRE(&plan->host_lock);
+    IPT_LOCK_ACQUIRE(&plan->host->lock);
     result = ipt__storage_execute(plan, storage);
-    IPT_LOCK_RELEASE(&plan->host_lock);
+    IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
 }
 
-static ipt_result ipt__storage_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
 {
-    plan->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
     return ipt__cut_open_storage(plan);
 }
 
 static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    const ipt_result result = ipt__plan_new(context, desc, NULL, plan);
-    return result ? result : ipt__plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
+    const ipt_result result = ipt__host_plan_new(context, desc, NULL, plan);
+    return result ? result : ipt__host_plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }

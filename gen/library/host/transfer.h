@@ -23,6 +23,7 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
         run->cancelled = 1;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* ---- threads ---- */
 
 /* One job of a thread. */
@@ -322,3 +323,4 @@ static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int d
 #endif
     return ipt__host_transfer(part, run->data, download, wait_count, wait, event);
 }
+#endif

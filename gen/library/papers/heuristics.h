@@ -80,7 +80,7 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
                      "the smallest tile in range, %lu x %lu, is not below the %lu elements of local memory: algorithms "
-                     "2 and 5 look for smaller ones",
+                     "2 and 5 try smaller ones",
                      (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
 }
 
@@ -129,7 +129,7 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
     int i;
     if (local <= least * least)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 do with "
+                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 need "
                          "less",
                          (unsigned long)local, (unsigned long)(least * least));
     for (bit = (size_t)1 << (4 * sizeof bit - 1); bit; bit /= 2)

@@ -1,5 +1,29 @@
 /* Checking descs. */
 
+#ifdef IPT_NO_PAPERS
+
+/* Refuses what only the papers' kernels and sequences can do. */
+static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
+{
+    const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
+                                     desc->sequence != IPT_SEQUENCE_SQUARE
+                                 ? "sequence"
+                             : desc->variant_010             ? "variant_010"
+                             : desc->variant_100             ? "variant_100"
+                             : desc->variant_pad             ? "variant_pad"
+                             : desc->from                    ? "from"
+                             : desc->to                      ? "to"
+                             : desc->flags & IPT_PAD         ? "flags with IPT_PAD"
+                             : desc->host == IPT_HOST_STAGES ? "host"
+                                                             : NULL;
+    if (name)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: ipt was compiled with IPT_NO_PAPERS, without what the papers do",
+                         name);
+    return IPT_SUCCESS;
+}
+
+#else
+
 /* Checks a forced kernel: it must exist, be compiled in, and belong to one of `families`. */
 static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsigned families)
 {
@@ -8,11 +32,6 @@ static ipt_result ipt__check_variant(const char *name, ipt_variant variant, unsi
     if (variant != IPT_VARIANT_AUTO && !(families >> ipt__variants[variant].family & 1))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is %s, which serves other stages", name,
                          ipt_variant_string(variant));
-#ifdef IPT_NO_PAPERS
-    if (variant != IPT_VARIANT_AUTO)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %s, but IPT_NO_PAPERS has left the seeds' kernels out", name,
-                         ipt_variant_string(variant));
-#endif
     return IPT_SUCCESS;
 }
 
@@ -106,19 +125,14 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
                          ipt_sequence_string(desc->sequence));
-#ifdef IPT_NO_PAPERS
-    if (desc->flags & IPT_PAD)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_PAD, but IPT_NO_PAPERS has left its kernels out");
-#endif
     return IPT_SUCCESS;
 }
 
-#ifndef IPT_NO_PAPERS
 /* Chooses missing tiles, padding and sequence for IPT_PAD: algorithms 5 and 3 of Gomez-Luna et al., TPDS 2016. */
-static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
+static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 {
-    ipt_plan_desc *const desc = &plan->desc;
-    const ipt__limits *const limits = &plan->context->limits;
+    ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
     ipt_heuristic_device device;
     /* The sides whose factors the sequence uses; the other sides get no padding. */
     const int uses_m = desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2;
@@ -131,24 +145,24 @@ static ipt_result ipt__plan_choose_padding(ipt_plan *plan)
     device.simd_width = limits->cpu ? 1 : 32;
     side = desc->rows; /* the heuristic treats each side alone */
     if (uses_m && desc->tile_m)
-        plan->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
+        problem->pad_rows = (desc->tile_m - side % desc->tile_m) % desc->tile_m;
     else if (uses_m)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_m,
-                                     &ignored, &plan->pad_rows, &more);
+                                     &ignored, &problem->pad_rows, &more);
     side = desc->cols;
     if (uses_n && desc->tile_n)
-        plan->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
+        problem->pad_cols = (desc->tile_n - side % desc->tile_n) % desc->tile_n;
     else if (uses_n && !result)
         result = ipt_heuristic_tiles(IPT_HEURISTIC_ALGORITHM_5, &device, side, side, desc->elem_size, &desc->tile_n,
-                                     &ignored, &plan->pad_cols, &more);
+                                     &ignored, &problem->pad_cols, &more);
     if (result)
         return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
                                                                  : "flags has IPT_PAD, and tile_n is 0");
-    if (desc->rows + plan->pad_rows < desc->rows || desc->cols + plan->pad_cols < desc->cols)
+    if (desc->rows + problem->pad_rows < desc->rows || desc->cols + problem->pad_cols < desc->cols)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
                          (unsigned long)desc->rows, (unsigned long)desc->cols);
-    desc->rows += plan->pad_rows;
-    desc->cols += plan->pad_cols;
+    desc->rows += problem->pad_rows;
+    desc->cols += problem->pad_cols;
     if (desc->sequence == IPT_SEQUENCE_AUTO)
         desc->sequence =
             ipt_heuristic_sequence(&device, desc->rows, desc->cols, desc->elem_size, desc->tile_m, desc->tile_n);
@@ -194,13 +208,33 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks the desc and completes it: padding, batch, stride, sizes, unit. */
-static ipt_result ipt__plan_check(ipt_plan *plan)
+#ifdef IPT_NO_HOST_STREAMING
+/* Refuses what needs a matrix in parts. */
+static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
 {
-    ipt_plan_desc *const desc = &plan->desc;
+    if (desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s: ipt was compiled with IPT_NO_HOST_STREAMING; auto, synchronous and shared remain",
+                         ipt_host_string(desc->host));
+    if (desc->max_device_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "max_device_memory is %lu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
+                         (unsigned long)desc->max_device_memory);
+    return IPT_SUCCESS;
+}
+#endif
+
+/* Checks a desc and completes it to a problem: padding, batch, stride, sizes, unit. */
+static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given,
+                                              ipt__problem *problem)
+{
+    ipt_plan_desc *const desc = &problem->desc;
     const unsigned known_flags = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
     size_t bytes;
     ipt_result result;
+    memset(problem, 0, sizeof *problem);
+    problem->desc = *given;
+    problem->limits = *limits;
     if (!desc->rows || !desc->cols || !desc->elem_size)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0",
                          !desc->rows   ? "rows"
@@ -221,11 +255,15 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
+#ifndef IPT_NO_PAPERS
     if (!result && (desc->from || desc->to))
         ipt__plan_simplify_formats(desc);
-#ifndef IPT_NO_PAPERS
     if (!result && (desc->flags & IPT_PAD))
-        result = ipt__plan_choose_padding(plan);
+        result = ipt__problem_choose_padding(problem);
+#endif
+#ifdef IPT_NO_HOST_STREAMING
+    if (!result)
+        result = ipt__check_streaming(desc);
 #endif
     if (result)
         return result;
@@ -235,32 +273,33 @@ static ipt_result ipt__plan_check(ipt_plan *plan)
     if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
                          (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
-    plan->matrix_bytes = bytes;
-    plan->unit_bytes = ipt__unit_bytes(desc->elem_size);
-    plan->element_units = desc->elem_size / plan->unit_bytes;
+    problem->matrix_bytes = bytes;
+    problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
+    problem->element_units = desc->elem_size / problem->unit_bytes;
     if (!desc->batch_stride)
         desc->batch_stride = bytes;
     if (desc->batch_stride < bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
                          (unsigned long)desc->batch_stride, (unsigned long)bytes);
-    if (desc->batch_stride % plan->unit_bytes)
+    if (desc->batch_stride % problem->unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)plan->unit_bytes);
-    plan->span_bytes = desc->batch;
-    if (!ipt__multiply(&plan->span_bytes, desc->batch_stride))
+                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+    problem->span_bytes = desc->batch;
+    if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
                          (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
-    plan->span_bytes -= desc->batch_stride - bytes;
-    if (desc->elem_size / plan->unit_bytes > 0xffffffffu)
+    problem->span_bytes -= desc->batch_stride - bytes;
+    if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
-                         (unsigned long)desc->elem_size, (unsigned long)plan->unit_bytes);
+                         (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);
     return IPT_SUCCESS;
 }
 
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
-    if (plan->desc.from || plan->desc.to || plan->desc.move || (plan->desc.flags & IPT_PAD))
+    if (plan->problem.desc.from || plan->problem.desc.to || plan->problem.desc.move ||
+        (plan->problem.desc.flags & IPT_PAD))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     return IPT_SUCCESS;

@@ -1,12 +1,20 @@
 /* Choosing a layout. */
 
+/* The workspace limit in bytes; 0: the minimum. */
+static size_t ipt__problem_budget(const ipt__problem *problem)
+{
+    if (problem->desc.max_workspace)
+        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
+    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+}
+
 /* The better of the two-pass layouts with super-elements of `length` elements. */
-static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+static void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
     ipt__layout other;
-    ipt__layout_two_pass(plan, layout, length, budget);
-    if (ipt__layout_cooperative(plan, &other, length)) {
-        ipt__layout_finish(plan, &other, budget);
+    ipt__layout_two_pass(problem, layout, length, budget);
+    if (ipt__layout_cooperative(problem, &other, length)) {
+        ipt__layout_finish(problem, &other, budget);
         if (ipt__layout_better(&other, layout, budget))
             *layout = other;
     }
@@ -14,43 +22,44 @@ static void ipt__layout_of_length(const ipt_plan *plan, ipt__layout *layout, siz
 }
 
 /* The best two-pass layout with super-elements above `above` and up to `most` bytes. */
-static void ipt__layout_best_two_pass(const ipt_plan *plan, ipt__layout *best, size_t budget, size_t above, size_t most)
+static void ipt__layout_best_two_pass(const ipt__problem *problem, ipt__layout *best, size_t budget, size_t above,
+                                      size_t most)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const size_t long_side = ipt__max(desc->rows, desc->cols);
     const size_t last = ipt__min(long_side, ipt__max(1, most / desc->elem_size));
     ipt__layout candidate;
     size_t length = ipt__min(last, above / desc->elem_size + 1);
-    ipt__layout_of_length(plan, best, length, budget);
+    ipt__layout_of_length(problem, best, length, budget);
     while (++length <= last) {
-        ipt__layout_of_length(plan, &candidate, length, budget);
+        ipt__layout_of_length(problem, &candidate, length, budget);
         if (ipt__layout_better(&candidate, best, budget))
             *best = candidate;
     }
 }
 
 /* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
-static void ipt__stage_add_small(const ipt_plan *plan, ipt__layout *layout, int straight)
+static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
 {
     ipt__stage *stage;
-    if (plan->matrix_bytes > ipt__local_budget(&plan->context->limits))
+    if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
-    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, plan->desc.rows, plan->desc.cols, 1);
-    stage->straight = straight;
-    ipt__pack_choose(plan, stage);
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
+    stage->tile.straight = straight;
+    ipt__pack_choose(problem, stage);
 }
 
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
-static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const int tall = desc->rows >= desc->cols;
     const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
     memset(layout, 0, sizeof *layout);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
-            ipt__stage_add_small(plan, layout, 1);
-        ipt__layout_finish(plan, layout, budget);
+            ipt__stage_add_small(problem, layout, 1);
+        ipt__layout_finish(problem, layout, budget);
         return IPT_SUCCESS;
     }
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
@@ -65,22 +74,24 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     case IPT_SEQUENCE_AUTO:
         if (desc->rows == 1 || desc->cols == 1) {
             if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
-                ipt__stage_add_small(plan, layout, 0);
-            ipt__layout_finish(plan, layout, budget);
+                ipt__stage_add_small(problem, layout, 0);
+            ipt__layout_finish(problem, layout, budget);
             return IPT_SUCCESS;
         }
+#ifndef IPT_NO_PAPERS
         if (desc->variant_010) {
             const ipt_result result =
-                ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
-            ipt__layout_finish(plan, layout, budget);
+                ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
+            ipt__layout_finish(problem, layout, budget);
             return result;
         }
-        ipt__stage_add_dense(plan, layout, budget, 1, desc->rows, desc->cols, 1);
-        ipt__layout_finish(plan, layout, budget);
+#endif
+        ipt__stage_add_dense(problem, layout, budget, 1, desc->rows, desc->cols, 1);
+        ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(plan, layout)) {
-            ipt__layout_finish(plan, layout, budget);
+        if (!length && ipt__layout_on_chip(problem, layout)) {
+            ipt__layout_finish(problem, layout, budget);
             if (layout->workspace <= budget)
                 return IPT_SUCCESS;
         }
@@ -88,21 +99,34 @@ static ipt_result ipt__layout_choose_moves(const ipt_plan *plan, ipt__layout *la
     case IPT_SEQUENCE_SQUARE: {
         ipt_result result = IPT_SUCCESS;
         if (desc->rows > 1)
-            result = ipt__stage_force(plan, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
-        ipt__layout_finish(plan, layout, budget);
+            result = ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
+        ipt__layout_finish(problem, layout, budget);
         return result;
     }
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
-        return ipt__layout_sequence(plan, layout, budget);
+#ifndef IPT_NO_PAPERS
+        return ipt__layout_sequence(problem, layout, budget);
+#else
+        break;
+#endif
     }
     if (length)
-        ipt__layout_of_length(plan, layout, length, budget);
+        ipt__layout_of_length(problem, layout, length, budget);
     else
-        ipt__layout_best_two_pass(plan, layout, budget, 0, IPT__SUPER_BYTES);
+        ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
     return IPT_SUCCESS;
 }
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    return ipt__layout_choose_moves(problem, layout, budget);
+}
+
+#else
 
 /* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
@@ -113,29 +137,31 @@ static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, 
 }
 
 /* Chooses all stages, including the padding stages of IPT_PAD. */
-static ipt_result ipt__layout_choose(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
-    const size_t rows = desc->rows - plan->pad_rows, cols = desc->cols - plan->pad_cols;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const size_t rows = desc->rows - problem->pad_rows, cols = desc->cols - problem->pad_cols;
     ipt__layout moves;
     ipt_result result;
     int i;
     if (desc->from || desc->to)
-        return ipt__layout_convert(plan, layout, budget);
-    result = ipt__layout_choose_moves(plan, layout, budget);
-    if (result || (!plan->pad_rows && !plan->pad_cols))
+        return ipt__layout_convert(problem, layout, budget);
+    result = ipt__layout_choose_moves(problem, layout, budget);
+    if (result || (!problem->pad_rows && !problem->pad_cols))
         return result;
     moves = *layout;
     memset(layout, 0, sizeof *layout);
-    if (plan->pad_cols && rows > 1)
+    if (problem->pad_cols && rows > 1)
         ipt__stage_add_pad(layout, rows, cols, cols, desc->cols);
     for (i = 0; i < moves.stage_count; ++i)
         layout->stages[layout->stage_count++] = moves.stages[i];
-    if (plan->pad_rows && cols > 1)
+    if (problem->pad_rows && cols > 1)
         ipt__stage_add_pad(layout, cols, rows, desc->rows, rows);
-    ipt__layout_finish(plan, layout, budget);
+    ipt__layout_finish(problem, layout, budget);
     return IPT_SUCCESS;
 }
+
+#endif
 
 /* Pairs of elements that a FLIP stage exchanges per matrix. */
 static size_t ipt__flip_pairs(const ipt__stage *stage)
@@ -148,9 +174,9 @@ static size_t ipt__flip_pairs(const ipt__stage *stage)
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
  * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
  * skips. */
-static void ipt__layout_add_epilogue(const ipt_plan *plan, ipt__layout *layout)
+static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     ipt__stage *const first = &layout->stages[0];
     int i, by;

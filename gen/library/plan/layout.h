@@ -3,17 +3,17 @@
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
-    return limits->cpu ? ipt__min(limits->local_memory, IPT__TILE_BYTES_CPU) : limits->local_memory;
+    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
 }
 
-static size_t ipt__stage_units(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__stage_units(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->length * plan->element_units;
+    return stage->length * problem->element_units;
 }
 
-static size_t ipt__instance_units(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->rows * stage->cols * ipt__stage_units(plan, stage);
+    return stage->rows * stage->cols * ipt__stage_units(problem, stage);
 }
 
 /* Elements of a slot on the grid of a stage. */
@@ -25,73 +25,94 @@ static size_t ipt__slot_length(const ipt__stage *stage)
 }
 
 /* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
-static int ipt__stage_by_words(const ipt_plan *plan, const ipt__stage *stage)
+static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const size_t size = plan->desc.elem_size;
+    const size_t size = problem->desc.elem_size;
     const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
-    if (plan->unit_bytes >= IPT__WORD_BYTES || stage->inner_rows ||
+    if (problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
         (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
         return 0;
     return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
            stage->origin * size % IPT__WORD_BYTES == 0 &&
-           (plan->desc.batch == 1 || plan->desc.batch_stride % IPT__WORD_BYTES == 0);
+           (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
-static size_t ipt__word_flags(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->variant && plan->desc.flag_spread ? 32 / plan->desc.flag_spread : 32;
+    return stage->variant && problem->desc.flag_spread ? 32 / problem->desc.flag_spread : 32;
 }
 
 /* Flag bytes of one instance of a shuffle. */
-static size_t ipt__flag_bytes(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(plan, stage)) * 4 * stage->pieces;
+    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->shuffle.pieces;
 }
 
-/* Workspace bytes of one running instance of a stage. */
-static size_t ipt__stage_need(const ipt_plan *plan, const ipt__layout *layout, const ipt__stage *stage)
+/* Workspace bytes of a stage that other stages may use after it. */
+typedef struct ipt__need {
+    size_t instance; /* of each running instance */
+    size_t stage;    /* in total, whatever runs at once */
+} ipt__need;
+
+static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
-    if (stage->kind == IPT__STAGE_WAVE)
-        return ipt__instance_units(plan, stage) * plan->unit_bytes;
-    if (stage->kind == IPT__STAGE_SHUFFLE && !(stage->chains && layout->cooperative))
-        return ipt__flag_bytes(plan, stage);
-    return 0;
+    const ipt__need need = {0, 0};
+    (void)problem;
+    (void)layout;
+    (void)stage;
+    return need;
+}
+
+static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.instance = ipt__instance_units(problem, stage) * problem->unit_bytes;
+    return need;
+}
+
+static ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    if (!(stage->shuffle.chains && layout->cooperative))
+        need.instance = ipt__flag_bytes(problem, stage);
+    return need;
 }
 
 /* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
-static void ipt__chains_pieces(const ipt_plan *plan, ipt__stage *stage)
+static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
-    const size_t units = ipt__stage_units(plan, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / plan->unit_bytes;
-    stage->chains = 1;
-    stage->pieces = ipt__ceil_divide(units, most);
-    stage->piece_units = ipt__min(units, most);
+    const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
+    stage->shuffle.chains = 1;
+    stage->shuffle.pieces = ipt__ceil_divide(units, most);
+    stage->shuffle.piece_units = ipt__min(units, most);
     /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->piece_vectors = ipt__round_up((stage->piece_units * plan->unit_bytes + 31 - plan->unit_bytes) / 16, 32);
+    stage->shuffle.piece_vectors =
+        ipt__round_up((stage->shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
-static size_t ipt__chains_at_once(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->piece_units * plan->unit_bytes <= 640 ? 4 : 2;
+    return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
 }
 
 /* Cuts super-elements into pieces; a work-group can hold two. Returns 0 if an inner transposition forbids cutting. */
-static int ipt__shuffle_pieces(const ipt_plan *plan, ipt__stage *stage)
+static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t units = ipt__stage_units(plan, stage);
-    const size_t wanted = limits->cpu ? IPT__PIECE_BYTES_CPU : IPT__PIECE_BYTES_GPU;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage);
+    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
-    const size_t piece = (stage->inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / plan->unit_bytes;
-    if (!limits->cpu && limits->group_size >= 32 && !stage->inner_rows &&
+    const size_t piece = (stage->shuffle.inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
+    if (!limits->cpu && limits->group_size >= 32 && !stage->shuffle.inner_rows &&
         (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
-        ipt__chains_pieces(plan, stage);
+        ipt__chains_pieces(problem, stage);
         return 1;
     }
-    if (stage->inner_rows && units > piece)
+    if (stage->shuffle.inner_rows && units > piece)
         return 0;
-    stage->piece_units = ipt__min(units, piece);
-    stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+    stage->shuffle.piece_units = ipt__min(units, piece);
+    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
     return 1;
 }
 
@@ -109,64 +130,65 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
 }
 
 /* True if kernel pack can hold `units` units in local_bytes of local memory. */
-static int ipt__pack_fits(const ipt_plan *plan, size_t units, size_t local_bytes)
+static int ipt__pack_fits(const ipt__problem *problem, size_t units, size_t local_bytes)
 {
-    const size_t vectors = units * plan->unit_bytes / 16 + 2;
+    const size_t vectors = units * problem->unit_bytes / 16 + 2;
     return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
 }
 
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
  * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
  * tile, also for short runs that lie far apart. */
-static void ipt__pack_choose(const ipt_plan *plan, ipt__stage *stage)
+static void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t instance = ipt__instance_units(plan, stage), bytes = stage->instances * instance * plan->unit_bytes;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t instance = ipt__instance_units(problem, stage),
+                 bytes = stage->instances * instance * problem->unit_bytes;
     const int large = limits->nvidia && !limits->local_is_limited;
     int i;
-    stage->pack_bytes = 0;
+    stage->tile.pack_bytes = 0;
     if (limits->cpu || limits->group_size < 64 ||
-        (plan->desc.batch > 1 && plan->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
+        (problem->desc.batch > 1 && problem->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
         return;
-    for (i = 0; i < (large ? 4 : 1) && !stage->pack_bytes; ++i) {
+    for (i = 0; i < (large ? 4 : 1) && !stage->tile.pack_bytes; ++i) {
         const size_t most =
             large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
-        stage->pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
-        if (most >= 2048 && ipt__pack_fits(plan, instance, most) && !ipt__local_refused(plan->context, most))
-            stage->pack_bytes = most;
+        stage->tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
+        if (most >= 2048 && ipt__pack_fits(problem, instance, most) && !ipt__problem_refuses(problem, most))
+            stage->tile.pack_bytes = most;
     }
 }
 
-static ipt__params ipt__pack_params(const ipt_plan *plan, const ipt__stage *stage, int apply)
+static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stage *stage, int apply)
 {
     ipt__params params;
     memset(&params, 0, sizeof params);
-    params.unit_bytes = (cl_uint)plan->unit_bytes;
-    params.element_units = ipt__stage_units(plan, stage) == 1;
-    params.group_size = (cl_uint)stage->pack_group;
-    params.memory_model = (cl_uint)plan->context->limits.memory_model;
-    params.local_bytes = (cl_uint)stage->pack_bytes;
+    params.unit_bytes = (cl_uint)problem->unit_bytes;
+    params.element_units = ipt__stage_units(problem, stage) == 1;
+    params.group_size = (cl_uint)stage->tile.pack_group;
+    params.memory_model = (cl_uint)problem->limits.memory_model;
+    params.local_bytes = (cl_uint)stage->tile.pack_bytes;
     params.apply = (cl_uint)apply;
-    params.expression = plan->desc.expression;
-    params.expression_type = plan->desc.expression_type;
+    params.expression = problem->desc.expression;
+    params.expression_type = problem->desc.expression_type;
     return params;
 }
 
 /* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some (200 x 170 floats
  * on PoCL: 0.73 of a copy, in waves 0.47). For squares, SWAP is as fast. */
-static int ipt__tile_serves_many(const ipt_plan *plan, const ipt__stage *stage)
+static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
+    const ipt__limits *const limits = &problem->limits;
     return limits->cpu && stage->rows != stage->cols &&
-           stage->instances * plan->desc.batch >= 4 * limits->compute_units &&
-           ipt__instance_units(plan, stage) * plan->unit_bytes <=
+           stage->instances * problem->desc.batch >= 4 * limits->compute_units &&
+           ipt__instance_units(problem, stage) * problem->unit_bytes <=
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
 /* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
  * the least workspace serves. A grid with one row or one column needs no stage. */
-static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size_t budget, size_t instances,
+static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, size_t instances,
                                  size_t rows, size_t cols, size_t length)
 {
     ipt__stage *stage;
@@ -174,35 +196,37 @@ static void ipt__stage_add_dense(const ipt_plan *plan, ipt__layout *layout, size
     if (rows == 1 || cols == 1)
         return;
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
-    ipt__pack_choose(plan, stage);
-    if (stage->pack_bytes ||
-        ipt__instance_units(plan, stage) * plan->unit_bytes <= ipt__local_budget(&plan->context->limits))
+    ipt__pack_choose(problem, stage);
+    if (stage->tile.pack_bytes ||
+        ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
         return;
-    if (ipt__tile_serves_many(plan, stage))
+    if (ipt__tile_serves_many(problem, stage))
         return;
     if (rows == cols) {
         stage->kind = IPT__STAGE_SWAP;
         return;
     }
     stage->kind = IPT__STAGE_WAVE;
-    wave = ipt__stage_need(plan, layout, stage);
+    wave = ipt__need_wave(problem, layout, stage).instance;
     stage->kind = IPT__STAGE_SHUFFLE;
-    ipt__shuffle_pieces(plan, stage);
-    shuffle = ipt__stage_need(plan, layout, stage);
+    ipt__shuffle_pieces(problem, stage);
+    shuffle = ipt__need_shuffle(problem, layout, stage).instance;
     /* Short super-elements make shuffles slow. */
-    if (length * plan->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
+    if (length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
+    if (stage->kind == IPT__STAGE_WAVE)
+        memset(&stage->shuffle, 0, sizeof stage->shuffle);
 }
 
 /* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
  * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
  * work-items of the group. */
-static ipt__tile_layout ipt__lay_out_tile(const ipt_plan *plan, size_t group, size_t run, size_t stride)
+static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride)
 {
     ipt__tile_layout layout;
-    layout.pitch = (run + 31 - plan->unit_bytes) / 16;
+    layout.pitch = (run + 31 - problem->unit_bytes) / 16;
     layout.skew = 31;
-    if (16 % plan->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
+    if (16 % problem->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
         layout.skew = 0;
         while ((stride << layout.skew) % 16 != 0)
             ++layout.skew;
@@ -221,8 +245,57 @@ static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
 
+/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
+static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
+                                size_t *chunk)
+{
+    const size_t limit = ipt__min(problem->limits.local_memory, IPT__TRANSPOSE_BYTES);
+    *side = 32;
+    *chunk = ipt__min(element_units, 16);
+    while (tiles * *side * (*side * *chunk + 1) * problem->unit_bytes > limit) {
+        if (*side > 4 || *chunk == 1)
+            *side /= 2;
+        else
+            *chunk /= 2;
+    }
+}
+
+/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
+ * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
+ * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs, the papers' kernels and
+ * elements of several units get small tiles. */
+static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
+{
+    static const size_t sides[3][2] = {
+        {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
+    const ipt__limits *const limits = &problem->limits;
+    const size_t unit = problem->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
+                 most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    const int cut = stage->cols * unit % 256 != 0;
+    size_t chunk;
+    stage->swap.group_size = limits->group_size;
+    if (!stage->variant && !limits->cpu && limits->group_size >= 64 && unit >= 4 &&
+        ipt__stage_units(problem, stage) == 1) {
+        stage->swap.side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
+        if (unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+            per_side * per_side / 2 >= 28 * limits->compute_units) {
+            stage->swap.side = IPT__SWAP_SIDE_LARGE;
+            stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
+        }
+        stage->swap.tile =
+            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit);
+        stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
+        if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
+            !ipt__problem_refuses(problem, stage->swap.local_bytes))
+            return;
+        stage->swap.group_size = limits->group_size;
+    }
+    ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->swap.side, &chunk);
+    stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
+}
+
 /* Sets the offsets of the workspace's parts. */
-static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
+static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
 {
     size_t offset = layout->saved_bytes, flags = 0, alone = 0;
     int i;
@@ -231,10 +304,10 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         if (stage->kind == IPT__STAGE_PANEL) {
             layout->cooperative = 1;
             layout->control_words =
-                IPT__CONTROL_WORDS + stage->chunks.ticket_groups * stage->chunks.blocks * plan->desc.batch;
-            alone = ipt__ceil_divide(ipt__instance_units(plan, stage), 32);
-        } else if (stage->chains) {
-            flags = ipt__flag_bytes(plan, stage) / 4 * plan->desc.batch;
+                IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
+            alone = ipt__ceil_divide(ipt__instance_units(problem, stage), 32);
+        } else if (stage->shuffle.chains) {
+            flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }
     }
     if (layout->cooperative) {
@@ -243,120 +316,4 @@ static void ipt__layout_place(const ipt_plan *plan, ipt__layout *layout)
         offset += ipt__round_up(alone * 4, 256);
     }
     layout->scratch_offset = offset;
-}
-
-/* The cost model's factor for GPU kernels: constants from ipt__gpu_model, lengths in bytes. */
-static double ipt__panel_factor(const ipt_plan *plan, const ipt__stage *stage)
-{
-    const ipt__gpu_model *const model = &ipt__gpu_models;
-    const ipt__chunks *const chunks = &stage->chunks;
-    const double size = (double)plan->desc.elem_size, length = (double)ipt__slot_length(stage);
-    const double panel = (double)ipt__instance_units(plan, stage) * (double)plan->unit_bytes;
-    const double unread = 1 - 0.8 * (double)stage->tail_length / length;
-    if (!chunks->waits || chunks->narrow)
-        return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
-    return model->panel +
-           (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
-           model->panel_wait * panel * unread;
-}
-
-static double ipt__chains_factor(const ipt_plan *plan, const ipt__stage *stage)
-{
-    const ipt__gpu_model *const model = &ipt__gpu_models;
-    const size_t size = plan->desc.elem_size, slot = stage->length * size,
-                 stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->piece_units * (double)plan->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->piece_vectors);
-    const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
-    return model->chains + model->chains_step / bytes + cut + model->idle * idle;
-}
-
-/* Chunks that the pad kernel moves per matrix, and its workspace for all matrices. */
-static size_t ipt__pad_chunks(const ipt_plan *plan, const ipt__stage *stage)
-{
-    return ipt__ceil_divide(stage->rows * ipt__stage_units(plan, stage),
-                            IPT__PAD_HELD * plan->context->limits.group_size);
-}
-static size_t ipt__pad_bytes(const ipt_plan *plan, const ipt__stage *stage)
-{
-    return 4 * (1 + ipt__pad_chunks(plan, stage) * plan->desc.batch);
-}
-
-/* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
- * workspace and cost. */
-static void ipt__layout_finish(const ipt_plan *plan, ipt__layout *layout, size_t budget)
-{
-    const ipt__limits *const limits = &plan->context->limits;
-    const ipt__cost_model *const model = &ipt__cost_models[limits->cpu];
-    const size_t batch = plan->desc.batch, slabs = limits->cpu ? IPT__SLAB_BYTES_CPU : IPT__SLAB_BYTES_GPU;
-    const double bytes = (double)plan->matrix_bytes * (double)batch;
-    size_t largest = 0, smallest = 0;
-    int i;
-    layout->saved_bytes = ipt__round_up(batch * layout->saved_elements * plan->desc.elem_size, 256);
-    ipt__layout_place(plan, layout);
-    layout->cost = 0;
-    for (i = 0; i < layout->stage_count; ++i) {
-        ipt__stage *const stage = &layout->stages[i];
-        const size_t need = ipt__stage_need(plan, layout, stage);
-        size_t at_once = 1;
-        double factor = 0, launches = 1;
-        if (!need) {
-            stage->matrices_at_once = batch;
-            stage->instances_at_once = stage->instances;
-        } else {
-            if (budget > layout->scratch_offset)
-                at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
-            if (stage->kind == IPT__STAGE_WAVE)
-                at_once = ipt__min(at_once, ipt__max(1, slabs / need));
-            stage->matrices_at_once = ipt__min(batch, at_once);
-            stage->instances_at_once = ipt__min(stage->instances, at_once / stage->matrices_at_once);
-            largest = ipt__max(largest, stage->matrices_at_once * stage->instances_at_once * need);
-            smallest = ipt__max(smallest, need);
-            launches = 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
-                       (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
-        }
-        switch (stage->kind) {
-        case IPT__STAGE_SAVE:
-        case IPT__STAGE_RESTORE: /* short rows far apart: twice the traffic of a copy */
-            layout->cost += 2.0 * (double)layout->saved_bytes;
-            break;
-        case IPT__STAGE_PANEL:
-            factor = ipt__panel_factor(plan, stage);
-            break;
-        case IPT__STAGE_TILE:
-            factor = model->tile;
-            break;
-        case IPT__STAGE_FLIP: /* added after the choice */
-        case IPT__STAGE_MAP:
-            break;
-        case IPT__STAGE_PAD:
-            largest = ipt__max(largest, ipt__pad_bytes(plan, stage));
-            smallest = ipt__max(smallest, ipt__pad_bytes(plan, stage));
-            break;
-        case IPT__STAGE_PTTWAC_010: /* forced: never compared */
-        case IPT__STAGE_P_IPT:
-            break;
-        case IPT__STAGE_SWAP:
-            factor = model->swap;
-            break;
-        case IPT__STAGE_WAVE:
-            factor = model->wave;
-            break;
-        case IPT__STAGE_SHUFFLE:
-            factor = 1 + model->shuffle_overhead / ((double)stage->length * (double)plan->desc.elem_size);
-            if (stage->chains)
-                factor = ipt__chains_factor(plan, stage);
-            break;
-        }
-        stage->by_words = ipt__stage_by_words(plan, stage);
-        if (plan->unit_bytes < IPT__WORD_BYTES && need && !stage->by_words)
-            factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / plan->unit_bytes - 1);
-        if (!stage->chains && stage->kind != IPT__STAGE_PANEL &&
-            (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots))
-            if (ipt__slot_length(stage) * plan->desc.elem_size % 32 || stage->row_stride * plan->desc.elem_size % 32)
-                factor *= model->gapped;
-        layout->cost += factor * bytes + launches * model->launch;
-    }
-    layout->workspace = layout->scratch_offset + largest;
-    layout->minimum_workspace = layout->scratch_offset + smallest;
 }

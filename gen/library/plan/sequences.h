@@ -1,5 +1,24 @@
 /* Layouts: forced sequences and formats. */
 
+/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
+static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
+{
+    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
+    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
+        return a->minimum_workspace < b->minimum_workspace;
+    return a_fits != b_fits ? a_fits : a->cost < b->cost;
+}
+
+#ifdef IPT_NO_PAPERS
+
+static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
+{
+    (void)problem, (void)stage;
+    return IPT_SUCCESS;
+}
+
+#else
+
 /* The sequences of Gomez-Luna et al., TPDS 2016, section 5.1. Each stage exchanges two neighbouring factors: M, m, N, n
  * stand for M', m, N', n. A sequence turns (M', m, N', n) into (N', n, M', m). A stage with a "*" also transposes its
  * super-elements, the factors after the exchanged ones. */
@@ -26,19 +45,19 @@ static size_t ipt__factor(const size_t factors[4], char name)
 }
 
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
-static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
+static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
-    const ipt__limits *const limits = &plan->context->limits;
-    const int single = stage->length == 1 && !stage->inner_rows && plan->desc.sequence != IPT_SEQUENCE_1;
-    const ipt_variant wanted = single ? plan->desc.variant_010 : plan->desc.variant_100;
+    const ipt__limits *const limits = &problem->limits;
+    const int single = stage->length == 1 && !stage->shuffle.inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
+    const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
-    const size_t units = ipt__stage_units(plan, stage), instance = ipt__instance_units(plan, stage);
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
     const size_t group = limits->group_size;
     size_t holds, flags;
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
-    stage->chains = 0;
+    stage->shuffle.chains = 0;
     stage->workers = 1;
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
@@ -51,9 +70,9 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__FAMILY_BS:
         stage->kind = IPT__STAGE_TILE;
-        stage->pack_bytes = 0;
+        stage->tile.pack_bytes = 0;
         stage->workers = group / stage->lanes;
-        holds = limits->local_memory / plan->unit_bytes;
+        holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s needs a whole tile of %lu x %lu elements in %lu bytes of local memory: smaller tile_m "
@@ -63,7 +82,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         break;
     case IPT__FAMILY_PTTWAC_010:
         stage->kind = IPT__STAGE_PTTWAC_010;
-        flags = ipt__ceil_divide(instance, ipt__word_flags(plan, stage));
+        flags = ipt__ceil_divide(instance, ipt__word_flags(problem, stage));
         flags += variant->flag_layout == 1 ? flags / 32 : 0;
         if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -77,24 +96,24 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
         if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
-            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / plan->unit_bytes;
-            if (!stage->inner_rows || holds >= units || stage->workers == 1)
+            holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
+            if (!stage->shuffle.inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
-        stage->piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
-        if (stage->inner_rows && (variant->registers || stage->piece_units < units))
+        stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+        if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
-                             "local memory, as pttwac-100-group has them if two fit; 4.1 and 4.2 do without",
-                             variant->name, (unsigned long)(units * plan->unit_bytes));
-        stage->pieces = ipt__ceil_divide(units, stage->piece_units);
+                             "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
+                             variant->name, (unsigned long)(units * problem->unit_bytes));
+        stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
     default: /* P-IPT */
         stage->kind = IPT__STAGE_P_IPT;
         stage->workers = group / stage->lanes;
-        if (stage->inner_rows)
+        if (stage->shuffle.inner_rows)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements inside, as sequence 4.3 needs: 4.1 and 4.2 do without",
+                             "%s cannot transpose within super-elements, as sequence 4.3 requires: use 4.1 or 4.2",
                              variant->name);
         break;
     }
@@ -103,7 +122,7 @@ static ipt_result ipt__stage_force(const ipt_plan *plan, ipt__stage *stage)
 
 /* Appends the stage that exchanges `left` factors from `begin` on with the next `right` factors, and updates `order`.
  * inner: also transposes the super-element, two factors. */
-static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout, size_t budget,
+static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
                                        const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
                                        int inner)
 {
@@ -117,19 +136,20 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
     if (inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
-        stage->inner_rows = ipt__factor(factors, order[end]);
-        stage->inner_cols = ipt__factor(factors, order[end + 1]);
-        if (!ipt__shuffle_pieces(plan, stage) && plan->desc.variant_100 == IPT_VARIANT_AUTO)
+        stage->shuffle.inner_rows = ipt__factor(factors, order[end]);
+        stage->shuffle.inner_cols = ipt__factor(factors, order[end + 1]);
+        if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
-                             "memory; 4.1, 4.2 or smaller tiles do without",
-                             (unsigned long)stage->inner_rows, (unsigned long)stage->inner_cols,
-                             (unsigned long)plan->context->limits.local_memory);
-    } else if (plan->desc.sequence == IPT_SEQUENCE_1) {
+                             "memory; use 4.1, 4.2 or smaller tiles",
+                             (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
+                             (unsigned long)problem->limits.local_memory);
+    } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (part[1] > 1 && part[2] > 1)
-            ipt__shuffle_pieces(plan, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
+            ipt__shuffle_pieces(problem,
+                                ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
     } else {
-        ipt__stage_add_dense(plan, layout, budget, part[0], part[1], part[2], part[3]);
+        ipt__stage_add_dense(problem, layout, budget, part[0], part[1], part[2], part[3]);
     }
     memcpy(moved, order, 5);
     memcpy(moved + begin, order + begin + left, right);
@@ -139,16 +159,16 @@ static ipt_result ipt__layout_exchange(const ipt_plan *plan, ipt__layout *layout
         moved[end + 1] = order[end];
     }
     memcpy(order, moved, 5);
-    return layout->stage_count > before ? ipt__stage_force(plan, &layout->stages[before]) : IPT_SUCCESS;
+    return layout->stage_count > before ? ipt__stage_force(problem, &layout->stages[before]) : IPT_SUCCESS;
 }
 
 /* Appends the stage of a text in ipt__sequence_texts. */
-static ipt_result ipt__layout_text(const ipt_plan *plan, ipt__layout *layout, size_t budget, const size_t factors[4],
-                                   char order[5], const char *text)
+static ipt_result ipt__layout_text(const ipt__problem *problem, ipt__layout *layout, size_t budget,
+                                   const size_t factors[4], char order[5], const char *text)
 {
     const char *const dash = strchr(text, '-');
     const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
-    return ipt__layout_exchange(plan, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
+    return ipt__layout_exchange(problem, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
                                 right, text[left + 1 + right] == '*');
 }
 
@@ -168,9 +188,9 @@ static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side
     return IPT_SUCCESS;
 }
 
-static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     size_t factors[4] = {1, 1, 1, 1}, tile_m = 1, tile_n = 1;
     char order[5] = "MmNn";
     ipt_result result = IPT_SUCCESS;
@@ -190,28 +210,19 @@ static ipt_result ipt__layout_sequence(const ipt_plan *plan, ipt__layout *layout
     while (ipt__sequence_texts[s].sequence != desc->sequence)
         ++s;
     for (i = 0; !result && ipt__sequence_texts[s].stages[i]; ++i)
-        result = ipt__layout_text(plan, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
-    ipt__layout_finish(plan, layout, budget);
+        result = ipt__layout_text(problem, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
+    ipt__layout_finish(problem, layout, budget);
     return result;
 }
 
-/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
-static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
-{
-    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
-    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
-        return a->minimum_workspace < b->minimum_workspace;
-    return a_fits != b_fits ? a_fits : a->cost < b->cost;
-}
-
 /* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
-static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *found, const ipt__layout *so_far,
+static void ipt__layout_search(const ipt__problem *problem, ipt__layout *best, int *found, const ipt__layout *so_far,
                                size_t budget, const size_t factors[4], const char *order, const char *to, int most)
 {
     size_t begin, left, right;
     if (!strcmp(order, to)) {
         ipt__layout layout = *so_far;
-        ipt__layout_finish(plan, &layout, budget);
+        ipt__layout_finish(problem, &layout, budget);
         if (!*found || ipt__layout_better(&layout, best, budget))
             *best = layout;
         *found = 1;
@@ -223,18 +234,18 @@ static void ipt__layout_search(const ipt_plan *plan, ipt__layout *best, int *fou
                 ipt__layout layout = *so_far;
                 char next[5];
                 memcpy(next, order, 5);
-                if (!ipt__layout_exchange(plan, &layout, budget, factors, next, begin, left, right, 0))
-                    ipt__layout_search(plan, best, found, &layout, budget, factors, next, to, most - 1);
+                if (!ipt__layout_exchange(problem, &layout, budget, factors, next, begin, left, right, 0))
+                    ipt__layout_search(problem, best, found, &layout, budget, factors, next, to, most - 1);
             }
 }
 
 /* Converts between block formats in the cheapest way. Three exchanges reach any order of four factors. */
-static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout, size_t budget)
+static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     static const char *const orders[] = {
 #define IPT__FORMAT_FACTORS(name, text, factors) factors,
         IPT_FORMAT_LIST(IPT__FORMAT_FACTORS)};
-    const ipt_plan_desc *const desc = &plan->desc;
+    const ipt_plan_desc *const desc = &problem->desc;
     const char *const from = orders[desc->from ? desc->from : IPT_FORMAT_RM];
     const char *const to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
     size_t factors[4];
@@ -245,7 +256,9 @@ static ipt_result ipt__layout_convert(const ipt_plan *plan, ipt__layout *layout,
     factors[1] = desc->tile_m;
     factors[2] = desc->cols / desc->tile_n;
     factors[3] = desc->tile_n;
-    ipt__layout_search(plan, layout, &found, &empty, budget, factors, from, to, 3);
+    ipt__layout_search(problem, layout, &found, &empty, budget, factors, from, to, 3);
     return found ? IPT_SUCCESS
                  : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
+
+#endif

@@ -3,9 +3,9 @@
 /* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
  * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
  * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
-static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size_t length, size_t budget)
+static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
     const int tall = rows >= cols;
     const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
     const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
@@ -19,7 +19,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     }
     if (tall) {
         if (!left)
-            ipt__stage_add_dense(plan, layout, budget, panels, length, cols, 1);
+            ipt__stage_add_dense(problem, layout, budget, panels, length, cols, 1);
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
             stage->row_slots = panels;
@@ -29,7 +29,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     if (panels > 1 && short_side > 1) {
         stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
                      : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
-        ipt__shuffle_pieces(plan, stage);
+        ipt__shuffle_pieces(problem, stage);
         if (left) {
             stage->row_slots = panels;
             stage->row_stride = long_side;
@@ -37,7 +37,7 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
     }
     if (!tall) {
         if (!left)
-            ipt__stage_add_dense(plan, layout, budget, panels, rows, length, 1);
+            ipt__stage_add_dense(problem, layout, budget, panels, rows, length, 1);
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
             stage->row_slots = panels;
@@ -51,14 +51,14 @@ static void ipt__layout_two_pass(const ipt_plan *plan, ipt__layout *layout, size
         stage->origin = tall ? first_left : first_left * rows;
         stage->row_stride = rows;
     }
-    ipt__layout_finish(plan, layout, budget);
+    ipt__layout_finish(problem, layout, budget);
 }
 
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
-static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
+static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y)
 {
-    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
+    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
+    const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
     size_t x = vectors / ((y * size + slack + 15) / 16 + 1);
     if (tall) {
         if (y > IPT__CHUNK_RUNS || vectors / y < 3 || (vectors / y - 1) * 16 < slack + size)
@@ -70,17 +70,18 @@ static size_t ipt__chunk_breadth(const ipt_plan *plan, int tall, size_t y)
 
 /* Cuts a PANEL stage's panels of `length` along the long side into chunks within local memory. Returns 0 if that is
  * impossible. */
-static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t length, size_t short_side, size_t panels)
+static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, size_t length, size_t short_side,
+                             size_t panels)
 {
-    ipt__chunks *const chunks = &stage->chunks;
-    const size_t size = plan->desc.elem_size, vectors = plan->panel->params.local_bytes / 16;
-    const size_t slack = 16 - plan->unit_bytes; /* bytes of the first vector that a run may not use */
-    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = plan->resident / 2;
+    ipt__chunks *const chunks = &stage->panel;
+    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
+    const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
+    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = problem->panel.resident / 2;
     chunks->y = length;
     chunks->down = 1;
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
-    chunks->narrow = (int)plan->panel->params.narrow;
+    chunks->narrow = (int)problem->panel.narrow;
     /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
@@ -88,7 +89,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
                                 ? (vectors - vectors / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
                                            vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
-        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * plan->resident));
+        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * problem->panel.resident));
         chunks->x = short_side;
         chunks->across = 1;
     } else {
@@ -98,7 +99,7 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         size_t down;
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
             const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
-            const size_t x = ipt__chunk_breadth(plan, chunks->tall, y);
+            const size_t x = ipt__chunk_breadth(problem, chunks->tall, y);
             const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
             if (x && (best == 0 || cut < best)) {
                 best = cut;
@@ -113,17 +114,17 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
     /* The last work-group may have to move a panel alone: then it moves whole slots. */
-    if (!chunks->pack || (chunks->neighbours && length * size > plan->panel->params.local_bytes))
+    if (!chunks->pack || (chunks->neighbours && length * size > problem->panel.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
     chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
-    chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, (chunks->tall ? chunks->x : length) * size,
+    chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, (chunks->tall ? chunks->x : length) * size,
                                      chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
     chunks->blocks = 1;
     chunks->block_rows = length;
     if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
-        const size_t step = plan->panel->params.group_size / chunks->tile.run_lanes;
+        const size_t step = problem->panel.group_size / chunks->tile.run_lanes;
         chunks->block_rows = ipt__round_up(
             ipt__ceil_divide(length, length < IPT__BLOCKS_TALL * IPT__BLOCK_ROWS ? 1 : IPT__BLOCKS_TALL), step);
         chunks->blocks = ipt__ceil_divide(length, chunks->block_rows);
@@ -132,40 +133,40 @@ static int ipt__panel_chunks(const ipt_plan *plan, ipt__stage *stage, size_t len
         chunks->block_rows = length / chunks->blocks;
     }
     return (chunks->across * chunks->down <= half || !chunks->waits) &&
-           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / plan->desc.batch;
+           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / problem->desc.batch;
 }
 
 /* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
  * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
-static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, size_t length)
+static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *layout, size_t length)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
     const int tall = rows >= cols;
     const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
     const size_t panels = long_side / length, left = long_side % length;
     ipt__stage *stage;
     int turn;
     memset(layout, 0, sizeof *layout);
-    if (!plan->panel || (int)plan->panel->params.tall != tall || panels < 2 || short_side < 2 ||
-        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * plan->element_units >= (size_t)1 << 31)
+    if (!problem->panel.resident || (int)problem->panel.tall != tall || panels < 2 || short_side < 2 ||
+        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * problem->element_units >= (size_t)1 << 31)
         return 0;
     layout->saved_elements = left * short_side;
     for (turn = 0; turn < 2; ++turn) {
         if (tall == (turn == 0)) {
             stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
-            stage->chunks.tall = tall;
+            stage->panel.tall = tall;
             stage->gapped_source = !tall;
         } else {
             stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
-            stage->gap_restore = tall;
-            ipt__shuffle_pieces(plan, stage);
+            stage->shuffle.gap_restore = tall;
+            ipt__shuffle_pieces(problem, stage);
         }
         stage->tail_length = left;
         stage->row_slots = panels;
         stage->row_stride = long_side;
         /* shuffle.cl moves no gaps. */
-        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(plan, stage, length, short_side, panels)
-                                            : !stage->chains)
+        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(problem, stage, length, short_side, panels)
+                                            : !stage->shuffle.chains)
             return 0;
     }
     return 1;
@@ -173,22 +174,22 @@ static int ipt__layout_cooperative(const ipt_plan *plan, ipt__layout *layout, si
 
 /* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
  * panel with chunks along both sides. Returns 0 if it does not fit. */
-static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
+static int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
 {
-    const size_t rows = plan->desc.rows, cols = plan->desc.cols, size = plan->desc.elem_size;
-    const size_t step = ipt__max(1, 32 / size), units = plan->context->limits.compute_units;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
+    const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
     double best_cost = 0;
     memset(layout, 0, sizeof *layout);
     memset(&best, 0, sizeof best);
-    if (!plan->panel || !plan->panel->params.tall || plan->panel->params.narrow ||
-        plan->matrix_bytes / plan->panel->params.local_bytes > plan->resident || plan->desc.batch > 1)
+    if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
+        problem->matrix_bytes / problem->panel.local_bytes > problem->panel.resident || problem->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
     stage->row_stride = rows;
-    chunks = &stage->chunks;
+    chunks = &stage->panel;
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
@@ -197,10 +198,10 @@ static int ipt__layout_on_chip(const ipt_plan *plan, ipt__layout *layout)
             double cost;
             chunks->across = ipt__ceil_divide(cols, chunks->x);
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            if (chunks->across * chunks->down > plan->resident)
+            if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile = ipt__lay_out_tile(plan, plan->panel->params.group_size, chunks->x * size, cols * size);
-            if (ipt__tile_vectors(&chunks->tile, chunks->y) > plan->panel->params.local_bytes / 16)
+            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size);
+            if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *

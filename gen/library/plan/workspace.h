@@ -46,16 +46,14 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     ipt_result result = IPT_SUCCESS;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (plan->owner && plan->owner->layout.workspace >= bytes) {
-        plan->workspace = plan->owner->workspace;
+    if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
-    }
-    plan->owner = NULL;
-    plan->workspace =
+    plan->workspace = &plan->own;
+    plan->own.buffer =
         ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
     if (result)
         return result;
-    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->workspace, &zero, sizeof zero, 0, bytes, 0, NULL,
+    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
@@ -63,5 +61,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         plan->refused = bytes;
     if (event)
         ipt__cl.clReleaseEvent(event);
+    if (!result)
+        plan->own.bytes = bytes;
     return result;
 }

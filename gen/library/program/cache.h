@@ -23,7 +23,7 @@ static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt_
 
 #ifndef IPT_NO_DISK_CACHE
 
-static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
 {
     char path[IPT__PATH_BYTES], name[IPT__ENTRY_NAME];
     ipt__file file;
@@ -53,7 +53,8 @@ static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__
     return entry->payload != 0;
 }
 
-static void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry, size_t bytes)
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
 {
     char name[IPT__ENTRY_NAME];
     const char *why;
@@ -65,7 +66,7 @@ static void ipt__entry_store(const ipt_context *context, const char *key, const 
         ipt__folder_clean(context);
 }
 
-IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
+IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
     const unsigned char *const data = (const unsigned char *)entry;
     char name[IPT__ENTRY_NAME];
@@ -86,18 +87,19 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
 
 #else
 
-static int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
 {
     (void)context, (void)key, (void)entry;
     return 0;
 }
 
-static void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry, size_t bytes)
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
 {
     (void)context, (void)key, (void)entry, (void)bytes;
 }
 
-IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
+IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
     (void)bytes;
     if (!folder || !entry)
@@ -136,7 +138,7 @@ static size_t ipt__findings_entry(const ipt_context *context, const char *key, u
     return (size_t)(at - entry);
 }
 
-static void ipt__findings_load(ipt_context *context)
+static IPT__RARE void ipt__findings_load(ipt_context *context)
 {
     char key[IPT__KEY_BYTES];
     ipt__entry entry;

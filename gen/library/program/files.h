@@ -42,7 +42,7 @@ static ipt__name_kind ipt__name_is(const char *name)
 
 static const char *ipt__file_make_folder(const char *path)
 {
-    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it cannot be made";
+    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
 }
 
 /* On Windows a user's folders keep others out by default. */
@@ -88,7 +88,7 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
     const HANDLE file = CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
     *exists = file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
     if (file == INVALID_HANDLE_VALUE)
-        return "a file cannot be made there";
+        return "a file could not be created there";
     if (!WriteFile(file, data, (DWORD)bytes, &put, NULL) || put != bytes || !FlushFileBuffers(file)) {
         CloseHandle(file);
         return "it cannot be written";
@@ -111,7 +111,7 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* Iterates over a folder's files with names of ipt's. */
+/* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     HANDLE find;
     WIN32_FIND_DATAA data;
@@ -258,7 +258,7 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* Iterates over a folder's files with names of ipt's. */
+/* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     DIR *folder;
     char name[IPT__PATH_BYTES];
@@ -319,7 +319,7 @@ static const char *ipt__folder_make(const char *folder)
     return ipt__file_make_folder(folder);
 }
 
-/* Removes a file with a name of ipt's, if it begins as entries do. Another program may have chosen the same name. An
+/* Removes a file with one of ipt's names, if it begins as entries do. Another program may have chosen the same name. An
  * unfinished file may be shorter than the beginning. */
 static int ipt__folder_remove(const char *folder, const char *name, int unfinished)
 {

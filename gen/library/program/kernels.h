@@ -21,24 +21,64 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. A divisor is
+ * three arguments, and the size of its value is marked. */
+enum {
+    IPT__BYTES = 63,
+    IPT__DIVISOR = 64,
+    IPT__BY_INDEX = 128, /* of dividends with index_bits bits */
+    IPT__DIVISOR_32 = IPT__DIVISOR,
+    IPT__DIVISOR_64 = IPT__DIVISOR,
+    IPT__DIVISOR_index = IPT__DIVISOR | IPT__BY_INDEX
+};
+typedef cl_uint ipt__divisor_32;
+typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
+#define IPT__DIVISOR_FIELD(bits, name)                                                                                 \
+    ipt__divisor_##bits name, name##_magic;                                                                            \
+    cl_uint name##_shift;
+#define IPT__DIVISOR_BYTES(bits, name)                                                                                 \
+    sizeof(ipt__divisor_##bits) | IPT__DIVISOR_##bits, sizeof(ipt__divisor_##bits), sizeof(cl_uint),
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
-        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD)                                                                  \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;                                                                                       \
-    static const unsigned char ipt__##kernel##_argument_bytes[] = {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES)};
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
-#define IPT__ARGUMENT_TEXT(type, name) ", const " #type " " #name
+#define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
+#define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
+
+#ifdef IPT_NO_KERNEL_SOURCE
+#define IPT__TEXT_FIELD
+#define IPT__TEXT(file)
+#else
+#define IPT__TEXT_FIELD const char *const *text;
+#define IPT__TEXT(file) , ipt__text_##file
+#endif
+
+/* A part of programs' texts: its file, for build logs, and the hash of its text. */
+typedef struct ipt__part {
+    const char *file, *hash;
+    IPT__TEXT_FIELD
+} ipt__part;
+
+enum {
+#define IPT__PART_INDEX(part) IPT__PART_##part,
+    IPT_PART_LIST(IPT__PART_INDEX) IPT__PART_COUNT
+};
+static const ipt__part ipt__parts[] = {
+#define IPT__PART_ROW(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__TEXT(part)},
+    IPT_PART_LIST(IPT__PART_ROW)};
+#define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
     const char *name;      /* of the OpenCL kernel */
-    const char *file;      /* of its text, for build logs */
-    const char *hash;      /* of its text */
-    const char *signature; /* arguments as OpenCL C */
-    const char *const *text;
+    ipt__part own;         /* its own file */
+    unsigned parts;        /* bits of those that the file includes */
+    const char *arguments; /* their list as OpenCL C */
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     cl_uint memories; /* number of buffers before the arguments */
@@ -49,10 +89,9 @@ typedef struct ipt__kernel_info {
 static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
-     #kernel ".cl",                                                                                                    \
-     IPT__HASH_##kernel,                                                                                               \
-     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT),                                                                     \
-     ipt__text_##kernel,                                                                                               \
+     {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(kernel)},                                                            \
+     0 IPT_##kernel##_PARTS(IPT__PART_BIT),                                                                            \
+     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      memories,                                                                                                         \
@@ -60,17 +99,34 @@ static const ipt__kernel_info ipt__kernels[] = {
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
+/* A row of IPT_PARAM_LIST. */
+typedef struct ipt__param {
+    char name[16], macro[20];
+    cl_uint minimum, maximum;
+    size_t offset; /* in ipt__params */
+} ipt__param;
+static const ipt__param ipt__param_rows[] = {
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
+    {#field, #macro, minimum, maximum, offsetof(ipt__params, field)},
+    IPT_PARAM_LIST(IPT__PARAM_ROW)};
+
+static cl_uint *ipt__param_at(const ipt__params *params, int index)
+{
+    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+}
+
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
  * is out of range. */
-static int ipt__params_reduce(ipt__params *params, unsigned uses)
+static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
 {
-    int good = 1;
-#define IPT__PARAM_REDUCE(field, macro, minimum, maximum, meaning)                                                     \
-    if (!(uses & IPT__USES_##field))                                                                                   \
-        params->field = 0;                                                                                             \
-    else if (params->field + 1 < (minimum) + 1u || params->field > (maximum))                                          \
-        good = 0;
-    IPT_PARAM_LIST(IPT__PARAM_REDUCE)
+    int good = 1, i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i) {
+        cl_uint *const value = ipt__param_at(params, i);
+        if (!(uses >> i & 1))
+            *value = 0;
+        else if (*value < ipt__param_rows[i].minimum || *value > ipt__param_rows[i].maximum)
+            good = 0;
+    }
     return good;
 }
 
@@ -87,7 +143,7 @@ typedef struct ipt__text {
     size_t capacity, length; /* length may exceed capacity: the size of the whole text */
 } ipt__text;
 
-IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, ...)
+IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char *format, ...)
 {
     int added;
     const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
@@ -99,39 +155,62 @@ IPT__PRINTF(2, 3) static void ipt__text_add(ipt__text *out, const char *format, 
 }
 
 /* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
-static void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
+static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
-#define IPT__PARAM_PRINT(field, macro, minimum, maximum, meaning)                                                      \
-    if (uses & IPT__USES_##field) {                                                                                    \
-        ipt__text_add(out, "%s%s=%u", space, #field, (unsigned)params->field);                                         \
-        space = " ";                                                                                                   \
-    }
-    IPT_PARAM_LIST(IPT__PARAM_PRINT)
+    int i;
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (uses >> i & 1) {
+            ipt__text_add(out, "%s%s=%u", space, ipt__param_rows[i].name, (unsigned)*ipt__param_at(params, i));
+            space = " ";
+        }
     if ((uses & IPT__USES_apply) && params->apply)
         ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
 }
 
-/* Adds the specialised text of one program. */
-static void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+/* Adds the head of a program's text. It determines the text: it has the hash of the kernel's file and of the parts that
+ * it includes. So an edit of another part leaves the program's key as it is. */
+static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
-    const char *const *line;
-    ipt__text_add(out, "/* ipt %d.%d.%d, %s %s, common.cl %s: ", IPT_VERSION / 10000, IPT_VERSION / 100 % 100,
-                  IPT_VERSION % 100, kernel->file, kernel->hash, IPT__HASH_common);
+    int i;
+    ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+    for (i = 0; i < IPT__PART_COUNT; ++i)
+        if (kernel->parts >> i & 1)
+            ipt__text_add(out, ", %s %s", ipt__parts[i].file, ipt__parts[i].hash);
+    ipt__text_add(out, ", %s %s: ", kernel->own.file, kernel->own.hash);
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
-#define IPT__PARAM_DEFINE(field, macro, minimum, maximum, meaning)                                                     \
-    if (kernel->uses & IPT__USES_##field)                                                                              \
-        ipt__text_add(out, "#define %s %u\n", #macro, (unsigned)params->field);
-    IPT_PARAM_LIST(IPT__PARAM_DEFINE)
+    for (i = 0; i < IPT__PARAM_COUNT; ++i)
+        if (kernel->uses >> i & 1)
+            ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
                       params->expression);
-    ipt__text_add(out, "#define IPT_ARGUMENTS %s\n#line 1 \"common.cl\"\n", kernel->signature);
-    for (line = ipt__text_common; *line; ++line)
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
+}
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static void ipt__part_print(ipt__text *out, const ipt__part *part)
+{
+    const char *const *line;
+    ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
+    for (line = part->text; *line; ++line)
         ipt__text_add(out, "%s", *line);
-    ipt__text_add(out, "#line 1 \"%s\"\n", kernel->file);
-    for (line = kernel->text; *line; ++line)
-        ipt__text_add(out, "%s", *line);
+}
+#endif
+
+/* Adds the specialised text of one program. */
+static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
+{
+#ifndef IPT_NO_KERNEL_SOURCE
+    int i;
+#endif
+    ipt__source_print_head(out, id, params);
+#ifndef IPT_NO_KERNEL_SOURCE
+    for (i = 0; i < IPT__PART_COUNT; ++i)
+        if (ipt__kernels[id].parts >> i & 1)
+            ipt__part_print(out, &ipt__parts[i]);
+    ipt__part_print(out, &ipt__kernels[id].own);
+#endif
 }

@@ -1,7 +1,7 @@
 /* Probing: facts that only a running program shows. */
 
 /* Runs a program with `words` as both buffers, and reads them back. Returns 0 on failure. */
-static int ipt__run_probe(ipt_context *context, const ipt__program *program, const void *arguments, size_t global,
+static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
     const size_t local = program->params.group_size;
@@ -10,6 +10,7 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, con
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, ipt__kernels[program->id].name, &error);
     if (error)
         return 0;
+    ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
         error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
@@ -32,7 +33,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     ipt__panel_arguments a;
     memset(&a, 0, sizeof a);
     a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.orders = a.packs = a.pack = a.panels = a.across = a.down = a.blocks = a.run_lanes = 1;
+    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.chunks = a.blocks = a.run_lanes =
+        1;
     a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
     return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
 }
@@ -60,8 +62,8 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
 
 /* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
  * none works. */
-static ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only, ipt__program **found,
-                                 size_t *resident)
+static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only,
+                                           ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
@@ -140,7 +142,6 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     a.cols = cols;
     a.row_stride = a.super_units = units;
     a.piece_units = (cl_uint)units;
-    ipt__divider(cols, params->index_bits, &a.cols_magic, &a.cols_shift);
     if (!before || !words)
         right = -1;
     for (i = 0; right > 0 && i < flags + flag_words; ++i)
@@ -161,11 +162,11 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
 /* Tests a chains program: its sub-groups, then transpositions with short and with the longest pieces. A work-group has
  * more flags than its work-items read in one step. *lanes: the size of the sub-groups; 1 if they compute wrong results;
  * 0 if the program does not run. */
-static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
+static IPT__RARE ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *program, size_t *lanes)
 {
     const ipt__params *const params = &program->params;
     const size_t local = params->group_size, global = 4 * local;
-    const size_t longest = (16 * (size_t)params->piece_quanta - 31) / params->unit_bytes + 1;
+    const size_t longest = (16 * (size_t)params->piece_vectors - 31) / params->unit_bytes + 1;
     const size_t grids[3][4] = {{61, 173, 1, 3}, {211, 37, ipt__min(3, longest), 1}, {7, 11, longest, 2}};
     cl_uint words[2] = {0, 0};
     int right = 1, i;
@@ -188,7 +189,7 @@ static ipt_result ipt__find_lanes(ipt_context *context, const ipt__program *prog
 /* Sets the sub-group parameters of a chains program. Only the program itself shows the size of the device's sub-groups.
  * If the size is not the expected one, the program is built again for it. Work-groups replace sub-groups that fail to
  * build or compute wrong results. */
-static ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
+static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__params *params, int cache_only)
 {
     ipt_result result = IPT_SUCCESS;
     size_t lanes = context->limits.lanes, found = 0;

@@ -1,5 +1,7 @@
 /* Device profiles: reading. */
 
+#if !defined(IPT_NO_OFFLINE) || !defined(IPT_NO_WISDOM)
+
 /* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
  * it does not fit. */
 static int ipt__line_next(const char **text, char *line, size_t capacity)
@@ -33,8 +35,6 @@ static int ipt__number_next(const char **text, char stop, size_t *value)
     return 1;
 }
 
-#define IPT__PROFILE_TITLE "ipt profile 1"
-
 /* Returns whether line is `name` and a number. */
 static int ipt__line_number(const char *line, const char *name, size_t *value)
 {
@@ -43,27 +43,61 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
     return !strncmp(line, name, length) && line[length] == ' ' && ipt__number_next(&at, 0, value);
 }
 
-static ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
+static IPT__RARE ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
 {
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: '%.80s' stands where %s should", what, number, line,
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
                      expected);
 }
 
+#endif
+
+#ifdef IPT_NO_OFFLINE
+
+static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
+{
+    (void)context, (void)profile;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "profile: ipt was compiled with IPT_NO_OFFLINE, and plans need a device");
+}
+
+#else
+
+#define IPT__PROFILE_TITLE "ipt profile 1"
+
+/* The numbers of a profile: limits, then findings. */
+typedef struct ipt__fact {
+    char name[20];
+    cl_uint minimum, maximum;
+} ipt__fact;
+static const ipt__fact ipt__facts[] = {
+#define IPT__FACT(type, field, minimum, maximum) {#field, minimum, maximum},
+    IPT__LIMIT_LIST(IPT__FACT) IPT__FINDING_LIST(IPT__FACT)};
+enum { IPT__FACT_COUNT = sizeof ipt__facts / sizeof *ipt__facts };
+
+/* Reads the next line of a profile, which begins with `name`. */
+static ipt_result ipt__profile_line(const char **profile, int *number, const char *name, char line[512])
+{
+    *line = 0;
+    ++*number;
+    return ipt__line_next(profile, line, 512) && !strncmp(line, name, strlen(name))
+               ? IPT_SUCCESS
+               : ipt__fail_line("profile", *number, line, name);
+}
+
 /* Fills in a context from a profile. */
-static ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
+static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "";
+    char line[512] = "", expected[40];
     int number = 1, i;
-    size_t value;
+    size_t value, values[IPT__FACT_COUNT];
+    ipt_result result = IPT_SUCCESS;
     if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, IPT__PROFILE_TITLE))
         return ipt__fail_line("profile", number, line, "'" IPT__PROFILE_TITLE "'");
     for (i = 0; i < 5; ++i) {
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&profile, line, sizeof line) || strncmp(line, titles[i], strlen(titles[i])))
-            return ipt__fail_line("profile", number, line, titles[i]);
+        result = ipt__profile_line(&profile, &number, titles[i], line);
+        if (result)
+            return result;
         ipt__text_add(&out, "%s\n", line);
         if (out.length >= out.capacity)
             return ipt__fail_line("profile", number, line, "a shorter line");
@@ -71,19 +105,20 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
     if (!ipt__line_number(line, "bits", &value))
         return ipt__fail_line("profile", number, line, "bits and a number");
     context->has_half = context->has_double = 1; /* the profile does not record them */
-#define IPT__PROFILE_READ(type, field, minimum, maximum, target)                                                       \
-    *line = 0;                                                                                                         \
-    ++number;                                                                                                          \
-    if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, #field, &value) ||                     \
-        value + 1 < (minimum) + 1u || value > (maximum))                                                               \
-        return ipt__fail_line("profile", number, line, #field " and a number");                                        \
-    target.field = (type)value;
-#define IPT__PROFILE_READ_LIMIT(type, field, minimum, maximum)                                                         \
-    IPT__PROFILE_READ(type, field, minimum, maximum, context->limits)
-#define IPT__PROFILE_READ_FINDING(type, field, minimum, maximum)                                                       \
-    IPT__PROFILE_READ(type, field, minimum, maximum, context->found)
-    IPT__LIMIT_LIST(IPT__PROFILE_READ_LIMIT)
-    IPT__FINDING_LIST(IPT__PROFILE_READ_FINDING)
+    for (i = 0; i < IPT__FACT_COUNT; ++i) {
+        const ipt__fact *const fact = &ipt__facts[i];
+        snprintf(expected, sizeof expected, "%.19s and a number", fact->name);
+        *line = 0;
+        ++number;
+        if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
+            values[i] < fact->minimum || values[i] > fact->maximum)
+            return ipt__fail_line("profile", number, line, expected);
+    }
+    i = 0;
+#define IPT__TAKE_LIMIT(type, field, minimum, maximum) context->limits.field = (type)values[i++];
+#define IPT__TAKE_FINDING(type, field, minimum, maximum) context->found.field = (type)values[i++];
+    IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
+    IPT__FINDING_LIST(IPT__TAKE_FINDING)
     *line = 0;
     ++number;
     if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
@@ -92,3 +127,5 @@ static ipt_result ipt__context_from_profile(ipt_context *context, const char *pr
         return ipt__fail_line("profile", number + 1, line, "the text's end");
     return IPT_SUCCESS;
 }
+
+#endif

@@ -1,5 +1,15 @@
 /* Device profiles: writing. */
 
+#ifdef IPT_NO_OFFLINE
+
+IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+{
+    (void)context, (void)text, (void)capacity, (void)bytes;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_OFFLINE: it writes no profile");
+}
+
+#else
+
 /* Measures what later plans may need: the panels' local memory and residency, the largest packs, sub-groups. Refuses
  * sub-groups that chains cannot use. */
 static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
@@ -36,7 +46,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.unit_bytes = 4;
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
-    params.piece_quanta = 32;
+    params.piece_vectors = 32;
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
@@ -45,12 +55,13 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     return result;
 }
 
-IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
+IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
     ipt__text out = {NULL, 0, 0};
     ipt__limits limits;
     ipt__findings found;
-    int refused = 0;
+    unsigned long values[IPT__FACT_COUNT];
+    int refused = 0, i;
     ipt_result result = IPT_SUCCESS;
     if (!context || (!text && capacity))
         return ipt__fail_null(context ? "text" : "context");
@@ -65,15 +76,16 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
         found.chunk_bytes = 0;
     IPT_LOCK_RELEASE(&context->probe_lock);
     found.sub_groups_refused |= refused;
+    i = 0;
+#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (unsigned long)limits.field;
+#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (unsigned long)found.field;
+    IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
+    IPT__FINDING_LIST(IPT__GIVE_FINDING)
     out.text = text;
     out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
-#define IPT__PROFILE_PRINT_LIMIT(type, field, minimum, maximum)                                                        \
-    ipt__text_add(&out, #field " %lu\n", (unsigned long)limits.field);
-#define IPT__PROFILE_PRINT_FINDING(type, field, minimum, maximum)                                                      \
-    ipt__text_add(&out, #field " %lu\n", (unsigned long)found.field);
-    IPT__LIMIT_LIST(IPT__PROFILE_PRINT_LIMIT)
-    IPT__FINDING_LIST(IPT__PROFILE_PRINT_FINDING)
+    for (i = 0; i < IPT__FACT_COUNT; ++i)
+        ipt__text_add(&out, "%s %lu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
     if (bytes)
         *bytes = out.length + 1;
@@ -84,3 +96,5 @@ IPT_API ipt_result ipt_context_profile(ipt_context *context, char *text, size_t 
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
                      (unsigned long)out.length + 1);
 }
+
+#endif

@@ -1,7 +1,9 @@
 /* Programs: building, loading, sharing. */
 
+#ifndef IPT_NO_KERNEL_SOURCE
 /* Fails with the build log, cut to fit the error text. The logger receives all of it. */
-static ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id, cl_int error)
+static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_program program, ipt__kernel_id id,
+                                            cl_int error)
 {
     size_t bytes = 0;
     char *log = NULL;
@@ -17,9 +19,33 @@ static ipt_result ipt__fail_build(const ipt_context *context, cl_program program
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
                                                                                               : IPT_ERROR_BUILD,
                   "clBuildProgram failed with %s (%d) on %s: %s", ipt__cl_error(error), (int)error,
-                  ipt__kernels[id].file, log ? log : "no log");
+                  ipt__kernels[id].own.file, log ? log : "no log");
     ipt__release(&context->allocator, log);
     return result;
+}
+#endif
+
+/* Completes the divisors among a kernel's arguments. */
+static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
+{
+    size_t offset = 0;
+    cl_uint i;
+    for (i = 0; i < info->argument_count; ++i) {
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+        offset = ipt__round_up(offset, bytes);
+        if (info->argument_bytes[i] & IPT__DIVISOR) {
+            void *const value = (char *)arguments + offset;
+            if (bytes == sizeof(cl_uint)) {
+                cl_uint *const divisor = (cl_uint *)value;
+                ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
+            } else {
+                cl_ulong *const divisor = (cl_ulong *)value;
+                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
+            }
+        }
+        offset += bytes;
+    }
 }
 
 /* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
@@ -34,7 +60,7 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
     for (i = 0; i < info->argument_count && !error; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
         offset += bytes;
@@ -51,6 +77,10 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
 static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
 {
     ipt__text text = {NULL, 0, 0};
+    size_t head;
+    ipt__source_print_head(&text, program->id, &program->params);
+    head = text.length;
+    text.length = 0;
     ipt__source_print(&text, program->id, &program->params);
     text.capacity = text.length + 1;
     text.length = 0;
@@ -58,7 +88,7 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
     if (!program->source)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__source_print(&text, program->id, &program->params);
-    ipt__hash_text(program->source, text.length, program->hash, 64);
+    ipt__hash_text(program->source, head, program->hash, 64);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -96,7 +126,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
     if (error)
         return 0;
     for (i = 0; i < info->argument_count; ++i) {
-        const size_t bytes = info->argument_bytes[i];
+        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
@@ -190,7 +220,7 @@ static void ipt__program_store(const ipt_context *context, const ipt__program *p
         return;
     entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
     if (!entry) {
-        ipt__log(context, "cache: the device hands out no code of %s", ipt__kernels[program->id].name);
+        ipt__log(context, "cache: the device returns no code of %s", ipt__kernels[program->id].name);
         return;
     }
     ipt__program_key(context, program, NULL, key);
@@ -279,29 +309,34 @@ static int ipt__program_load(const ipt_context *context, ipt__program *program)
     return loaded;
 }
 
-/* Loads a program, or else compiles it. */
-static ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+/* Fails with the key of the missing program. */
+static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt__program *program, const char *why)
 {
-    const char *source;
+    char key[IPT__KEY_BYTES], *at;
+    ipt__program_key(context, program, NULL, key);
+    for (at = key; *at; ++at)
+        *at = *at == '\n' ? ',' : *at;
+    return ipt__fail(IPT_ERROR_CACHE_MISS,
+                     "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code that "
+                     "it takes: %s",
+                     why, (unsigned long)context->binary_count,
+                     context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
+}
+
+#ifdef IPT_NO_KERNEL_SOURCE
+
+static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+{
+    return ipt__fail_miss(context, program, "ipt was compiled with IPT_NO_KERNEL_SOURCE: it has no text to compile");
+}
+
+#else
+
+/* Compiles a program and stores it. */
+static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+{
+    const char *source = program->source;
     cl_int error;
-    const ipt_result result = ipt__program_write(context, program);
-    if (result || !context->context)
-        return result;
-    if (ipt__program_load(context, program))
-        return IPT_SUCCESS;
-    if (cache_only || !context->compiler) {
-        char key[IPT__KEY_BYTES], *at;
-        ipt__program_key(context, program, NULL, key);
-        for (at = key; *at; ++at)
-            *at = *at == '\n' ? ',' : *at;
-        return ipt__fail(IPT_ERROR_CACHE_MISS,
-                         "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code "
-                         "that it takes: %s",
-                         cache_only ? "IPT_CACHE_ONLY: nothing is compiled" : "the device has no compiler",
-                         (unsigned long)context->binary_count,
-                         context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
-    }
-    source = program->source;
     program->program = ipt__cl.clCreateProgramWithSource(context->context, 1, &source, NULL, &error);
     if (error)
         return ipt__fail_opencl("clCreateProgramWithSource", error);
@@ -313,7 +348,24 @@ static ipt_result ipt__program_make(const ipt_context *context, ipt__program *pr
     return IPT_SUCCESS;
 }
 
-/* Copies an expression and its type into one allocation. Returns NULL without memory. */
+#endif
+
+/* Loads a program, or else compiles it. */
+static IPT__RARE ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+{
+    const ipt_result result = ipt__program_write(context, program);
+    if (result || !context->context)
+        return result;
+    if (ipt__program_load(context, program))
+        return IPT_SUCCESS;
+    if (cache_only)
+        return ipt__fail_miss(context, program, "IPT_CACHE_ONLY: nothing is compiled");
+    if (!context->compiler)
+        return ipt__fail_miss(context, program, "the device has no compiler");
+    return ipt__program_compile(context, program);
+}
+
+/* Copies an expression and its type into one allocation. Returns NULL if out of memory. */
 static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
                                   const char **copied_expression, const char **copied_type)
 {
@@ -343,8 +395,8 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
 }
 
 /* Makes a program that the context does not have, with a hold of it, and adds it to the context's. */
-static ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
-                                   ipt__program **added)
+static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
+                                             int cache_only, ipt__program **added)
 {
     ipt_result result;
     ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
@@ -373,8 +425,8 @@ static ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, cons
 
 /* The program of a kernel for params, made unless the context has it. The caller holds it until ipt__program_drop.
  * While one thread builds, others find, drop and trim programs: a driver's compiler may take seconds. */
-static ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params, int cache_only,
-                                   ipt__program **found)
+static IPT__RARE ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
+                                             int cache_only, ipt__program **found)
 {
     ipt_result result = IPT_SUCCESS;
     *found = ipt__program_find(context, id, params);
@@ -398,7 +450,7 @@ static void ipt__program_drop(ipt_context *context, ipt__program *program)
     IPT_LOCK_RELEASE(&context->lock);
 }
 
-IPT_API void ipt_context_trim(ipt_context *context)
+IPT_API IPT__RARE void ipt_context_trim(ipt_context *context)
 {
     ipt__program **at;
     if (!context)
@@ -414,103 +466,4 @@ IPT_API void ipt_context_trim(ipt_context *context)
         }
     }
     IPT_LOCK_RELEASE(&context->lock);
-}
-
-/* Returns program `index` with a new reference, or NULL. *count: the number of programs. */
-static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
-{
-    ipt__program *program, *found = NULL;
-    *count = 0;
-    IPT_LOCK_ACQUIRE(&context->lock);
-    for (program = context->programs; program; program = program->next)
-        if ((*count)++ == index)
-            found = program;
-    if (found)
-        ++found->references;
-    IPT_LOCK_RELEASE(&context->lock);
-    return found;
-}
-
-IPT_API size_t ipt_context_entry_count(const ipt_context *context)
-{
-    size_t count = 0;
-    if (!context)
-        return 0;
-    ipt__program_at((ipt_context *)context, (size_t)-1, &count);
-    return count + 1;
-}
-
-IPT_API const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
-{
-    size_t count;
-    ipt__program *const program = context ? ipt__program_at((ipt_context *)context, index, &count) : NULL;
-    const char *const source = program ? program->source : NULL;
-    if (options)
-        *options = program ? program->options : NULL;
-    if (context)
-        ipt__program_drop((ipt_context *)context, program);
-    return source;
-}
-
-/* Returns whether text names a target of ipt_context_entry. */
-static int ipt__target_is_known(const char *text)
-{
-    const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
-    if (!name)
-        return !strcmp(text, "spirv") || !strcmp(text, "bitcode");
-    return *name && strlen(name) < 40 &&
-           strspn(name, text[0] == 'p' ? "0123456789" : "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
-}
-
-IPT_API ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
-                                     size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
-{
-    ipt__program *program;
-    size_t count, needed = 0;
-    unsigned char *made;
-    if (!context || !bytes || (target && !code))
-        return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
-    *bytes = 0;
-    if (!target && code)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "target is NULL, but code is not");
-    if (target && !ipt__target_is_known(target))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
-    if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %lu", (unsigned long)code_bytes);
-    program = ipt__program_at(context, index, &count);
-    if (index > count || (index == count && target))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %lu: the context has %lu %s", (unsigned long)index,
-                         (unsigned long)count + !target, target ? "programs" : "entries");
-    if (!program) {
-        char key[IPT__KEY_BYTES];
-        unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        ipt__findings_key(context, key);
-        needed = ipt__findings_entry(context, key, findings);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (entry && capacity >= needed)
-            memcpy(entry, findings, needed);
-    } else if (!program->program && !target) {
-        ipt__program_drop(context, program);
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "target is NULL, and the context has no device whose code that would be");
-    } else {
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (made && entry && capacity >= needed)
-            memcpy(entry, made, needed);
-        ipt__program_drop(context, program);
-        if (!made)
-            return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device hands out no code of entry %lu, or there is no memory for it",
-                             (unsigned long)index);
-        ipt__release(&context->allocator, made);
-    }
-    *bytes = needed;
-    if (entry && capacity < needed)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                         (unsigned long)needed);
-    return IPT_SUCCESS;
 }

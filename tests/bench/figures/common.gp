@@ -1,6 +1,6 @@
-# What every picture has: the canvas, the heading, the places of the panels and of the legend. Set before, if they are
-# not as here: height in pixels, panels one above the other, legend (its lines). From common.sh: here, csv, svg, heading,
-# device. The canvas is narrow, so that a telephone shows it legibly.
+# The parts that all pictures share: canvas, heading, positions of panels and legend. A figure sets these variables before,
+# unless the defaults suit it: height (pixels), panels (one above the other), legend (its lines). common.sh sets here, csv,
+# svg, heading and device. The canvas is narrow, so that a telephone shows it legibly.
 if (!exists("panels")) panels = 1
 if (!exists("height")) height = 480
 if (!exists("legend")) legend = 2
@@ -23,9 +23,9 @@ set xlabel offset 0, 0.7
 set grid ytics lc rgb "#dddddd"
 set key at screen 0.02, screen (foot - 4.0) / height left top Left reverse vertical maxrows legend samplen 1.5 font ",14"
 
-# How many lines of the table there are for which the awk condition holds.
+# The number of lines of the table for which the awk condition holds.
 count_if(condition) = int(system(sprintf("awk -F, 'NR > 1 && (%s)' '%s' | wc -l", condition, csv)))
-# What stands above a panel: its name, the number of its samples, and what its vertical axis counts, which would be
-# longer than the axis beside it.
+# The text above a panel: its name, the number of its samples, and the unit of its vertical axis. Beside the axis this text
+# would not fit.
 n_of(count, what) = sprintf("%sn = %d", what eq "" ? "" : what.", ", count)
 above = "at graph 0, graph 1 offset -6, 2 left noenhanced"

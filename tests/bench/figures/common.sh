@@ -1,9 +1,9 @@
-# What the figures and their page share; sourced by each of them. A figure NAME.sh calls `figure`, which runs its
-# function `measure`, for the table "$csv", then its function `headlines`, for "$text": a line that begins with "ours: "
-# and one that begins with "paper: ". NAME.gp plots the table. `measure` fails if a result is wrong.
+# Shared by the figures and their page, which source this file. A figure NAME.sh defines two functions and calls `figure`.
+# `measure` writes the table "$csv", and fails if a result is wrong. `headlines` prints a line that begins with "ours: " and
+# a line that begins with "paper: "; they go to "$text". NAME.gp plots the table.
 #
-# QUICK=1: small sizes, for a CPU. MEASURE=0: only plot a table that is there. PLOT=0: only measure. COMMIT: the commit
-# of the tree, where git does not know it.
+# QUICK=1: small sizes, for a CPU. MEASURE=0: only plot an existing table. PLOT=0: only measure. COMMIT: the commit of the
+# tree, if git cannot name it.
 set -eu
 tool=${TOOL:-build/ipt}
 out=${OUT:-build/figures}
@@ -15,7 +15,7 @@ svg=$out/$name.svg
 text=$out/$name.txt
 mkdir -p "$out"
 
-# The column called $1 of the CSV $2, a value a line.
+# Prints column $1 of the CSV file $2, one value a line.
 column() {
     awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i; next } { print $at }' "$2"
 }
@@ -25,17 +25,17 @@ median() {
     sort -g | awk '{ v[NR] = $1 } END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-# Field $1 of the line of the file $2, `list` or `papers`, that begins with $3.
+# Field $1 of the line that begins with $3 in the file $2, `list` or `papers`.
 entry() {
     awk -F'|' -v field="$1" -v key="$3" '$1 == key { print $field }' "$here/$2"
 }
 
-# How a figure is cited: "Sung et al., PPoPP 2014, figure 6".
+# The citation of a figure: "Sung et al., PPoPP 2014, figure 6".
 cited() {
     echo "$(entry 2 papers "${1%%-*}"), $(entry 2 list "$1")"
 }
 
-# DEVICE|DRIVER|DATE|COMMIT of a measurement now.
+# DEVICE|DRIVER|DATE|COMMIT of the current measurement.
 origin() {
     "$tool" devices | awk -v OFS='|' -v date="$(date -u +%Y-%m-%d)" \
         -v commit="${COMMIT:-$(git -C "$here" describe --always --dirty --exclude '*' 2> /dev/null || echo unknown)}" '
@@ -45,7 +45,7 @@ origin() {
         END { print device, driver, date, commit }'
 }
 
-# Measures, plots and sums up, each unless it is switched off. NAME.origin is empty until the measurement succeeds.
+# Measures, plots and prints the headlines. NAME.origin is empty until the measurement succeeds.
 figure() {
     if [ "${MEASURE:-1}" = 1 ]; then
         rm -f "$csv" "$svg" "$text"

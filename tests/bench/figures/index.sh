@@ -1,24 +1,24 @@
-# Writes index.html, a page of all figures of `list`: each NAME.svg with the two lines of NAME.txt. The page needs
-# nothing but the pictures beside it.
+# Writes index.html, a page of all figures of `list`: each NAME.svg with the two lines of NAME.txt. The page needs only the
+# pictures and tables beside it.
 . "$(dirname "$0")/common.sh"
 page=$out/index.html
 
-# Standard input as text of the page.
+# Escapes standard input for HTML.
 as_text() {
     sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g'
 }
 
-# The line of the figure $1 that begins with "$2: ", without that.
+# The headline $2, `ours` or `paper`, of the figure $1.
 said() {
     sed -n "s/^$2: //p" "$out/$1.txt" | as_text
 }
 
-# The same line up to its first bracket or semicolon.
+# The same up to its first bracket or semicolon.
 in_short() {
     sed -n "/^$2: /{s///; s/ *[(;].*//; p}" "$out/$1.txt" | as_text
 }
 
-# Why there is no picture of the figure $1; fails if there is one.
+# Prints why the figure $1 has no picture. Fails if it has one.
 missing() {
     if ! [ -f "$out/$1.origin" ]; then
         echo "not run"
@@ -34,7 +34,7 @@ missing() {
 # Names of the figures.
 figures=$(sed -n 's/^\(s[^|]*\)|.*/\1/p' "$here/list")
 
-# Every device, driver, date and commit of the pictures, with the number of figures.
+# The number of figures for each device, driver, date and commit.
 origins() {
     for f in $figures; do
         missing "$f" > /dev/null || cat "$out/$f.origin"
@@ -120,9 +120,9 @@ END
 {
     page_head
     origin_lines
-    echo "<p>Each picture shows what ipt measured, beside the paper's numbers where the paper gives them. Every measured"
-    echo "result was verified element by element. Speeds count the bytes read and the bytes written. The ratio for ipt is to a"
-    echo "copy of the same bytes in the same run. The fraction for a paper is of the peak bandwidth of its own device."
+    echo "<p>Each picture shows measurements of ipt, and the paper's numbers where the paper has them. Every measured result"
+    echo "was verified element by element. Speeds count bytes read and bytes written. ipt's ratio is its speed divided by that of"
+    echo "a copy of the same bytes in the same run. A paper's fraction is its speed divided by its device's peak bandwidth."
     echo "Every panel names n, the number of its samples. A speed is the median of its rounds.</p>"
     echo "<div class=\"scroll\"><table>"
     echo "<thead><tr><th>figure</th><th>ipt</th><th>paper</th></tr></thead><tbody>"

@@ -1,4 +1,4 @@
-# Sung et al. 2014, section 7.7: three stages against four on something that is no GPU. Always measures PoCL, a CPU.
+# Sung et al. 2014, section 7.7: three stages against four, without a GPU. Always measures the CPU through PoCL.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 export IPT_DEVICE=Portable
@@ -12,7 +12,7 @@ measure() {
 }
 
 headlines() {
-    # The paper gives averages of the best ones.
+    # The paper gives averages of the best tiles.
     awk -F, 'NR > 1 {
             kind = $4 == "auto" ? "own" : substr($4, 1, 1)
             if ($4 == "4.3") kind = "fused"
@@ -25,7 +25,7 @@ headlines() {
                 sum["own"] / count, share / count, count, sum[3] / count
             printf "4 stages %.3g, fused %.3g GB/s)\n", sum[4] / count, sum["fused"] / count
         }' "$csv"
-    echo "paper: 5.02 GB/s, of a peak that it does not give (60-core Xeon Phi, 3 stages; 4 stages 2.81; section 7.7)"
+    echo "paper: 5.02 GB/s, of an unnamed peak (60-core Xeon Phi, 3 stages; 4 stages 2.81; section 7.7)"
 }
 
 figure

@@ -1,6 +1,6 @@
 # Sung et al. 2014, figure 6: PTTWAC 010! of tiles, its flags spread over 1 to 32 times as many words, without and with
 # padding.
-# The paper names its six inputs but gives the width of one (215); ours have six widths from section 7.1's range.
+# The paper names six inputs, and the width of only one (215). Here they have six widths from section 7.1's range.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 

@@ -1,8 +1,8 @@
-# Above a map of the paper's kernel, below its median over M' and ipt's own beside the paper's averages (section 7.3).
+# Upper panel: a map of the paper's kernel. Lower panel: its median over M', ipt's, and the paper's averages (section 7.3).
 height = 960
 panels = 2
 load here."/common.gp"
-# Places in the map are counted: the sides are not evenly spaced.
+# The map's axes are numbered by position, because the sides are not evenly spaced.
 map = "< awk -F, 'NR > 1 && $8 == \"pttwac-100-simd\" { m = $6; c = $3 / $6; if (!(m in x)) x[m] = columns++; ".\
       "if (!(c in y)) y[c] = rows++; print x[m] \",\" y[c] \",\" $14 \",\" m \",\" c }' ".csv
 lengths = system("awk -F, 'NR > 1 { print $6 }' ".csv." | sort -nu | tr '\\n' ' '")
@@ -27,7 +27,7 @@ $paper << EOD
 EOD
 
 set multiplot
-floor_of_map = bottom(1) + 30.0 / height # the numbers below it are rotated
+floor_of_map = bottom(1) + 30.0 / height # space for rotated numbers
 set bmargin at screen floor_of_map
 set rmargin at screen 0.84
 words_above = n_of(count_if('$8 == "pttwac-100-simd"'), "a SIMD unit to a super-element of m floats")." measurements\nM'; colour: ratio to the copy"
@@ -55,7 +55,7 @@ set xtics autofreq norotate center font ",15"
 set ytics font ",15"
 set xrange [3:350]
 set yrange [0:0.4 > most * 1.1 ? 0.4 : most * 1.1]
-set datafile separator whitespace # or arrays would have one column
+set datafile separator whitespace # with commas, arrays would have one column
 plot own using (real(word(lengths, int($1)))):2 with linespoints lw 2 pt 7 ps 0.6 lc rgb "#2e8b57" title "ipt's own kernel", \
      simd using (real(word(lengths, int($1)))):2 with linespoints lw 2 pt 7 ps 0.6 lc rgb "#1b5e9c" title "a SIMD unit, as published", \
      $paper using 1:($2 / 208) with points pt 9 ps 1.2 lc rgb "#b5541c" title "paper, on a K20"

@@ -1,4 +1,4 @@
-# A point for every pair of sides, its colour the throughput; the paper's own bounds are drawn over them.
+# A point for every pair of sides, coloured by throughput, and the paper's own bounds as lines.
 height = 560
 load here."/common.gp"
 shape = system("awk -F, 'NR == 2 { print $2 \" x \" $3 }' ".csv)

@@ -1,4 +1,4 @@
-# Two panels of bars: the median over all tiles or super-elements, a line from the slowest to the fastest.
+# Two panels of bars. A bar is the median over all tiles or super-elements, its line the range.
 height = 860
 panels = 2
 legend = 1
@@ -12,7 +12,7 @@ set xtics rotate by 40 right scale 0 font ",12"
 unset key
 set multiplot
 do for [p = 1:2] {
-    # Kernel, spread, what to call it: the original one first.
+    # Kernel, spread and label; the original kernel comes first.
     if (p == 1) {
         kernels = "pttwac-010 pttwac-010-padded pttwac-010-padded pttwac-010-remapped p-ipt-item bs-group own"
         spreads = "1 8 32 1 1 1 1"
@@ -37,14 +37,14 @@ do for [p = 1:2] {
         least[i] = STATS_min
         most[i] = STATS_max
     }
-    # The names below the bars take more room than numbers.
+    # Labels below the bars need more space than numbers.
     set tmargin at screen top(p) + (p == 2 ? 25.0 : 0) / height
     set bmargin at screen bottom(p) + (p == 1 ? 75.0 : 25) / height
     set label 1 n_of(count_if(sprintf('$4 == "%s"', sequence)), p == 1 ? "010!: tiles, element by element" : "100!: super-elements").\
         " measurements\nratio to the copy: median and range" @above
     set yrange [0:*]
     set xrange [0.4:count + 0.6]
-    set datafile separator whitespace # or arrays would have one column
+    set datafile separator whitespace # with commas, arrays would have one column
     plot middle using 1:2:xtic(word(names, int($1))) with boxes lc rgb "#5a9bd4", \
          middle using 1:(least[int($1)]):(0):(most[int($1)] - least[int($1)]) with vectors heads size 0.12,90 lw 1.5 \
              lc rgb "#222222"

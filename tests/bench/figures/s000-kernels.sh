@@ -1,6 +1,5 @@
-# Sung et al. 2014, sections 7.1 and 7.2: the elementary transpositions as they were first published against the
-# improved ones,
-# over tiles and super-elements of the ranges given there, and ipt's own kernels.
+# Sung et al. 2014, sections 7.1 and 7.2: the elementary transpositions as first published, improved, and by ipt's own
+# kernels, over the tiles and super-elements of the ranges given there.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 moves_of_010="pttwac-010:1 pttwac-010-padded:8 pttwac-010-padded:32 pttwac-010-remapped:1 bs-group:1 auto:1"
@@ -20,7 +19,7 @@ measure() {
                 echo "${m}x$count $((bytes / 4 / m / count)) $((count * m)) 100 1 $m auto pttwac-100-$move 1"
             done
             echo "${m}x$count $((bytes / 4 / m / count)) $((count * m)) 100 1 $m auto auto 1"
-            if [ "$m" = 16 ] && [ "$count" -le 64 ]; then # it takes its time
+            if [ "$m" = 16 ] && [ "$count" -le 64 ]; then # this kernel is slow
                 echo "${m}x$count $((bytes / 4 / m / count * m)) $count 010 $m $count p-ipt-item auto 1"
                 echo "${m}x$count $((bytes / 4 / m / count)) $((count * m)) 100 1 $m auto p-ipt-item 1"
             fi

@@ -1,4 +1,4 @@
-# Over the number of queues: part of what the transfers alone take, a line to a matrix and a kind of memory.
+# Speed relative to the transfers alone, over the number of queues. One line for each matrix and kind of memory.
 legend = 3
 load here."/common.gp"
 line = "< awk -F, '$1 == \"%s\" && $2 == \"%s\" && $3 ~ /%s by Q/ { q = $3; gsub(/.*= |\"/, \"\", q); print q \",\" $6 }' ".csv

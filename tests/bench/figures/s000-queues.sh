@@ -1,4 +1,4 @@
-# Sung et al. 2014, section 7.6: how many command queues.
+# Sung et al. 2014, section 7.6: the number of command queues.
 . "$(dirname "$0")/common.sh"
 
 measure() {
@@ -16,7 +16,7 @@ headlines() {
               printf "%.3g GB/s, %.3g of an upload and a download, at best with %s", speed, most, way }' "$csv")" \
         "(pinned memory); one after the other" \
         "$(awk -F, '$2 == "pinned" && $3 ~ /synchronous/ { sum += $6; ++n } END { printf "%.3g", sum / n }' "$csv")"
-    echo "paper: 9 % faster in the mean and 24 % at most than one queue, with fewer than 8 (section 7.6); no fraction of the bus"
+    echo "paper: 9 % faster in the mean and 24 % at most than one queue, with fewer than 8 (section 7.6); the bus speed is not given"
 }
 
 figure

@@ -1,4 +1,4 @@
-# What the figures of Sung et al. 2014 share; sourced after common.sh. Their CSVs are what the program `sweep` writes:
+# Shared by the figures of Sung et al. 2014; sourced after common.sh. The program `sweep` writes their CSV files:
 # 1 label, 2 rows, 3 cols, 4 sequence, 5 tile_m, 6 tile_n, 7 kernel_010, 8 kernel_100, 9 flag_spread, 10 bytes,
 # 11 seconds, 12 gb_per_s, 13 copy_gb_per_s, 14 ratio, 15 workspace, 16 verified, 17 device.
 sweep=${SWEEP:-build/sweep}
@@ -8,18 +8,18 @@ if [ "$quick" = 1 ]; then
 fi
 peak=208 # GB/s of the Tesla K20 (section 7), the device of the paper's tables
 
-# Measures the lines on standard input, each by $1 executions in a round (0: chosen). A table that is not complete, or
-# not verified, is not there.
+# Measures the lines on standard input, with $1 executions in a round (0: chosen). Writes the table only if it is complete
+# and verified.
 measure_lines() {
     timeout 900 "$sweep" "$1" 3 > "$csv.part"
     awk -F, 'NR > 1 && $16 != 1 { exit 1 } END { if (NR < 2) exit 1 }' "$csv.part" || {
-        echo "$name: a result is not verified, or there is none" >&2
+        echo "$name: a result is wrong or missing" >&2
         return 1
     }
     mv "$csv.part" "$csv"
 }
 
-# The divisors of $1 that are nearest to each of the other numbers, every one once.
+# The divisors of $1 nearest to each of the other numbers, without repetition.
 divisors_near() {
     side=$1
     shift
@@ -34,7 +34,7 @@ divisors_near() {
     done | sort -nu
 }
 
-# Those from $2 to $3.
+# The divisors of $1 from $2 to $3.
 divisors_between() {
     awk -v side="$1" -v low="$2" -v high="$3" 'BEGIN { for (d = low; d <= high; ++d) if (side % d == 0) print d }'
 }
@@ -49,8 +49,8 @@ median_of() {
     awk -F, "NR > 1 && ($2)"' { print $'"$1"' }' "$csv" | median
 }
 
-# The median, the least and the greatest of the ratios of the lines for which $1 holds to those for which $2 holds and
-# that have the same label.
+# Median, minimum and maximum of a quotient: the ratio of a line for which $1 holds, divided by that of the line with the
+# same label for which $2 holds.
 speedup() {
     awk -F, "NR > 1 && ($1)"' { first[$1] = $14 }'"NR > 1 && ($2)"' { second[$1] = $14 }
         END { for (l in first) if (l in second) print first[l] / second[l] }' "$csv" | sort -g |
@@ -58,14 +58,14 @@ speedup() {
             NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2, v[1], v[NR] }'
 }
 
-# The paper's line: GB/s, and where they stand.
+# The paper's headline: GB/s, and the place in the paper.
 paper() {
     awk -v speed="$1" -v peak="$peak" -v where="$2" 'BEGIN {
         printf "paper: %s GB/s, %.3f of the peak bandwidth (Tesla K20, %d GB/s; %s)\n", speed, speed / peak, peak, where }'
 }
 
-# A line of the table for every shape ROWSxCOLS of the arguments but the first, sequence and pair of tiles: their sides
-# are the divisors nearest to the numbers in $1. Last ipt's own choice.
+# Prints a line for every shape ROWSxCOLS in $2 ..., sequence and tile, and one for ipt's own choice. The tiles' sides are
+# the divisors nearest to the numbers in $1.
 stages() {
     sides=$1
     shift
@@ -88,7 +88,7 @@ three='$4 == "3.1" || $4 == "3.2"'
 four='$4 == "4.1" || $4 == "4.2"'
 fused='$4 == "4.3"'
 
-# Our line, of the shape $1: ipt's own choice, and in GB/s the best of each kind of sequence. $2 says which shape.
+# ipt's headline for the shape $1: its own choice, and the best GB/s of each kind of sequence. $2: the shape's name.
 stage_headline() {
     set -- "$2" $(fastest "\$1 == \"$1\" && \$4 == \"auto\"") $(fastest "\$1 == \"$1\" && ($three)") \
         $(fastest "\$1 == \"$1\" && ($four)") $(fastest "\$1 == \"$1\" && $fused")

@@ -1,5 +1,5 @@
-# Bars for every shape: the best of each kind of sequence, ours over the copy, the paper's (table 2) over the peak of
-# its Tesla K20.
+# Bars for every shape: the best sequence of each kind. ipt's speed is relative to the copy, the paper's (table 2) to the
+# peak bandwidth of its Tesla K20.
 legend = 4
 load here."/common.gp"
 best = "< awk -F, -v pattern='%s' 'NR > 1 { if (!($1 in seen)) { seen[$1] = 1; order[++count] = $1 } ".\

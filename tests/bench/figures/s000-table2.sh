@@ -1,5 +1,4 @@
-# Sung et al. 2014, table 2: three stages against four, and four of which the middle two are fused, each with its best
-# tiles.
+# Sung et al. 2014, table 2: three stages, four, and four with the middle two fused, each with its best tiles.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 
@@ -9,7 +8,7 @@ measure() {
     else
         {
             stages "16 32 50 72 100" 7200x1800 5100x2500 4000x3200 3300x3900 2500x5100 1800x7200
-            # The best ones of section 7.3. For four stages it gives (20, 16), but 16 does not divide 1800.
+            # The best tiles of section 7.3. For four stages it gives (20, 16), but 16 does not divide 1800.
             echo "7200x1800 7200 1800 4.1 16 20 auto auto 0"
             echo "7200x1800 7200 1800 4.2 16 20 auto auto 0"
             echo "7200x1800 7200 1800 4.3 16 20 auto auto 0"

@@ -6,7 +6,7 @@ kept = '$3 !~ /Q = (2|8|16|32)"$/ && $2 != "CPU"'
 means = "< awk -F, 'NR > 1 && ".kept." && $2 == \"%s\" { way = $3; gsub(/\"/, \"\", way); sub(/^in place; /, \"\", way); ".\
         "if (!(way in sum)) order[++n] = way; sum[way] += $5; ++count[way] } ".\
         "END { for (i = 1; i <= n; ++i) print order[i] \",\" sum[order[i]] / count[order[i]] }' ".csv
-set label 1 n_of(count_if(kept), "means of all matrices")." measurements\nin place where nothing else is said" \
+set label 1 n_of(count_if(kept), "means of all matrices")." measurements\nin place unless named otherwise" \
     at screen 0.03, graph 1 offset 0, 2 left noenhanced
 set lmargin at screen 0.43
 set xlabel "GB/s, read and written"

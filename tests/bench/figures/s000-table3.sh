@@ -1,4 +1,4 @@
-# Sung et al. 2014, table 3 and figure 9: matrices of the host's, transposed by the CPU and by way of the device.
+# Sung et al. 2014, table 3 and figure 9: matrices in host memory, transposed by the CPU and through the device.
 . "$(dirname "$0")/common.sh"
 
 measure() {
@@ -9,14 +9,14 @@ measure() {
     fi
 }
 
-# The mean of column $3 over the shapes, for memory of kind $1 and the way $2.
+# The mean of column $3 over the shapes, for the memory kind $1 and the method $2.
 mean() {
     awk -F, -v kind="$1" -v way="\"$2\"" -v at="$3" \
         '$2 == kind && $3 == way { sum += $at; ++count } END { if (count) printf "%.3g", sum / count; else printf "-" }' "$csv"
 }
 
 headlines() {
-    # Names with a comma take two columns.
+    # Remove commas in names: they would make two columns.
     sed -i 's/, Q = / by Q = /; s/, /; /; s/"Sung et al. 2014: sequence/"paper: sequence/' "$csv"
     echo "ours: $(mean pinned "in place; own choice" 5) GB/s, $(mean pinned "in place; own choice" 6) of an upload and a" \
         "download of pinned memory; pageable $(mean pageable "in place; own choice" 5) GB/s," \

@@ -1,4 +1,4 @@
-# Above: what was measured, in GB/s. Below: the same as a fraction of the copy, beside the paper's column for a K20X.
+# Upper panel: measured GB/s. Lower panel: the same relative to the copy, and the paper's column for a K20X.
 height = 880
 panels = 2
 legend = 3
@@ -10,7 +10,7 @@ shapes = system("awk -F, 'NR > 1 && !seen[$2 FS $3]++ { print $2 \"x\" $3 }' '" 
 bars = words(shapes)
 colours = "#08306b #3182bd #9ecae1"
 
-# The paper's last table, column K20X: its unit cancels out.
+# The paper's last table, column K20X. Its unit cancels out.
 $paper << EOD
 copy,147.6
 local-copy,130.5

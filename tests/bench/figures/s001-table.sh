@@ -1,5 +1,5 @@
-# The table of Ruetsch et al.: the effective bandwidth of its eight kernels on a square of floats, here beside a copy by OpenCL and
-# ipt's own transpositions, on a large square and a rectangle as well.
+# The table of Ruetsch et al.: the effective bandwidth of eight kernels on a square of floats. Here also on a large square
+# and a rectangle, with OpenCL's copy and ipt's own transpositions.
 . "$(dirname "$0")/common.sh"
 ladder=${LADDER:-$(dirname "$tool")/ladder}
 

@@ -1,4 +1,4 @@
-# Shares of the matrices.
+# The share of the matrices in each class, for each heuristic.
 legend = 3
 load here."/common.gp"
 share(h, k) = real(system(sprintf("awk -F, '$1 == \"%s\" { print 100 * $%d / $2 }' %s", h, k, csv)))

@@ -1,4 +1,4 @@
-# Gómez-Luna et al. 2016, section 6.1: how many random matrices factorise badly, with the local memory of the paper's K20.
+# Gómez-Luna et al. 2016, section 6.1: the share of random matrices with bad factors, for the local memory of the paper's K20.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,4 @@
-# Gómez-Luna et al. 2016, figure 10: padding and unpadding one column, alone; and the paper's example, two sides that are prime.
+# Gómez-Luna et al. 2016, figure 10: padding and unpadding one column alone, and the paper's example of two prime sides.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 
@@ -16,7 +16,7 @@ measure() {
     awk -F, -v OFS=, 'NR > 1 { print $1, "example", $4, $11, $12, $13, $14 }' "$out/$name.example" >> "$csv"
 }
 
-# The last speed, or its ratio, of a kernel in a direction.
+# The last speed or ratio of a kernel in a direction.
 last() {
     select_column "$csv" "$1" "direction=$2" "kernel=$3" | tail -n 1 | awk -v format="$4" '{ printf format, $1 }'
 }

@@ -1,4 +1,4 @@
-# One point for each matrix; above the diagonal ours is faster.
+# One point for each matrix. Above the diagonal ipt is faster.
 height = 1200
 panels = 3
 load here."/common.gp"

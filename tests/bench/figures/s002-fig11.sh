@@ -1,5 +1,5 @@
-# Gómez-Luna et al. 2016, figure 11: for each matrix the speed of Catanzaro et al. (where the peers have none: of algorithm 2) across,
-# and ours upwards.
+# Gómez-Luna et al. 2016, figure 11: ipt's speed over that of Catanzaro et al. for each matrix, or over algorithm 2's without a
+# measurement of theirs.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

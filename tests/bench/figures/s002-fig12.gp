@@ -1,4 +1,4 @@
-# Algorithm 2 without padding, all matrices and by whether it finds large tiles.
+# Algorithm 2 without padding: all matrices, those with large tiles, and the others.
 series = "catanzaro algorithm-2 auto"
 panels = 3
 array panel_title[3] = ["all matrices", "tiles above 4 and 6 that fit in local memory", "the others"]

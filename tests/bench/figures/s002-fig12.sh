@@ -1,4 +1,4 @@
-# Gómez-Luna et al. 2016, figure 12: algorithm 2 without padding, all matrices and by whether it finds large tiles.
+# Gómez-Luna et al. 2016, figure 12: algorithm 2 without padding: all matrices, those with large tiles, and the others.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,4 @@
-# Random matrices again, as the paper's second device, here against later ways to transpose in place.
+# The same random matrices by later implementations. The paper used its second device.
 series = "eithot catanzaro algorithm-5 auto geam_copyback"
 panels = 2
 array panel_title[2] = ["elements of 8 bytes", "elements of 4 bytes"]

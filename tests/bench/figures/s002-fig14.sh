@@ -1,4 +1,4 @@
-# Gómez-Luna et al. 2016, figure 14: random matrices again, as the paper's second device, here against later ways to transpose in place.
+# Gómez-Luna et al. 2016, figure 14: the same random matrices by later implementations. The paper used its second device.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,4 @@
-# Skinny matrices, arrays of structures and structures of arrays into each other.
+# Skinny matrices: arrays of structures to structures of arrays and back.
 series = "libmarshal_fix catanzaro algorithm-5 auto"
 panels = 2
 array panel_title[2] = ["elements of 8 bytes", "elements of 4 bytes"]

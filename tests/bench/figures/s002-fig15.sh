@@ -1,4 +1,4 @@
-# Gómez-Luna et al. 2016, figure 15: skinny matrices, arrays of structures and structures of arrays into each other.
+# Gómez-Luna et al. 2016, figure 15: skinny matrices: arrays of structures to structures of arrays and back.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,4 @@
-# Random matrices on the paper's third device, for which it knew nothing to compare with.
+# Random matrices without other implementations. The paper used its third device.
 series = "algorithm-5 auto"
 panels = 2
 array panel_title[2] = ["elements of 8 bytes", "elements of 4 bytes"]

@@ -1,4 +1,4 @@
-# Gómez-Luna et al. 2016, figure 16: random matrices on the paper's third device, for which it knew nothing to compare with.
+# Gómez-Luna et al. 2016, figure 16: random matrices without other implementations. The paper used its third device.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,4 +1,4 @@
-# Above virtual SIMD units, below work-groups.
+# Upper panel: virtual SIMD units. Lower panel: work-groups.
 height = 1000
 panels = 2
 legend = 6

@@ -1,4 +1,4 @@
-# Gómez-Luna et al. 2016, figure 4: transposition 100! alone, by length of the super-elements and by how many work-items move one.
+# Gómez-Luna et al. 2016, figure 4: transposition 100! alone, over the length of super-elements and the number of work-items that move one.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

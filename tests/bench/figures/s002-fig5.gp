@@ -1,4 +1,4 @@
-# The shapes in the order of the best that brute force finds.
+# Shapes sorted by the best speed of the brute-force search.
 legend = 3
 load here."/common.gp"
 best = "NR > 1 && $4 != \"auto\" && $8 + $9 == 0 && $13 > best[$1, $2] { best[$1, $2] = $13 } "

@@ -9,7 +9,7 @@ measure() {
     "$measurer" ways 4 "$out/$name.shapes" auto algorithm-1 algorithm-2 algorithm-5 "brute=$most" > "$csv"
 }
 
-# Each heuristic's speed as a part of the best without padding, the shapes' median.
+# Each heuristic's speed relative to the best without padding: the median over the shapes.
 of_best() {
     awk -F, -v way="$1" '
         NR > 1 && $4 != "auto" && $8 + $9 == 0 && $13 > best[$1, $2] { best[$1, $2] = $13 }

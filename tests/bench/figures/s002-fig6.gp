@@ -1,4 +1,4 @@
-# How fast the sequences are, and how often each is the fastest.
+# The speed of each sequence, and the share of matrices for which it is the fastest.
 height = 760
 panels = 2
 legend = 1

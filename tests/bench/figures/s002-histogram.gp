@@ -1,6 +1,6 @@
-# Histograms of speeds over matrices, one above the other. Set before: series (names in the CSV, in the order in which
-# they are drawn); panels, and for each of them panel_title, elem_size, class ("" for all) and reference (the paper's
-# median as a fraction of its device's peak, 0: none), as arrays; reference_title.
+# Histograms of the matrices' speeds, one above the other. A figure sets series (names in the CSV, in drawing order), panels,
+# reference_title, and one array element a panel of panel_title, elem_size, class ("" for all) and reference (the paper's
+# median as a fraction of its device's peak, 0: none).
 names = "auto algorithm-2 algorithm-5 catanzaro libmarshal_fix eithot geam_copyback"
 titles = "'ipt' 'ipt: algorithm 2 and 3' 'ipt: padding, algorithm 5' 'Catanzaro et al., on an H200' \
     'libmarshal, on an H200' 'EITHOT, on an H200' 'cuBLAS geam and a copy back, on an H200'"
@@ -14,7 +14,7 @@ legend = words(drawn) + 1
 height = 130 + panels * 250 + legend * 20
 load here."/common.gp"
 
-# Those of one series in one panel: the awk condition, their number, and their median.
+# The matrices of a series in a panel: their awk condition, number and median.
 in(p, name) = sprintf("$3 == %d && (\"%s\" == \"\" || $4 == \"%s\") && $5 == \"%s\"", elem_size[p], class[p], class[p], name)
 select(p, name) = sprintf("awk -F, 'NR > 1 && %s { print $9 }' %s", in(p, name), csv)
 median_of(p, name) = real(system(select(p, name)." | sort -g | awk '{ v[NR] = $1 } END { print NR ? (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 : -1 }'"))

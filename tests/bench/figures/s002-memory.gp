@@ -1,4 +1,4 @@
-# Medians and maxima by kind of matrices.
+# Median and maximum of the extra memory for each kind of matrices.
 legend = 3
 load here."/common.gp"
 percent_of(i, way, k) = real(system(sprintf("awk -F, '$1 == \"%s\" && $2 == \"%s\" { print $%d }' %s", word(kinds, i), way, k, csv)))

@@ -1,16 +1,16 @@
-# Gómez-Luna et al. 2016, section 7.2: memory beside the matrix, of padding by algorithm 5 and of ipt's plans.
+# Gómez-Luna et al. 2016, section 7.2: memory beside the matrix, for padding by algorithm 5 and for ipt's plans.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 
-# Median and maximum of the numbers on standard input, with the columns before them: a kind of matrices and a way.
+# Prints a kind of matrices, a method, and the median and maximum of the numbers on standard input.
 summary() {
     sort -g | awk -v OFS=, -v kind="$1" -v way="$2" '
         { v[NR] = $1 }
         END { print kind, way, NR, (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[NR] }'
 }
 
-# Padding is computed for 5000 matrices, with the local memory of the paper's devices; plans are made for fewer.
-measure_kind() { # its name, element size, the sides' ranges
+# Padding is computed for 5000 matrices, with the local memory of the paper's devices. Plans are made for fewer.
+measure_kind() { # name, element size, ranges of the sides
     "$measurer" draw "${COUNT:-5000}" 2 "$3" "$4" "$5" "$6" > "$out/$name.shapes"
     "$measurer" tiles "$2" 49152 "$out/$name.shapes" > "$out/$name.tiles"
     awk -F, '$4 == "algorithm-5" { print 100 * (($1 + $7) * ($2 + $8) / ($1 * $2) - 1) }' "$out/$name.tiles" |

@@ -1,15 +1,15 @@
-# What the figures of Gómez-Luna et al. 2016 share; sourced by each of them after common.sh.
+# Shared by the figures of Gómez-Luna et al. 2016; sourced after common.sh.
 #
-# COUNT: so many matrices, of which those that the peers were measured on come first; the paper has 5000. Measurements
-# that several figures draw are made once: they are kept until the tool changes or the settings do.
-peers=$here/peers.csv # others' implementations, on the device that it names; GB/s
+# COUNT: the number of matrices; the paper has 5000. The matrices that other implementations were measured on come first.
+# Several figures share a table of measurements. It is measured again only if the tool or the settings change.
+peers=$here/peers.csv # other implementations in GB/s; the file names their device
 measurer=${S002:-$(dirname "$tool")/s002}
 if [ "${MEASURE:-1}" = 1 ] && ! [ -x "$measurer" ]; then
     echo "$measurer is missing: make it from tests/bench/s002.c" >&2
     exit 1
 fi
 
-# The column $2 of those lines of the CSV $1 in which other columns are as said: NAME=VALUE ...
+# Column $2 of the lines of the CSV file $1 that match all conditions NAME=VALUE in $3 ...
 select_column() {
     selected=$1
     wanted=$2
@@ -29,8 +29,8 @@ select_column() {
         }' "$selected"
 }
 
-# Writes shapes to the file $1: those of the peers' list $2 (none: -) and then random ones, COUNT together or $3; with
-# QUICK $4 random ones. The sides are from $5 to $6 and $7 to $8.
+# Writes shapes to the file $1: those of the peers' list $2 (-: none), then random ones, COUNT or $3 in all. With QUICK it
+# writes $4 random ones. The sides are from $5 to $6 and $7 to $8.
 write_shapes() {
     shapes=${COUNT:-$3}
     : > "$1"
@@ -45,7 +45,7 @@ write_shapes() {
     fi
 }
 
-# The paper's matrices, of sides below the bound $5 or small ones, and its skinny ones: $1 to $4 as above.
+# The paper's random matrices, with sides below the bound $5 (QUICK: small sides), and its skinny ones: $1 to $4 as above.
 general_shapes() {
     if [ "$quick" = 1 ]; then
         write_shapes "$1" "$2" "$3" "$4" 300 1500 300 1500
@@ -61,15 +61,14 @@ skinny_shapes() {
     fi
 }
 
-# Makes the shared table $1 with the command that follows, which writes to standard output, unless it is there and
-# current.
+# Writes the shared table $1, the standard output of the command $2 ..., unless the table is current.
 share() {
     table=$1
     shift
     settings="quick $quick, count ${COUNT:-}, device ${IPT_DEVICE:-}"
     if [ -e "$table" ] && [ "$table" -nt "$tool" ] && [ "$table" -nt "$measurer" ] &&
         [ "$(cat "$table.settings")" = "$settings" ]; then
-        measured=$(cat "$table.origin") # of this table, not of this run
+        measured=$(cat "$table.origin") # the table may be older than this run
         return
     fi
     "$@" > "$table.new"
@@ -78,8 +77,8 @@ share() {
     mv "$table.new" "$table"
 }
 
-# From the table of ways on standard input: one line for each speed, the peers' on the same shapes included. A shape's
-# class is what section 7.1 of the paper'sorts by: "large" if algorithm 2 finds tiles above 4 and 6 that fit.
+# Reads the table of methods on standard input. Prints a line for each speed, and the peers' speeds on the same shapes. A
+# shape's class is that of the paper's section 7.1: "large" if algorithm 2 finds tiles above 4 and 6 that fit.
 add_peers() {
     awk -F, -v OFS=, '
         FNR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i }
@@ -89,7 +88,7 @@ add_peers() {
         {
             shape = $1 OFS $2 OFS $3
             if (!(shape in class)) order[++shapes] = shape
-            class[shape] = class[shape] # it is known now
+            class[shape] = class[shape] # known from now on
             line[shape, ++lines[shape]] = $at["way"] OFS $at["sequence"] OFS $at["gb_per_s"] OFS \
                                           $at["copy_gb_per_s"] OFS $at["ratio"]
             if ($at["way"] == "algorithm-2") {
@@ -111,7 +110,7 @@ add_peers() {
         }' "$peers" -
 }
 
-# The ways of the shapes of a file: element size, file, ways.
+# Measures the shapes of a file by some methods: element size, file, methods.
 measure_ways() {
     elem_size=$1
     listed=$2
@@ -121,7 +120,7 @@ measure_ways() {
     rm "$out/s002-ways.csv"
 }
 
-# Tables of matrices, skinny or not: element size, file for the shapes.
+# The tables of random and of skinny matrices: element size, file of the shapes.
 measure_general() {
     general_shapes "$2" "general_f$(($1 * 8))" 40 8 $(($1 == 4 ? 20000 : 15000))
     measure_ways "$1" "$2" auto algorithm-2 algorithm-5
@@ -137,14 +136,14 @@ share_skinny() {
     share "$out/s002-skinny-$1.csv" measure_skinny "$1" "$out/s002-skinny-$1.txt"
 }
 
-# The lines of the shared tables $2 ... that hold one of the series $1, under one heading.
+# The lines of the shared tables $2 ... for one of the series $1, under one heading.
 lines_of() {
     kept=$1
     shift
     awk -F, -v kept=" $kept " 'NR == 1 || (FNR > 1 && index(kept, " " $5 " "))' "$@"
 }
 
-# A line for `headlines`: what it is about, then conditions on the columns.
+# A line for `headlines`: its subject, then conditions on the columns.
 our_median() {
     what=$1
     shift

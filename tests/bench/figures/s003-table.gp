@@ -1,4 +1,4 @@
-# Milliseconds of what was measured, without and with transfers, beside the paper's, which have none.
+# Measured milliseconds, without and with transfers, and the paper's, which are without.
 height = 560
 load here."/common.gp"
 kernels = "copy-buffer copy naive coalesced conflict-free cublas ipt-out-of-place ipt-in-place"
@@ -6,7 +6,7 @@ place(name) = sum [i = 1:words(kernels)] (word(kernels, i) eq name ? i : 0)
 at(name, offset) = place(name) > 0 ? place(name) + offset : NaN
 shape = system("awk -F, 'NR == 2 { print $2 \" x \" $3 }' '" . csv . "'")
 
-# The paper's last table, M2070.
+# The paper's last table, for an M2070.
 $paper << EOD
 copy,8.7
 naive,22.5

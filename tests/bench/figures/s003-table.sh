@@ -1,5 +1,5 @@
-# Pomorski's last table: milliseconds for the transposition of a large square of floats, here also with the upload and the
-# download of a matrix of the host, and beside ipt's own. The paper's row for cuBLAS has no counterpart in OpenCL.
+# Pomorski's last table: milliseconds to transpose a large square of floats. Here also with the upload and download of a
+# host matrix, and by ipt. The paper's row for cuBLAS has no counterpart in OpenCL.
 . "$(dirname "$0")/common.sh"
 ladder=${LADDER:-$(dirname "$tool")/ladder}
 

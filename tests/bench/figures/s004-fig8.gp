@@ -1,4 +1,4 @@
-# Speed over the size of the matrices: lines are squares, points are ipt's own choice for rectangles.
+# Speed over the size of the matrices. Lines: squares. Points: rectangles, by ipt's own choice.
 height = 700
 legend = 7
 load here."/common.gp"

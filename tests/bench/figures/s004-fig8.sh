@@ -1,6 +1,5 @@
-# Ha et al. 2013, figure 8, on transpositions: the speed of a batch over the size of its matrices, for each way of
-# sharing the
-# batch out, with a launch to a matrix as the baseline.
+# Ha et al. 2013, figure 8, on transpositions: the speed of a batch over the size of its matrices, for each
+# distribution of the matrices to work-items. The baseline is one launch for each matrix.
 . "$(dirname "$0")/common.sh"
 batches=${BATCHES:-build/batches}
 
@@ -22,7 +21,7 @@ measure() {
     mv "$csv.new" "$csv"
 }
 
-# The columns gbps and ratio of ipt's choice, and by how much it is faster than the baselines on the same shapes.
+# The columns gbps and ratio of ipt's choice, and its speedup over the baselines on the same shapes.
 compare() {
     awk -F, '
         NR == 1 { next }
@@ -33,7 +32,7 @@ compare() {
         END {
             print "gbps,ratio,over_loop,over_queues"
             for (shape in gbps)
-                if (loop[shape] > 0 && queues[shape] > 0) # not rounded to nothing
+                if (loop[shape] > 0 && queues[shape] > 0) # unless rounded to 0
                     print gbps[shape] "," ratio[shape] "," ratio[shape] / loop[shape] "," ratio[shape] / queues[shape]
         }' "$csv"
 }

@@ -1,5 +1,5 @@
-# Ha et al. 2013, figure 9: batched products y = A x over the size of the matrices, for each way of sharing the batch out.
-# Structures of arrays are made by ipt, in place; what that costs is a line of its own.
+# Ha et al. 2013, figure 9: batched products y = A x over the size of the matrices, for each distribution to work-items.
+# ipt makes structures of arrays in place. A separate line shows the time of that.
 . "$(dirname "$0")/common.sh"
 batches=${BATCHES:-build/batches}
 
@@ -15,7 +15,7 @@ measure() {
     mv "$csv.new" "$csv"
 }
 
-# Of each size the fastest model, whatever layout it asks for.
+# The fastest model for each size, with any layout.
 fastest() {
     awk -F, 'NR == 1 { print; next }
         $1 != "adapter" && $1 != "item-soa-adapted" && $9 > best[$2] { best[$2] = $9; line[$2] = $0 }

@@ -1,4 +1,4 @@
-# Speed over the size of the work-group, ours above the paper's.
+# Speed over the size of the work-group. Upper panel: ipt. Lower panel: the paper.
 height = 820
 panels = 2
 legend = 2

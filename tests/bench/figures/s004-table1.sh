@@ -9,7 +9,7 @@ measure() {
     mv "$csv.new" "$csv"
 }
 
-# The median over the kernels of the speed with the smallest group over that with the choice in column $1.
+# The speed with the smallest group relative to the choice in column $1: the median over the kernels.
 gain() {
     awk -F, -v choice="$1" '
         NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }

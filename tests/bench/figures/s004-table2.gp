@@ -1,4 +1,4 @@
-# Speed of a copy over the shape of the work-group, ours above the paper's.
+# Speed of a copy over the shape of the work-group. Upper panel: measured here. Lower panel: the paper.
 height = 780
 panels = 2
 load here."/common.gp"

@@ -1,6 +1,5 @@
-# Ha et al. 2013, table II: 256 matrices of 128 x 128 copied with an element to a work-item, by work-groups of 128
-# work-items
-# in several shapes.
+# Ha et al. 2013, table II: 256 matrices of 128 x 128 copied by work-groups of 128 work-items in several shapes. Each
+# work-item copies one element.
 . "$(dirname "$0")/common.sh"
 batches=${BATCHES:-build/batches}
 

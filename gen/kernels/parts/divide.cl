@@ -1,0 +1,31 @@
+/* Division by multiplication with the host's constants. */
+
+/* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d). Exact for n < 2^31. A
+ * magic of 0 stands for d = 1. */
+uint ipt_divide32(uint n, uint magic, uint shift)
+{
+    return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+
+/* The same on 64 bits: magic = ceil(2^(63 + l) / d), exact for n < 2^63. */
+ulong ipt_divide64(ulong n, ulong magic, uint shift)
+{
+    return magic != 0 ? mul_hi(n, magic) >> shift : n;
+}
+
+/* A slot number has 32 bits if there are fewer than 2^31 slots, else 64. */
+#if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
+typedef uint ipt_index;
+#define IPT_DIVIDE(n, magic, shift) ipt_divide32(n, (uint)(magic), shift)
+#else
+typedef ulong ipt_index;
+#define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)
+#endif
+
+/* Splits unit k of a run of elements into its element and its part of that element. */
+#if IPT_ELEMENT_UNITS == 1
+#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0
+#else
+#define IPT_ELEMENT_OF(k, element, part)                                                                               \
+    const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units
+#endif

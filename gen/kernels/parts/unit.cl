@@ -1,0 +1,65 @@
+/* For all kernels: the arguments, the unit, and the plan's expression. */
+#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)
+#error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
+#endif
+
+/* The kernel's arguments as parameters, and as the values that one of its functions passes on to another. A divisor is
+ * three arguments. */
+#define IPT_DIVISOR_32 uint
+#define IPT_DIVISOR_64 ulong
+#define IPT_DIVISOR_index ulong
+#define IPT_PARAMETER(type, name) , const type name
+#define IPT_DIVISOR_PARAMETER(bits, name)                                                                              \
+    , const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift
+#define IPT_VALUE(type, name) , name
+#define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift
+#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER)
+#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)
+
+/* For a kernel's steps, which are too long for some compilers to inline by themselves. */
+#define IPT_INLINE __attribute__((always_inline))
+
+#if IPT_UNIT_BYTES == 1
+typedef uchar ipt_unit;
+#elif IPT_UNIT_BYTES == 2
+typedef ushort ipt_unit;
+#elif IPT_UNIT_BYTES == 4
+typedef uint ipt_unit;
+#elif IPT_UNIT_BYTES == 8
+typedef ulong ipt_unit;
+#elif IPT_UNIT_BYTES == 16
+typedef uint4 ipt_unit;
+#else
+#error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
+#endif
+
+/* Applies the plan's expression to x, an element of one unit. A kernel calls it where each element passes exactly
+ * once. */
+#if defined(IPT_APPLY) && IPT_APPLY
+#define IPT_PASTE(a, b) a##b
+#define IPT_AS(type) IPT_PASTE(as_, type)
+#if IPT_UNIT_BYTES == 1
+#define IPT_AS_UNIT as_uchar
+#elif IPT_UNIT_BYTES == 2
+#define IPT_AS_UNIT as_ushort
+#elif IPT_UNIT_BYTES == 4
+#define IPT_AS_UNIT as_uint
+#elif IPT_UNIT_BYTES == 8
+#define IPT_AS_UNIT as_ulong
+#else
+#define IPT_AS_UNIT as_uint4
+#endif
+ipt_unit ipt_apply(ipt_unit unit)
+{
+    const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
+    const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
+    return IPT_AS_UNIT(result);
+}
+#define IPT_APPLIED(unit) ipt_apply(unit)
+#else
+#define IPT_APPLIED(unit) (unit)
+#endif
+
+/* A line is up to 32 consecutive work-items of a work-group. */
+#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)
+#define IPT_LINES (IPT_GROUP_SIZE / IPT_LINE_LANES)

@@ -1,0 +1,153 @@
+/* What plans have for matrices in host memory. */
+enum {
+    IPT__HOST_AHEAD = 4,              /* transfers in flight */
+    IPT__HOST_STAGED_BYTES = 1 << 23, /* larger pageable matrices use pinned memory */
+    /* Parts per device. On a slow bus more parts only slow the transfers. An H200 reaches 0.98 of their speed with 2
+     * parts, 0.95 with 4, 0.72 with 8. */
+    IPT__HOST_PARTS = 2,
+    IPT__HOST_PARTS_MOST = 64,      /* limits the command queues, too */
+    IPT__HOST_PART_BYTES = 1 << 20, /* minimum: smaller transfers take as long (Sung et al., PPoPP 2014, section 7.6) */
+    IPT__HOST_RUN_BYTES = 2048,     /* minimum of a strided part's rows: shorter rows are as slow as elements */
+    IPT__HOST_SLOT_BYTES = 1 << 22, /* pinned bytes that a thread fills while its other slot is on the bus */
+    IPT__HOST_SLOTS = 2,
+    IPT__HOST_THREADS = 8
+};
+
+/* Cut matrices: see host/cut.h. */
+enum {
+    IPT__CUT_PLAN_REST = 2, /* index into a share's plans */
+    IPT__CUT_PLAN_GROUP = 3,
+    IPT__CUT_SLOTS = 3,               /* chunks in flight: one upload, one transposition, one download */
+    IPT__CUT_CHUNK_BYTES = 1 << 26,   /* enough to keep the bus busy; larger chunks only for longer blocks */
+    IPT__CUT_RUN_BYTES = 64,          /* shortest useful super-element */
+    IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element for full memory speed */
+    IPT__CUT_STORED_WANTED = 1 << 16, /* bytes of a super-element for full storage speed */
+    IPT__CUT_BLOCK_BYTES = 1 << 18,   /* longest super-element */
+    IPT__CUT_GROUP_BYTES = 1 << 20,   /* all super-elements of a group */
+    IPT__CUT_THREADS = 16,            /* for shuffles in memory */
+    IPT__CUT_STORED_THREADS = 2,      /* readers of a storage; as many writers */
+    IPT__CUT_BATCH = 1 << 16,         /* moves per list */
+    IPT__CUT_PAGE_BYTES = 4096
+};
+
+/* Least bytes of a whole block. On an H200 blocks of 992 KB move at 0.58 of the speed of whole copies, panels at 0.54.
+ * Blocks of 256 KB move at 0.16, panels at 0.52. Tests define a smaller value, so that small matrices have blocks. */
+#ifndef IPT__BLOCK_BYTES_LEAST
+#define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
+#endif
+
+/* Blocks of a cut matrix: see host/cut.h. An H200's bus, both ways at once, reaches a share of its speed by row
+ * bytes. Shares: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
+enum {
+    IPT__BLOCK_ROW_MOST = 8192,
+    IPT__BLOCK_ROW_LEAST = 1280, /* below that, the host's shuffle may be as fast */
+    IPT__BLOCK_PARTS = 10,       /* minimum per side */
+    IPT__BLOCK_STRIPS = 3,       /* per block, downloaded as their places become free */
+    IPT__BLOCK_SPARE = 8,        /* one of so many units stays free */
+    IPT__BLOCK_PLANS = 4,        /* for whole blocks, and for those at the lower, the right and both edges */
+    IPT__BLOCK_QUEUES = 3,       /* for uploads, kernels and downloads */
+    IPT__BLOCK_AHEAD = 48        /* commands in flight */
+};
+
+/* Rows in host memory that are contiguous on the device. */
+typedef struct ipt__rect {
+    size_t offset, rows, row_bytes, pitch; /* bytes; offset: of the first row */
+} ipt__rect;
+
+/* Up to three rectangles, contiguous on the device. */
+typedef struct ipt__area {
+    ipt__rect rects[3];
+    int count;
+} ipt__area;
+
+/* One device's share of a host matrix. */
+typedef struct ipt__host_share {
+    ipt_context *context;
+    ipt_plan *plans[4]; /* whole part; smaller last part; remainder of a cut matrix; group */
+    ipt_plan *block_plans[IPT__BLOCK_PLANS];
+    cl_mem buffer;
+    cl_command_queue queues[IPT__HOST_PARTS_MOST];
+    int queue_count;
+    cl_mem pinned; /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
+    char *slots;
+} ipt__host_share;
+
+typedef struct ipt__host_part {
+    ipt__host_share *share;
+    ipt_plan *plan;
+    cl_command_queue queue;
+    size_t device; /* bytes from the start of the share's buffer */
+    ipt__area up, down;
+    cl_event uploaded, transposed, downloaded;
+} ipt__host_part;
+
+/* A command for a matrix that is transferred by blocks. Each kind has its own queue. */
+typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IPT__COMMAND_DOWNLOAD } ipt__command_kind;
+
+typedef struct ipt__command {
+    ipt__command_kind kind;
+    int plan;                        /* TRANSPOSE: index into the share's block_plans */
+    ipt__rect rect;                  /* UPLOAD and DOWNLOAD */
+    size_t device;                   /* bytes into the share's buffer */
+    size_t after[IPT__BLOCK_QUEUES]; /* per queue, the last command to wait for, plus 1; 0: none */
+    cl_event event;
+} ipt__command;
+
+typedef struct ipt__host {
+    ipt__host_share *shares;
+    size_t share_count;
+    ipt__host_part *parts;
+    size_t part_count;
+    ipt__command *commands; /* for one matrix */
+    size_t command_count;
+    char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
+    size_t scratch_bytes;
+} ipt__host;
+
+/* How matrices beyond the device's memory are cut: into panels, or between whole matrices. */
+typedef struct ipt__cut {
+    size_t chunk_bytes;            /* per transfer; 0: the plan cuts nothing */
+    size_t chunks;                 /* per cut matrix, else per batch */
+    size_t matrices;               /* whole matrices per chunk; 0: matrices are cut, the next fields are valid */
+    size_t shorter, length;        /* sides of a panel, in elements; length: also of a super-element */
+    size_t panels, rest;           /* panels of the longer side; remaining elements */
+    size_t chunk_panels;           /* maximum per chunk */
+    size_t group, groups, spare;   /* lines of the longer side that are shuffled together; remaining lines */
+    size_t piece_bytes;            /* of a super-element */
+    size_t block_bytes;            /* of a group's super-elements: the shuffle's block */
+    size_t line_bytes, rest_bytes; /* of the longer side; of the remainder of all lines */
+    size_t spare_bytes;            /* of the spare lines, without the remainder */
+    int tall, backward;            /* backward: panels run from the last to the first */
+} ipt__cut;
+
+/* Makes a plan for pieces. */
+typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+                                      ipt_plan **plan);
+
+/* How a cut matrix is transferred by blocks. This needs host memory that the device accesses, and enough device
+ * memory. */
+typedef struct ipt__blocks {
+    size_t length, panels;     /* rows of a panel; the last panel may be shorter */
+    size_t columns, per_panel; /* columns of a block, blocks per panel; the last block may be narrower */
+    size_t strip_cols;         /* columns of a strip: the unit of a download */
+    size_t count;              /* number of blocks */
+    size_t unit_bytes, units;  /* device memory: units of one block each */
+    size_t kept_units;         /* units that stay free for spilled blocks */
+    size_t bus_bytes;          /* bus traffic per matrix, both directions; 0: blocks are not used */
+} ipt__blocks;
+
+/* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
+typedef struct ipt__host_plan {
+    IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
+    ipt__host staging;
+    int parts_refused; /* host is AUTO, and parts exceed the workspace limit */
+    ipt__cut cut;
+    ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
+    ipt__blocks blocks;
+    size_t workspace;    /* bytes that the parts' plans own; guarded by the workspace's lock */
+    size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
+    int in_pieces;       /* made because the device refused the whole host matrix */
+    ipt_plan *pieces;    /* such a plan, which executes for this one; NULL: none */
+    ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
+    size_t split_count;
+} ipt__host_plan;

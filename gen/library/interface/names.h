@@ -1,0 +1,166 @@
+/* Headers, settings, and the lists of names that plans use. A newcomer skips to >>interface/core. */
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#ifdef __APPLE__
+#include <OpenCL/cl.h>
+#else
+#include <CL/cl.h>
+#endif
+#include <stddef.h>
+
+#ifndef CL_VERSION_1_2
+#error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
+#endif
+
+/* IPT_NO_PAPERS under its first name. Storages are read and written by the code for host matrices in parts. */
+#if defined(IPT_NO_SEED_KERNELS) && !defined(IPT_NO_PAPERS)
+#define IPT_NO_PAPERS
+#endif
+#if defined(IPT_NO_HOST_STREAMING) && !defined(IPT_NO_STORAGE)
+#define IPT_NO_STORAGE
+#endif
+
+/* The version of this header: 10000 * major + 100 * minor + patch. */
+#define IPT_VERSION 100
+
+#if defined(__GNUC__) || defined(__clang__)
+#define IPT__UNUSED __attribute__((unused))
+#else
+#define IPT__UNUSED
+#endif
+
+/* IPT_API precedes every public function. IPT_STATIC makes all of them private to the including file. */
+#ifndef IPT_API
+#ifdef IPT_STATIC
+#define IPT_API IPT__UNUSED static
+#elif defined(__cplusplus)
+#define IPT_API extern "C"
+#else
+#define IPT_API extern
+#endif
+#endif
+
+/* X(enumerator, name). AUTO lets the planner choose. The others force one, or fail with the reason. The names 1 to 4.3
+ * are those of Gomez-Luna et al. 2016, section 5.1 (see >>papers). */
+#define IPT_SEQUENCE_LIST(X)                                                                                           \
+    X(IPT_SEQUENCE_AUTO, "auto") /* the planner chooses */                                                             \
+    X(IPT_SEQUENCE_1, "1")       /* the whole matrix as one cycle-following stage */                                   \
+    X(IPT_SEQUENCE_2_1, "2.1")   /* needs tile_m */                                                                    \
+    X(IPT_SEQUENCE_2_2, "2.2")   /* needs tile_n */                                                                    \
+    X(IPT_SEQUENCE_3_1, "3.1")   /* this and all below need both */                                                    \
+    X(IPT_SEQUENCE_3_2, "3.2")                                                                                         \
+    X(IPT_SEQUENCE_3_3, "3.3")                                                                                         \
+    X(IPT_SEQUENCE_3_4, "3.4")                                                                                         \
+    X(IPT_SEQUENCE_4_1, "4.1")                                                                                         \
+    X(IPT_SEQUENCE_4_2, "4.2")                                                                                         \
+    X(IPT_SEQUENCE_4_3, "4.3")                                                                                         \
+    X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* super-element length: tile_m (rows >= cols) or tile_n (rows < cols) */     \
+    X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */
+
+#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
+typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+
+/* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
+
+/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, the result's rows in reverse sequence, each row of
+ * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
+ * matrices. */
+#define IPT_MOVE_LIST(X)                                                                                               \
+    X(IPT_MOVE_TRANSPOSE, "transpose", 1, 0, 0)                                                                        \
+    X(IPT_MOVE_ROTATE_90, "rotate-90", 1, 0, 1)                                                                        \
+    X(IPT_MOVE_ROTATE_180, "rotate-180", 0, 1, 1)                                                                      \
+    X(IPT_MOVE_ROTATE_270, "rotate-270", 1, 1, 0)                                                                      \
+    X(IPT_MOVE_FLIP_HORIZONTAL, "flip-horizontal", 0, 0, 1)                                                            \
+    X(IPT_MOVE_FLIP_VERTICAL, "flip-vertical", 0, 1, 0)                                                                \
+    X(IPT_MOVE_ANTITRANSPOSE, "antitranspose", 1, 1, 1)
+
+#define IPT__MOVE_ENUMERATOR(name, text, transposed, rows, cols) name,
+typedef enum ipt_move { IPT_MOVE_LIST(IPT__MOVE_ENUMERATOR) IPT__MOVE_COUNT } ipt_move;
+
+/* The name in IPT_MOVE_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_move_string(ipt_move move);
+
+/* The ways of a matrix in host memory to the device and back, for ipt_plan_desc.host. X(enumerator, name) */
+#define IPT_HOST_LIST(X)                                                                                               \
+    X(IPT_HOST_AUTO, "auto")               /* shared if the device can, else overlapped for all but small ones */      \
+    X(IPT_HOST_SYNCHRONOUS, "synchronous") /* upload, transposition and download in sequence */                        \
+    X(IPT_HOST_OVERLAPPED, "overlapped")   /* transposes some parts while others are in transfer. The transfer does */ \
+    /* the shuffle of the two-pass method. Transpositions with sequence auto only */                                   \
+    X(IPT_HOST_STAGES, "stages") /* Sung et al. 2014, section 6: stages before the one that needs the whole matrix */  \
+    /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
+    X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
+
+#define IPT__HOST_ENUMERATOR(name, text) name,
+typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+
+/* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_host_string(ipt_host host);
+
+/* The papers' kernels, for ipt_plan_desc.variant_010 (BS, SWAP, PTTWAC 010!, P-IPT), variant_100 (PTTWAC 100!, P-IPT)
+ * and variant_pad. X(enumerator, name, family, lanes, padding, registers, layout, interleaved).
+ * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
+ *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
+ * - padding: bank padding in local memory.
+ * - registers: units that a work-item holds in registers; 0: local memory holds them.
+ * - layout: the layout of the flags.
+ * - interleaved: neighbouring work-items process different instances (Ha et al. 2013, sections III.C and III.E). For
+ *   SWAP a work-group then swaps one pair of tiles in every matrix, instead of every pair in one. */
+#define IPT_VARIANT_LIST(X)                                                                                            \
+    X(IPT_VARIANT_AUTO, "auto", AUTO, 0, 0, 0, 0, 0)                                                                   \
+    X(IPT_VARIANT_BS_GROUP, "bs-group", BS, 0, 0, 0, 0, 0)                                                             \
+    X(IPT_VARIANT_BS_SIMD, "bs-simd", BS, 32, 0, 0, 0, 0)                                                              \
+    X(IPT_VARIANT_BS_VIRTUAL_16, "bs-virtual-16", BS, 16, 0, 0, 0, 0)                                                  \
+    X(IPT_VARIANT_BS_VIRTUAL_8, "bs-virtual-8", BS, 8, 0, 0, 0, 0)                                                     \
+    X(IPT_VARIANT_BS_GROUP_PADDED, "bs-group-padded", BS, 0, 1, 0, 0, 0)                                               \
+    X(IPT_VARIANT_BS_SIMD_PADDED, "bs-simd-padded", BS, 32, 1, 0, 0, 0)                                                \
+    X(IPT_VARIANT_BS_VIRTUAL_16_PADDED, "bs-virtual-16-padded", BS, 16, 1, 0, 0, 0)                                    \
+    X(IPT_VARIANT_BS_VIRTUAL_8_PADDED, "bs-virtual-8-padded", BS, 8, 1, 0, 0, 0)                                       \
+    X(IPT_VARIANT_PTTWAC_010, "pttwac-010", PTTWAC_010, 0, 0, 0, 0, 0)                                                 \
+    X(IPT_VARIANT_PTTWAC_010_PADDED, "pttwac-010-padded", PTTWAC_010, 0, 0, 0, 1, 0)                                   \
+    X(IPT_VARIANT_PTTWAC_010_REMAPPED, "pttwac-010-remapped", PTTWAC_010, 0, 0, 0, 2, 0)                               \
+    X(IPT_VARIANT_PTTWAC_100_GROUP, "pttwac-100-group", PTTWAC_100, 0, 0, 0, 0, 0)                                     \
+    X(IPT_VARIANT_PTTWAC_100_SIMD, "pttwac-100-simd", PTTWAC_100, 32, 0, 0, 0, 0)                                      \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_16, "pttwac-100-virtual-16", PTTWAC_100, 16, 0, 0, 0, 0)                          \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_8, "pttwac-100-virtual-8", PTTWAC_100, 8, 0, 0, 0, 0)                             \
+    X(IPT_VARIANT_PTTWAC_100_GROUP_REGISTERS, "pttwac-100-group-registers", PTTWAC_100, 0, 0, 8, 0, 0)                 \
+    X(IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, "pttwac-100-simd-registers", PTTWAC_100, 32, 0, 8, 0, 0)                  \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_16_REGISTERS, "pttwac-100-virtual-16-registers", PTTWAC_100, 16, 0, 8, 0, 0)      \
+    X(IPT_VARIANT_PTTWAC_100_VIRTUAL_8_REGISTERS, "pttwac-100-virtual-8-registers", PTTWAC_100, 8, 0, 8, 0, 0)         \
+    X(IPT_VARIANT_P_IPT_ITEM, "p-ipt-item", P_IPT, 1, 0, 0, 0, 0)                                                      \
+    X(IPT_VARIANT_P_IPT_GROUP, "p-ipt-group", P_IPT, 0, 0, 0, 0, 0)                                                    \
+    X(IPT_VARIANT_PAD_CHAINED, "pad-chained", PAD, 0, 0, 0, 0, 0)                                                      \
+    X(IPT_VARIANT_BS_ITEM, "bs-item", BS, 1, 0, 0, 0, 0)                                                               \
+    X(IPT_VARIANT_BS_INTERLEAVED_SIMD, "bs-interleaved-simd", BS, 32, 0, 0, 0, 1)                                      \
+    X(IPT_VARIANT_BS_INTERLEAVED_16, "bs-interleaved-16", BS, 16, 0, 0, 0, 1)                                          \
+    X(IPT_VARIANT_BS_INTERLEAVED_8, "bs-interleaved-8", BS, 8, 0, 0, 0, 1)                                             \
+    X(IPT_VARIANT_SWAP_BY_BLOCK, "swap-by-block", SWAP, 0, 0, 0, 0, 1)                                                 \
+    X(IPT_VARIANT_SWAP_BY_ELEMENT, "swap-by-element", SWAP, 0, 0, 0, 0, 0)
+
+#define IPT__VARIANT_ENUMERATOR(name, text, family, lanes, padding, registers, layout, interleaved) name,
+typedef enum ipt_variant { IPT_VARIANT_LIST(IPT__VARIANT_ENUMERATOR) IPT__VARIANT_COUNT } ipt_variant;
+
+/* The name in IPT_VARIANT_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_variant_string(ipt_variant variant);
+
+/* Block formats of an M x N matrix with M = M' * m, N = N' * n (Gomez-Luna et al. 2016, table 1). X(enumerator, name,
+ * factors): the factors from the outermost to the innermost. M, m, N, n stand for M', m, N', n. */
+#define IPT_FORMAT_LIST(X)                                                                                             \
+    X(IPT_FORMAT_DEFAULT, "default", "") /* from: row-major, to: column-major */                                       \
+    X(IPT_FORMAT_RM, "RM", "MmNn")       /* row-major */                                                               \
+    X(IPT_FORMAT_RRRB, "RRRB", "MNmn")   /* row-major blocks, row-major inside */                                      \
+    X(IPT_FORMAT_RCRB, "RCRB", "MNnm")   /* row-major blocks, column-major inside */                                   \
+    X(IPT_FORMAT_CRRB, "CRRB", "NMmn")   /* column-major blocks, row-major inside */                                   \
+    X(IPT_FORMAT_CCRB, "CCRB", "NMnm")   /* column-major blocks, column-major inside */                                \
+    X(IPT_FORMAT_CM, "CM", "NnMm")       /* column-major: the transposed matrix in row-major order */                  \
+    X(IPT_FORMAT_AOS, "AoS", "MmNn")     /* RM: rows structures of cols fields */                                      \
+    X(IPT_FORMAT_SOA, "SoA", "NnMm")     /* CM: a structure of cols arrays */                                          \
+    X(IPT_FORMAT_ASTA, "ASTA", "MNnm")   /* RCRB: structures of tiled arrays, tile_m elements each */
+
+#define IPT__FORMAT_ENUMERATOR(name, text, factors) name,
+typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_COUNT } ipt_format;
+
+/* The name in IPT_FORMAT_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_format_string(ipt_format format);

@@ -1,0 +1,38 @@
+/* The plan. */
+
+typedef struct ipt__plan_kernel {
+    ipt__program *program;
+    cl_kernel kernel;
+} ipt__plan_kernel;
+
+/* Device memory for stages, which a plan owns or borrows. Executions of all plans that share it take turns. */
+typedef struct ipt__workspace {
+    IPT_LOCK_TYPE lock; /* guards the following fields, and all of the plans but their host_plan */
+    cl_mem buffer;      /* NULL: no stage needs one */
+    size_t bytes;
+    cl_event last;      /* of the previous execution, which may still use the buffer; NULL: none */
+    ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
+} ipt__workspace;
+
+struct ipt_plan {
+    ipt_context *context;
+    ipt__problem problem;
+    char *expression; /* copies that problem.desc points to */
+    ipt__layout layout;
+    ipt__workspace own, *workspace; /* its own, or that of a plan that outlives it */
+    ipt__plan_kernel kernels[IPT__MAX_KERNELS];
+    int kernel_count;
+    int out_of_place_kernel; /* -1 until the first execution out of place */
+    ipt__program *panel;     /* of problem.panel; NULL: no cooperative panels */
+    int turn;                /* which of the two control blocks is clear */
+    int dirty;               /* an execution failed: counters and flags may not be clear */
+    size_t enough;           /* max_workspace that the last error has proposed; 0: none */
+    size_t refused;          /* bytes of the last buffer that could not be allocated; 0: none */
+    char *description;
+    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
+};
+
+static int ipt__plan_borrows(const ipt_plan *plan)
+{
+    return plan->workspace != &plan->own;
+}

@@ -1,0 +1,24 @@
+/* The planner's input. */
+
+/* The cooperative panel kernel that a plan may use. */
+typedef struct ipt__panel_kernel {
+    size_t resident; /* concurrent work-groups; 0: no cooperative panels */
+    size_t local_bytes, group_size;
+    int tall, narrow;
+} ipt__panel_kernel;
+
+/* What the planner decides from: all of it is known before the first decision, and no decision changes it. */
+typedef struct ipt__problem {
+    ipt_plan_desc desc;              /* checked; batch, batch_stride and padding completed */
+    ipt__limits limits;              /* of the device */
+    size_t refused_bytes;            /* smallest local memory that failed to build; 0: none */
+    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
+    size_t unit_bytes, element_units;
+    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
+    ipt__panel_kernel panel;
+} ipt__problem;
+
+static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
+{
+    return problem->refused_bytes && local_bytes >= problem->refused_bytes;
+}

@@ -1,0 +1,68 @@
+/* The planner's constants. */
+
+/* Constants that differ between GPUs and CPUs, or that one of them lacks: X(type, name, gpu, cpu, meaning). The values
+ * for GPUs are fitted to an H200, those for CPUs to PoCL on 2 cores.
+ *
+ * The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
+ * moves in the same time: factor * bytes of all matrices + launches * launch. Units below a word that cannot move by
+ * words: 1 + narrow * (units in a word - 1).
+ *
+ * Panels and chains run on GPUs only; lengths are in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y) +
+ * panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The third
+ * counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel +
+ * narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length of a
+ * super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step / length. */
+#define IPT__TUNING_LIST(X)                                                                                            \
+    X(size_t, run, 16, 8192, "elements, or pairs of them, per work-item (GPU) or work-group (CPU)")                    \
+    X(size_t, piece_bytes, 1024, 16384, "part of a super-element per work-group: short on GPUs, for many chains")      \
+    X(size_t, tile_bytes, ~(size_t)0, 1 << 15, "most local memory of a tile: on CPUs the size of the nearest cache")   \
+    X(size_t, slab_bytes, 32 << 20, 4 << 20, "slabs in the last cache cost no memory traffic")                         \
+    X(double, tile, 2, 2, "factor of tiles")                                                                           \
+    X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
+    X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
+    X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
+    X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
+    X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
+    X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
+    X(double, panel, 1.15, 0, "factor of panels")                                                                      \
+    X(double, tall_cut, 47, 0, "of tall chunks")                                                                       \
+    X(double, wide_cut, 17, 0, "of wide chunks")                                                                       \
+    X(double, panel_wait, 8e-9, 0, "of work-groups that wait")                                                         \
+    X(double, narrow_step, 95, 0, "of narrow panels")                                                                  \
+    X(double, no_wait, 0.08, 0, "of narrow panels without waits")                                                      \
+    X(double, chains, 1.01, 0, "factor of chains")                                                                     \
+    X(double, chains_step, 137, 0, "of chains")                                                                        \
+    X(double, cut, 0.19, 0, "of slots off 128-byte lines")                                                             \
+    X(double, cut_step, 4, 0, "of slots off 128-byte lines")                                                           \
+    X(double, idle, 0.05, 0, "of the unused share of a length class")
+
+typedef struct ipt__tuning {
+#define IPT__TUNING_FIELD(type, name, gpu, cpu, meaning) type name;
+    IPT__TUNING_LIST(IPT__TUNING_FIELD)
+} ipt__tuning;
+
+/* By limits->cpu. */
+static const ipt__tuning ipt__tunings[2] = {
+#define IPT__TUNING_GPU(type, name, gpu, cpu, meaning) gpu,
+#define IPT__TUNING_CPU(type, name, gpu, cpu, meaning) cpu,
+    {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
+
+/* Constants for all devices. */
+enum {
+    IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
+    IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
+    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
+    IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
+    IPT__PIECE_VECTORS = 128,
+    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
+    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
+    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
+    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
+    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
+    IPT__BLOCKS_WIDE = 4,
+    IPT__BLOCK_ROWS = 60,         /* minimum per block */
+    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
+    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
+    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
+};

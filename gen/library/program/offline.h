@@ -1,0 +1,133 @@
+/* Programs for offline compilation: their texts, and entries made of compiled code. */
+
+#ifdef IPT_NO_OFFLINE
+
+IPT_API IPT__RARE size_t ipt_context_entry_count(const ipt_context *context)
+{
+    (void)context;
+    return 0;
+}
+
+IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
+{
+    (void)context, (void)index;
+    if (options)
+        *options = NULL;
+    return NULL;
+}
+
+IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                               size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
+{
+    (void)context, (void)index, (void)target, (void)code, (void)code_bytes, (void)entry, (void)capacity;
+    if (bytes)
+        *bytes = 0;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_OFFLINE: it returns no programs");
+}
+
+#else
+
+/* Returns program `index` with a new reference, or NULL. *count: the number of programs. */
+static ipt__program *ipt__program_at(ipt_context *context, size_t index, size_t *count)
+{
+    ipt__program *program, *found = NULL;
+    *count = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (program = context->programs; program; program = program->next)
+        if ((*count)++ == index)
+            found = program;
+    if (found)
+        ++found->references;
+    IPT_LOCK_RELEASE(&context->lock);
+    return found;
+}
+
+IPT_API IPT__RARE size_t ipt_context_entry_count(const ipt_context *context)
+{
+    size_t count = 0;
+    if (!context)
+        return 0;
+    ipt__program_at((ipt_context *)context, (size_t)-1, &count);
+    return count + 1;
+}
+
+IPT_API IPT__RARE const char *ipt_context_entry_source(const ipt_context *context, size_t index, const char **options)
+{
+    size_t count;
+    ipt__program *const program = context ? ipt__program_at((ipt_context *)context, index, &count) : NULL;
+#ifdef IPT_NO_KERNEL_SOURCE
+    const char *const source = NULL;
+#else
+    const char *const source = program ? program->source : NULL;
+#endif
+    if (options)
+        *options = source ? program->options : NULL;
+    if (context)
+        ipt__program_drop((ipt_context *)context, program);
+    return source;
+}
+
+/* Returns whether text names a target of ipt_context_entry. */
+static int ipt__target_is_known(const char *text)
+{
+    const char *const name = !strncmp(text, "ptx:sm_", 7) ? text + 7 : !strncmp(text, "amdgcn:", 7) ? text + 7 : NULL;
+    if (!name)
+        return !strcmp(text, "spirv") || !strcmp(text, "bitcode");
+    return *name && strlen(name) < 40 &&
+           strspn(name, text[0] == 'p' ? "0123456789" : "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
+}
+
+IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
+                                               size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
+{
+    ipt__program *program;
+    size_t count, needed = 0;
+    unsigned char *made;
+    if (!context || !bytes || (target && !code))
+        return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
+    *bytes = 0;
+    if (!target && code)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "target is NULL, but code is not");
+    if (target && !ipt__target_is_known(target))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
+    if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %lu", (unsigned long)code_bytes);
+    program = ipt__program_at(context, index, &count);
+    if (index > count || (index == count && target))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %lu: the context has %lu %s", (unsigned long)index,
+                         (unsigned long)count + !target, target ? "programs" : "entries");
+    if (!program) {
+        char key[IPT__KEY_BYTES];
+        unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
+        IPT_LOCK_ACQUIRE(&context->probe_lock);
+        ipt__findings_key(context, key);
+        needed = ipt__findings_entry(context, key, findings);
+        IPT_LOCK_RELEASE(&context->probe_lock);
+        if (entry && capacity >= needed)
+            memcpy(entry, findings, needed);
+    } else if (!program->program && !target) {
+        ipt__program_drop(context, program);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "target is NULL, and the context has no device whose code that would be");
+    } else {
+        IPT_LOCK_ACQUIRE(&context->probe_lock);
+        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+        IPT_LOCK_RELEASE(&context->probe_lock);
+        if (made && entry && capacity >= needed)
+            memcpy(entry, made, needed);
+        ipt__program_drop(context, program);
+        if (!made)
+            return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                             "the device returns no code of entry %lu, or no memory is left for the code",
+                             (unsigned long)index);
+        ipt__release(&context->allocator, made);
+    }
+    *bytes = needed;
+    if (entry && capacity < needed)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
+                         (unsigned long)needed);
+    return IPT_SUCCESS;
+}
+
+#endif

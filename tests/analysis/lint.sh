@@ -1,0 +1,23 @@
+# clang's OpenCL lint over every kernel for every class of parameters. Arguments: the program that writes the texts, a folder.
+# CLANG in the environment selects a clang, from 14 up; the default is `clang`.
+set -eu
+clang=${CLANG:-clang}
+command -v "$clang" > /dev/null || { sh tests/skipped.sh note check-lint "$clang is not installed"; exit 0; }
+rm -rf "$2"
+mkdir -p "$2"
+count=$("$1" "$2")
+# One compiler process lints many texts, because its start takes longer than the lint. The classes of a kernel share an
+# argument list, so a class may leave an argument unused.
+headers=$("$clang" -print-resource-dir)/include
+lint() { # the standard, then find's condition
+    standard=$1
+    shift
+    find "$folder" "$@" -print0 | xargs -0 -n 100 -P 2 "$clang" -cc1 -triple spir64 -x cl "-cl-std=$standard" \
+        -cl-ext=+cl_khr_subgroups -Dcl_intel_subgroups -fdeclare-opencl-builtins -finclude-default-header \
+        -internal-isystem "$headers" -Wall -Wextra -Wpedantic -Werror -Wno-unused-parameter -fsyntax-only
+}
+folder=$2
+lint CL1.2 -name '*.cl' ! -name '*_later.cl'
+lint CL2.0 -name '*_later.cl'
+lint CL3.0 -name '*_later.cl'
+echo "lint: $count specialised kernels passed"

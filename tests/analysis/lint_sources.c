@@ -1,0 +1,112 @@
+/* Writes the specialised text of every kernel for every class of parameters into a folder, for clang's lint. */
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+
+static void write_source(const char *folder, ipt__kernel_id id, const ipt__params *params, int number)
+{
+    static char text[1 << 16];
+    char path[512];
+    ipt__text out = {text, sizeof text, 0};
+    FILE *file;
+    ipt__source_print(&out, id, params);
+    /* Kernels that need OpenCL C 2.0 are listed apart. */
+    snprintf(path, sizeof path, "%s/%s_%03d%s.cl", folder, ipt__kernels[id].name, number,
+             params->memory_model == 3 || params->sub_group >= 2 ? "_later" : "");
+    file = fopen(path, "w");
+    if (out.length >= sizeof text || !file || fputs(text, file) < 0 || fclose(file)) {
+        fprintf(stderr, "%s could not be written\n", path);
+        exit(1);
+    }
+}
+
+/* The classes of one parameter, ended by 0. */
+typedef struct classes {
+    cl_uint values[6];
+} classes;
+
+int main(int count, char **arguments)
+{
+    static const classes of_field[] = {
+        [IPT__PARAM_unit_bytes] = {{1, 2, 4, 8, 16}},
+        [IPT__PARAM_element_units] = {{1, 0}},
+        [IPT__PARAM_group_size] = {{1, 32, 256}},
+        [IPT__PARAM_tile] = {{2, 64}},
+        [IPT__PARAM_lanes] = {{1, 32}},
+        [IPT__PARAM_bank_padding] = {{1, 0}},
+        [IPT__PARAM_registers] = {{0, 8}},
+        [IPT__PARAM_flag_spread] = {{1, 4}},
+        [IPT__PARAM_flag_layout] = {{0, 1, 2}},
+        [IPT__PARAM_chained] = {{1, 0}},
+        [IPT__PARAM_index_bits] = {{32, 64}},
+        [IPT__PARAM_tall] = {{1, 0}},
+        [IPT__PARAM_narrow] = {{1, 0}},
+        [IPT__PARAM_inner] = {{1, 0}},
+        [IPT__PARAM_memory_model] = {{2, 1, 0, 3}},
+        [IPT__PARAM_sub_group] = {{1, 0, 2, 3}},
+        [IPT__PARAM_piece_vectors] = {{32, 64}},
+        [IPT__PARAM_chains] = {{1, 4}},
+        [IPT__PARAM_apply] = {{1, 0}},
+        [IPT__PARAM_local_bytes] = {{4096, 65536}},
+    };
+    static const char *const types[] = {"uchar", "ushort", "uint", "ulong", "uint4"};
+    int id, number, written = 0;
+    if (count != 2) {
+        fprintf(stderr, "usage: lint_sources FOLDER\n");
+        return 2;
+    }
+    for (id = 0; id < IPT__KERNEL_COUNT; ++id) {
+        /* An odometer over the classes; combinations that only differ in what the kernel does not use are left out. */
+        size_t wheel[IPT__PARAM_COUNT] = {0}, field;
+        number = 0;
+        do {
+            ipt__params params;
+            int first = 1;
+#define LINT_PICK(name, macro, minimum, maximum, meaning)                                                              \
+    params.name = of_field[IPT__PARAM_##name].values[wheel[IPT__PARAM_##name]];                                        \
+    if (!(ipt__kernels[id].uses & IPT__USES_##name) && wheel[IPT__PARAM_##name])                                       \
+        first = 0;
+            IPT_PARAM_LIST(LINT_PICK)
+            /* Expressions are for elements of one unit; the classes that do not matter to them are left out. */
+            if ((ipt__kernels[id].uses & IPT__USES_apply) && params.apply &&
+                (wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_tile] ||
+                 params.group_size == 1))
+                first = 0;
+            if (params.apply && (ipt__kernels[id].uses & IPT__USES_element_units) && !params.element_units)
+                first = 0;
+            params.expression = "x + x";
+            params.expression_type = types[params.unit_bytes > 8   ? 4
+                                           : params.unit_bytes > 4 ? 3
+                                                                   : params.unit_bytes / 2];
+            /* PTX serves both or neither. */
+            if ((ipt__kernels[id].uses & IPT__USES_sub_group) &&
+                (params.sub_group == 1) != (params.memory_model == 1 || params.memory_model == 2))
+                first = 0;
+            /* Several workers to a work-group, by newer PTX only; an inner transposition, in local memory only. */
+            if (id == IPT__KERNEL_shuffle &&
+                ((params.group_size != params.lanes && params.memory_model != 2) || (params.inner && params.registers)))
+                first = 0;
+            if (first && params.lanes <= params.group_size) {
+                if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
+                    return 1;
+                write_source(arguments[1], (ipt__kernel_id)id, &params, number++);
+            }
+            for (field = 0; field < IPT__PARAM_COUNT; ++field) {
+                const size_t classes_of = field == IPT__PARAM_unit_bytes                                      ? 5
+                                          : field == IPT__PARAM_memory_model || field == IPT__PARAM_sub_group ? 4
+                                          : field == IPT__PARAM_group_size || field == IPT__PARAM_flag_layout ? 3
+                                                                                                              : 2;
+                if (++wheel[field] < classes_of)
+                    break;
+                wheel[field] = 0;
+            }
+            if (field == IPT__PARAM_COUNT)
+                break;
+        } while (1);
+        written += number;
+        if (!number)
+            return 1;
+    }
+    printf("%d\n", written);
+    return 0;
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The library where size_t has 32 bits, and where it has 64. Usage, from the repository root: tests/compile/narrow.sh FOLDER
+set -eu
+[ $# -eq 1 ] || { echo "usage: tests/compile/narrow.sh FOLDER"; exit 2; }
+folder=$1
+mkdir -p "$folder"
+compile() {
+    gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I. -Itests/support "$@" -o "$folder/narrow" tests/compile/narrow.c tests/support/fake_cl.c -lpthread
+}
+compile
+"$folder/narrow"
+echo "int main(void) { return sizeof(void *) != 4; }" > "$folder/pointers.c"
+if ! gcc -m32 -include stdio.h -o "$folder/pointers" "$folder/pointers.c" -lpthread 2> "$folder/pointers.log"; then
+    sh tests/skipped.sh note "narrow, 32 bits" "gcc -m32 makes no programs here, gcc-multilib would"
+elif ! "$folder/pointers"; then
+    sh tests/skipped.sh note "narrow, 32 bits" "such programs do not run here"
+else
+    # The headers of OpenCL are the same for every host; others of that folder are not.
+    compile -m32
+    "$folder/narrow"
+fi

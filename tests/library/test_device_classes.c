@@ -1,0 +1,495 @@
+/* How ipt adapts to devices with other features: sub-groups of either extension and several sizes, some of which do not
+ * build or do not work, and older memory models. The device is reported as a GPU with these features. Work-groups
+ * replace sub-groups; in these kernels both have the same size. */
+#define _POSIX_C_SOURCE 200809L
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The simulated device: its reports and its faults. */
+typedef struct told_device {
+    const char *extensions, *version; /* NULL: the truth */
+    size_t sizes[4];                  /* of its sub-groups, as reported */
+    unsigned size;                    /* their true size; 0: programs with sub-groups do not build */
+    int broken; /* 1: lanes do not receive a broadcast value; 2: a sum omits lane 1, unless all lanes have their bit
+                 * in it */
+    cl_ulong atomics; /* the capabilities; ~0: the truth */
+    int refuses;      /* programs that take much local memory do not build */
+} told_device;
+
+static const told_device *told; /* NULL: the truth */
+static cl_uint told_units;      /* compute units of a reported device; 0: the true ones */
+
+static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
+                                               size_t *needed)
+{
+    static const cl_device_type gpu = CL_DEVICE_TYPE_GPU;
+    const void *answer = NULL;
+    size_t answer_bytes = 0;
+    if (told && name == CL_DEVICE_TYPE) {
+        answer = &gpu;
+        answer_bytes = sizeof gpu;
+    } else if (told && name == CL_DEVICE_EXTENSIONS && told->extensions) {
+        answer = told->extensions;
+        answer_bytes = strlen(told->extensions) + 1;
+    } else if (told && name == CL_DEVICE_VERSION && told->version) {
+        answer = told->version;
+        answer_bytes = strlen(told->version) + 1;
+    } else if (told && told_units && name == CL_DEVICE_MAX_COMPUTE_UNITS) {
+        answer = &told_units;
+        answer_bytes = sizeof told_units;
+    } else if (told && name == 0x4108) { /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
+        answer = told->sizes;
+        answer_bytes = sizeof told->sizes;
+    } else if (told && (name == 0x1063 || name == 0x1064) && ~told->atomics) {
+        /* CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES and _FENCE_CAPABILITIES */
+        answer = &told->atomics;
+        answer_bytes = sizeof told->atomics;
+    }
+    if (!answer)
+        return clGetDeviceInfo(device, name, bytes, value, needed);
+    if (value && bytes < answer_bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, answer, answer_bytes);
+    if (needed)
+        *needed = answer_bytes;
+    return CL_SUCCESS;
+}
+
+/* Another platform than PoCL, whose sub-groups ipt does not take. */
+static cl_int CL_API_CALL told_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t bytes,
+                                                 void *value, size_t *needed)
+{
+    static const char answer[] = "Told";
+    if (!told || name != CL_PLATFORM_NAME)
+        return clGetPlatformInfo(platform, name, bytes, value, needed);
+    if (value && bytes < sizeof answer)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, answer, sizeof answer);
+    if (needed)
+        *needed = sizeof answer;
+    return CL_SUCCESS;
+}
+
+static const char made_sub_groups[] =
+    "#define get_sub_group_local_id() ((uint)get_local_id(0))\n"
+    "#define get_sub_group_size() ((uint)MADE_SIZE)\n"
+    "#define get_num_sub_groups() ((uint)(get_local_size(0) / MADE_SIZE))\n"
+    "#define sub_group_barrier(fences) barrier(fences)\n"
+    "#define sub_group_broadcast(value, lane) made_broadcast(exchange, value, lane)\n"
+    "#define sub_group_reduce_add(value) made_sum(exchange, value)\n"
+    "uint made_broadcast(__local uint *values, uint value, uint lane)\n"
+    "{\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    values[get_local_id(0)] = value;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    return MADE_BROKEN == 1 ? value : values[lane];\n"
+    "}\n"
+    "uint made_sum(__local uint *values, uint value)\n"
+    "{\n"
+    "    uint sum = 0;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    values[get_local_id(0)] = value;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    for (uint i = 0; i < get_local_size(0); ++i)\n"
+    "        sum += values[i];\n"
+    "    return MADE_BROKEN == 2 && sum != ~0u >> (32 - MADE_SIZE) ? sum & ~2u : sum;\n"
+    "}\n";
+
+/* The side of a program's tile. */
+static unsigned long told_tile(const char *text)
+{
+    static const char name[] = "#define IPT_TILE ";
+    const char *const at = strstr(text, name);
+    return at ? strtoul(at + sizeof name - 1, NULL, 10) : 0;
+}
+
+/* Gives the compiler source that emulates sub-groups by work-groups, if the source uses sub-groups and the device
+ * reports some. */
+static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
+                                                             const size_t *lengths, cl_int *error)
+{
+    static const char mark[] = "__local uint *exchange = 0;", values[] = "__local uint exchange[32];";
+    const int asked =
+        strstr(strings[0], "#define IPT_SUB_GROUP 2\n") || strstr(strings[0], "#define IPT_SUB_GROUP 3\n");
+    const char *const at = strstr(strings[0], mark);
+    const size_t capacity = strlen(strings[0]) + sizeof made_sub_groups + sizeof values + 100;
+    char *text, *pragma;
+    const char *handed;
+    cl_program program;
+    if (told && told->refuses &&
+        ((strstr(strings[0], "ipt_k_swap(") && told_tile(strings[0]) > 32) ||
+         strstr(strings[0], "ipt_k_out_of_place(") || strstr(strings[0], "ipt_k_pack("))) {
+        handed = "#error too much local memory";
+        return clCreateProgramWithSource(context, 1, &handed, NULL, error);
+    }
+    if (told && !told->size && asked) { /* which the device itself may have */
+        handed = "#error no sub-groups";
+        return clCreateProgramWithSource(context, 1, &handed, NULL, error);
+    }
+    if (!told || !asked || !at || count != 1)
+        return clCreateProgramWithSource(context, count, strings, lengths, error);
+    text = (char *)malloc(capacity);
+    snprintf(text, capacity, "#define MADE_SIZE %u\n#define MADE_BROKEN %d\n%s%.*s%s%s", told->size, told->broken,
+             made_sub_groups, (int)(at - strings[0]), strings[0], values, at + sizeof mark - 1);
+    for (pragma = text; (pragma = strstr(pragma, "#pragma OPENCL EXTENSION")) != NULL;)
+        memcpy(pragma, "//", 2); /* the compiler knows no such thing */
+    handed = text;
+    program = clCreateProgramWithSource(context, 1, &handed, NULL, error);
+    free(text);
+    return program;
+}
+
+#define clGetDeviceInfo told_clGetDeviceInfo
+#define clGetPlatformInfo told_clGetPlatformInfo
+#define clCreateProgramWithSource told_clCreateProgramWithSource
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#undef clGetDeviceInfo
+#undef clGetPlatformInfo
+#undef clCreateProgramWithSource
+#include "test.h"
+
+/* Whether the source of one of the plan's programs of this kernel contains the text. */
+static int source_says(const ipt_plan *plan, const char *kernel, const char *what)
+{
+    size_t i;
+    const char *source;
+    for (i = 0; (source = ipt_plan_source(plan, i)) != NULL; ++i)
+        if (strstr(source, kernel) && strstr(source, what))
+            return 1;
+    return 0;
+}
+
+/* Transposes some shapes by chains on the told device and checks them and the programs that did it, twice: by plans
+ * that build and by plans that must find what those have built. */
+static void check_chains(const told_device *device, unsigned sub_group, unsigned lanes, size_t count)
+{
+    static const size_t shapes[][5] = {/* rows, cols, bytes of an element, batch, elements of a super-element */
+                                       {611, 37, 4, 1, 170},
+                                       {37, 690, 4, 2, 170},
+                                       {1024, 17, 2, 1, 344},
+                                       {17, 2000, 1, 2, 677}};
+    ipt_context *context;
+    ipt_context_desc context_desc = {0};
+    char text[64];
+    size_t i, pass;
+    told = device;
+    context_desc.context = test_cl_context;
+    context_desc.device = test_device;
+    context_desc.max_local_memory = 9216; /* enough for chains; panels would need more work-groups than run at a time */
+    context_desc.resident_groups = 1;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (pass = 0; pass < 2; ++pass)
+        for (i = 0; i < count; ++i) {
+            ipt_plan_desc desc = {0};
+            ipt_plan *plan;
+            unsigned char *data, *expected;
+            size_t bytes;
+            desc.rows = shapes[i][0];
+            desc.cols = shapes[i][1];
+            desc.elem_size = shapes[i][2];
+            desc.batch = shapes[i][3];
+            desc.sequence = IPT_SEQUENCE_TWO_PASS;
+            desc.tile_m = desc.tile_n = shapes[i][4];
+            desc.max_workspace = (size_t)1 << 24;
+            desc.flags = pass ? IPT_CACHE_ONLY : 0;
+            assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+            snprintf(text, sizeof text, "#define IPT_SUB_GROUP %u\n", sub_group);
+            assert_true(source_says(plan, "ipt_k_chains(", text));
+            snprintf(text, sizeof text, "#define IPT_LANES %u\n", lanes);
+            assert_true(source_says(plan, "ipt_k_chains(", text));
+            snprintf(text, sizeof text, "%s of %u", sub_group ? "sub-groups" : "work-groups", lanes);
+            assert_non_null(strstr(ipt_plan_describe(plan), text));
+            bytes = test_matrix_bytes(&desc) * desc.batch;
+            data = (unsigned char *)malloc(bytes);
+            expected = (unsigned char *)malloc(bytes);
+            test_fill(data, bytes);
+            desc.batch_stride = test_matrix_bytes(&desc);
+            test_reference(expected, data, &desc);
+            assert_int_equal(ipt_plan_execute_host(plan, data), IPT_SUCCESS);
+            assert_memory_equal(data, expected, bytes);
+            ipt_plan_destroy(plan);
+            free(data);
+            free(expected);
+        }
+    ipt_context_destroy(context);
+    told = NULL;
+}
+
+static const char khr[] = "cl_khr_fp64 cl_khr_subgroups",
+                  intel[] = "cl_intel_subgroups cl_intel_required_subgroup_size", intel_any[] = "cl_intel_subgroups";
+
+static void device_classes_sub_groups(void **state)
+{
+    static const told_device khr_32 = {khr, NULL, {0}, 32, 0, ~(cl_ulong)0, 0},
+                             khr_16 = {khr, NULL, {0}, 16, 0, ~(cl_ulong)0, 0},
+                             intel_16 = {intel, NULL, {8, 16}, 16, 0, ~(cl_ulong)0, 0},
+                             intel_8 = {intel_any, NULL, {8, 16}, 8, 0, ~(cl_ulong)0, 0};
+    (void)state;
+    test_need_group_of_32();
+    if (test_version() >= 20) { /* Khronos' are of that version */
+        check_chains(&khr_32, 2, 32, 4);
+        check_chains(&khr_16, 2, 16, 1);
+    }
+    check_chains(&intel_16, 3, 16, 1);
+    check_chains(&intel_8, 3, 8, 1);
+}
+
+/* Sub-groups that are not there, too large or wrong: work-groups take their place. */
+static void device_classes_no_sub_groups(void **state)
+{
+    static const told_device none = {"cl_khr_fp64", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
+                             other = {"cl_khr_subgroups_and_more", NULL, {0}, 32, 0, ~(cl_ulong)0, 0},
+                             refused = {khr, NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
+                             intel_refused = {intel, NULL, {8, 16, 32}, 0, 0, ~(cl_ulong)0, 0},
+                             old = {khr, "OpenCL 1.2 told", {0}, 32, 0, ~(cl_ulong)0, 0},
+                             large = {khr, NULL, {0}, 64, 0, ~(cl_ulong)0, 0},
+                             broken = {khr, NULL, {0}, 32, 1, ~(cl_ulong)0, 0},
+                             intel_broken = {intel, NULL, {8, 16}, 16, 1, ~(cl_ulong)0, 0},
+                             khr_loses_votes = {khr, NULL, {0}, 32, 2, ~(cl_ulong)0, 0},
+                             intel_loses_votes = {intel, NULL, {8, 16}, 8, 2, ~(cl_ulong)0, 0};
+    (void)state;
+    test_need_group_of_32();
+    check_chains(&none, 0, 32, 1);
+    check_chains(&other, 0, 32, 1);
+    check_chains(&refused, 0, 32, 1);
+    check_chains(&intel_refused, 0, 32, 1);
+    check_chains(&old, 0, 32, 1);
+    check_chains(&large, 0, 32, 1);
+    check_chains(&broken, 0, 32, 1);
+    check_chains(&intel_broken, 0, 32, 1);
+    check_chains(&khr_loses_votes, 0, 32, 1);
+    check_chains(&intel_loses_votes, 0, 32, 1);
+}
+
+/* OpenCL 2.0's order of memory is used where the device has it, and nowhere else. */
+static void device_classes_memory_model(void **state)
+{
+    static const struct {
+        told_device device;
+        int model;
+    } cases[] = {
+        {{"", "OpenCL 1.2 told", {0}, 0, 0, ~(cl_ulong)0, 0}, 0},    {{"", "OpenCL 3.0 told", {0}, 0, 0, 0, 0}, 0},
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 2 | 16, 0}, 0},  /* no scope of the device */
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 16 | 32, 0}, 0}, /* no acquire and release */
+        {{"", "OpenCL 3.0 told", {0}, 0, 0, 1 | 2 | 16 | 32, 0}, 3}, {{"", "OpenCL 2.1 told", {0}, 0, 0, 0, 0}, 3},
+    };
+    size_t i;
+    cl_device_type type = 0;
+    (void)state;
+    clGetDeviceInfo(test_device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (!(type & CL_DEVICE_TYPE_CPU)) /* what is told here is PoCL's, but for what is to be tried */
+        test_skip("the device is no CPU");
+    for (i = 0; i < TEST_COUNT(cases); ++i) {
+        ipt_context_desc desc = {0};
+        ipt_context *context;
+        desc.context = test_cl_context;
+        desc.device = test_device;
+        told = &cases[i].device;
+        assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
+        told = NULL;
+        assert_int_equal(context->limits.memory_model, cases[i].model);
+        ipt_context_destroy(context);
+    }
+}
+
+/* Kernels that take more local memory than builds give way to smaller ones, also for plans that must not compile. */
+static void device_classes_refused_memory(void **state)
+{
+    static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 1};
+    ipt_context_desc context_desc = {0};
+    ipt_context *context;
+    test_job job = {.size = 0};
+    int pass;
+    (void)state;
+    context_desc.context = test_cl_context;
+    context_desc.device = test_device;
+    told = &device;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (pass = 0; pass < 2; ++pass) {
+        ipt_plan_desc desc = {0};
+        ipt_plan *plan;
+        cl_int error;
+        cl_mem other;
+        desc.rows = desc.cols = 700;
+        desc.elem_size = 4;
+        desc.sequence = IPT_SEQUENCE_SQUARE;
+        desc.flags = pass ? IPT_CACHE_ONLY : 0;
+        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+        assert_true(source_says(plan, "ipt_k_swap(", "#define IPT_TILE 32\n"));
+        test_job_prepare(&job, test_cl_context, &desc, 0);
+        assert_true(test_job_run(&job, plan, test_queue));
+
+        other = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, job.size, NULL, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        assert_true(test_job_upload(&job, test_queue));
+        assert_int_equal(ipt_plan_execute_out_of_place(plan, test_queue, job.buffer, 0, other, 0, 0, NULL, NULL),
+                         IPT_SUCCESS);
+        assert_true(source_says(plan, "ipt_k_transpose(", "IPT_TILE"));
+        assert_int_equal(
+            clEnqueueReadBuffer(test_queue, other, CL_TRUE, 0, test_matrix_bytes(&desc), job.result, 0, NULL, NULL),
+            CL_SUCCESS);
+        assert_memory_equal(job.result, job.expected, test_matrix_bytes(&desc));
+        clReleaseMemObject(other);
+        ipt_plan_destroy(plan);
+    }
+    test_job_end(&job);
+    ipt_context_destroy(context);
+    told = NULL;
+}
+
+/* Batches of small matrices, back to back and with gaps, of all kinds of elements, at odd offsets, on a GPU; and on one
+ * that refuses the kernel for them. */
+static void device_classes_small_matrices(void **state)
+{
+    static const told_device devices[2] = {{"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
+                                           {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 1}};
+    static const size_t sides[][2] = {{2, 2}, {3, 5}, {8, 8}, {32, 32}, {17, 29}, {1, 40}, {64, 48}},
+                        sizes[] = {1, 2, 3, 4, 8, 12, 16, 20}, batches[] = {1, 3, 1000};
+    size_t refused, side, size, batch, gap;
+    (void)state;
+    test_need_group_of_32();
+    for (refused = 0; refused < 2; ++refused) {
+        ipt_context_desc context_desc = {0};
+        ipt_context *context;
+        context_desc.context = test_cl_context;
+        context_desc.device = test_device;
+        context_desc.max_local_memory = (size_t)48 << 10; /* as a GPU's */
+        told = &devices[refused];
+        assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+        for (side = 0; side < sizeof sides / sizeof *sides; ++side)
+            for (size = 0; size < sizeof sizes / sizeof *sizes; ++size)
+                for (batch = 0; batch < 3; ++batch)
+                    for (gap = 0; gap < 2; ++gap) {
+                        ipt_plan_desc desc = {0};
+                        ipt_plan *plan;
+                        test_job job = {.size = 0};
+                        desc.rows = sides[side][0];
+                        desc.cols = sides[side][1];
+                        desc.elem_size = sizes[size];
+                        desc.batch = batches[batch];
+                        desc.batch_stride = gap ? (desc.rows * desc.cols + 1) * desc.elem_size : 0;
+                        if (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS) {
+                            test_print_case(&desc, 0);
+                            print_error("ipt_plan_create: %s\n", ipt_context_error(context));
+                            fail();
+                        }
+                        if (desc.rows > 1 && desc.rows * desc.cols * desc.elem_size < 4096)
+                            assert_int_equal(source_says(plan, "ipt_k_pack(", "IPT_LOCAL_BYTES"),
+                                             !refused && (!gap || desc.batch == 1));
+                        test_job_prepare(&job, test_cl_context, &desc, 3 * desc.elem_size);
+                        assert_true(test_job_run(&job, plan, test_queue));
+                        test_job_end(&job);
+                        ipt_plan_destroy(plan);
+                    }
+        ipt_context_destroy(context);
+    }
+    told = NULL;
+}
+
+static void hear_count(const char *message, void *user)
+{
+    *(int *)user += strstr(message, "run at the same time") != NULL;
+}
+
+/* Where fewer work-groups run at a time than there are compute units, another count may find more, but not every plan
+ * counts. */
+static void device_classes_counts(void **state)
+{
+    static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
+    ipt_context_desc context_desc = {0};
+    ipt_context *context;
+    int counts = 0, i;
+    (void)state;
+    test_need_group_of_32();
+    context_desc.context = test_cl_context;
+    context_desc.device = test_device;
+    context_desc.max_local_memory = (size_t)48 << 10;
+    context_desc.logger.log = hear_count;
+    context_desc.logger.user = &counts;
+    told = &device;
+    told_units = 64;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (i = 0; i < 12; ++i) {
+        ipt_plan_desc desc = {0};
+        ipt_plan *plan;
+        desc.rows = 300 + (size_t)i;
+        desc.cols = 200;
+        desc.elem_size = 4;
+        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+    told = NULL;
+    told_units = 0;
+    assert_in_range(counts, 1, 4 * 2); /* of the two programs that these shapes may have */
+}
+
+/* Rotations and expressions with a GPU's kernels: packs, large tiles, panels together, narrow ones and what one
+ * work-group leaves to another, which is all of them here. */
+static void device_classes_moves(void **state)
+{
+    static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
+    static const struct {
+        size_t rows, cols, batch;
+        const char *kernel;
+    } shapes[] = {{5, 7, 40, "ipt_k_pack("},     {700, 700, 1, "ipt_k_swap("},  {900, 400, 1, "ipt_k_panel("},
+                  {401, 907, 1, "ipt_k_panel("}, {60013, 5, 1, "ipt_k_panel("}, {7, 45013, 1, "ipt_k_panel("},
+                  {307, 2, 1, "ipt_k_pack("}};
+    ipt_context_desc context_desc = {0};
+    ipt_context *context;
+    test_job job = {.size = 0};
+    size_t s, move, i;
+    (void)state;
+    test_need_group_of_32();
+    context_desc.context = test_cl_context;
+    context_desc.device = test_device;
+    context_desc.max_local_memory = (size_t)48 << 10; /* as a GPU's: what is to be swapped does not fit a work-group */
+    context_desc.resident_groups = 100000;            /* panels are tried whatever else runs */
+    told = &device;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (s = 0; s < sizeof shapes / sizeof *shapes; ++s)
+        for (move = 0; move < IPT__MOVE_COUNT; ++move) {
+            ipt_plan_desc desc = {0};
+            ipt_plan *plan;
+            desc.rows = shapes[s].rows;
+            desc.cols = shapes[s].cols;
+            desc.batch = shapes[s].batch;
+            desc.elem_size = 4;
+            desc.move = (ipt_move)move;
+            desc.expression = "x * 3 + 1";
+            desc.expression_type = "uint";
+            assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+            if (ipt__moves[move].transposed && !source_says(plan, shapes[s].kernel, "#define IPT_APPLY 1\n")) {
+                print_error("%s has no part in\n%s\n", shapes[s].kernel, ipt_plan_describe(plan));
+                fail();
+            }
+            test_job_prepare(&job, test_cl_context, &desc, 64);
+            for (i = 0; i < desc.rows * desc.cols * desc.batch; ++i) {
+                cl_uint x;
+                memcpy(&x, job.expected + 64 + 4 * i, 4);
+                x = x * 3 + 1;
+                memcpy(job.expected + 64 + 4 * i, &x, 4);
+            }
+            assert_true(test_job_run(&job, plan, test_queue));
+            ipt_plan_destroy(plan);
+        }
+    test_job_end(&job);
+    ipt_context_destroy(context);
+    told = NULL;
+}
+
+const struct CMUnitTest test_device_classes[] = {
+    TEST_CASE(device_classes_sub_groups),   TEST_CASE(device_classes_no_sub_groups),
+    TEST_CASE(device_classes_memory_model), TEST_CASE(device_classes_refused_memory),
+    TEST_CASE(device_classes_counts),       TEST_CASE(device_classes_small_matrices),
+    TEST_CASE(device_classes_moves),
+};
+const size_t test_device_classes_count = TEST_COUNT(test_device_classes);

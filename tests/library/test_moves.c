@@ -1,0 +1,262 @@
+/* Contract: rotations and reflections move every element to the right place, to the byte. An expression is applied to
+ * every element exactly once, whichever stages move it. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    size_t rows, cols, batch;
+} shapes[] = {{1, 1, 1},     {1, 9, 1},   {9, 1, 2},    {2, 2, 1},    {3, 5, 1},     {5, 4, 700},
+              {8, 8, 33},    {31, 33, 5}, {64, 64, 1},  {97, 89, 1},  {300, 211, 1}, {211, 300, 1},
+              {512, 512, 1}, {1, 6, 900}, {1500, 7, 1}, {7, 1500, 3}, {128, 1, 1}};
+
+static void moves_all(void **state)
+{
+    (void)state;
+    for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move)
+        for (size_t s = 0; s < TEST_COUNT(shapes); ++s)
+            for (size_t e = 0; e < TEST_ELEMENT_SIZE_COUNT; ++e) {
+                ipt_plan_desc desc = {.rows = shapes[s].rows, .cols = shapes[s].cols, .batch = shapes[s].batch};
+                desc.elem_size = test_element_sizes[e];
+                desc.move = (ipt_move)move;
+                test_transposes(e % 3 == 2 ? test_small_context : test_context, &desc);
+            }
+}
+
+/* Moves that transpose work with every sequence. */
+static void moves_sequences(void **state)
+{
+    (void)state;
+    for (int sequence = IPT_SEQUENCE_AUTO; sequence < IPT__SEQUENCE_COUNT; ++sequence)
+        for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
+            ipt_plan_desc desc = {.rows = 120, .cols = 120, .elem_size = 4, .batch = 2};
+            if (move == IPT_MOVE_ROTATE_180 || move == IPT_MOVE_FLIP_HORIZONTAL || move == IPT_MOVE_FLIP_VERTICAL)
+                continue;
+            desc.move = (ipt_move)move;
+            desc.sequence = (ipt_sequence)sequence;
+            desc.tile_m = sequence == IPT_SEQUENCE_AUTO || sequence == IPT_SEQUENCE_SQUARE ? 0 : 12;
+            desc.tile_n = desc.tile_m ? 10 : 0;
+            test_transposes(test_context, &desc);
+        }
+}
+
+/* A plan's stages, as its description counts them, with that move and that expression. */
+static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move move, const char *expression)
+{
+    desc.elem_size = 4;
+    desc.move = move;
+    desc.expression = expression;
+    desc.expression_type = expression ? "float" : NULL;
+    ipt_plan *plan = test_make_plan(context, &desc);
+    size_t count = 0;
+    for (const char *line = ipt_plan_describe(plan); (line = strstr(line, "\n  ")); ++line)
+        count += line[3] >= '1' && line[3] <= '9' && line[4] == '.';
+    ipt_plan_destroy(plan);
+    return count;
+}
+
+/* The number of passes is as in the manual. Beyond the transposition: none for small matrices of a batch, one for large
+ * matrices, one for an expression if no other pass can apply it. Moves that do not transpose: one in all. */
+static void moves_passes(void **state)
+{
+    const ipt_plan_desc small = {.rows = 8, .cols = 5, .batch = 900}, large = {.rows = 1500, .cols = 1301},
+                        cycles = {.rows = 40, .cols = 30, .sequence = IPT_SEQUENCE_1};
+    ipt_context *const context = test_make_context((size_t)256 << 10); /* what fits a work-group is not large */
+    const size_t passes = count_stages(context, large, IPT_MOVE_TRANSPOSE, NULL);
+    (void)state;
+    for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
+        const int straight =
+            move == IPT_MOVE_ROTATE_180 || move == IPT_MOVE_FLIP_HORIZONTAL || move == IPT_MOVE_FLIP_VERTICAL;
+        assert_int_equal(count_stages(context, small, (ipt_move)move, NULL), 1);
+        assert_int_equal(count_stages(context, small, (ipt_move)move, "x * x"), 1);
+        assert_int_equal(count_stages(context, large, (ipt_move)move, NULL),
+                         straight ? 1 : passes + (move != IPT_MOVE_TRANSPOSE));
+        assert_int_equal(count_stages(context, large, (ipt_move)move, "x * x"),
+                         straight ? 2 : passes + (move != IPT_MOVE_TRANSPOSE));
+    }
+    assert_int_equal(count_stages(context, cycles, IPT_MOVE_TRANSPOSE, "x * x"),
+                     count_stages(context, cycles, IPT_MOVE_TRANSPOSE, NULL) + 1);
+    ipt_context_destroy(context);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The same computed here: not its own inverse, and different when it is applied twice. */
+static void apply_here(unsigned char *data, size_t count, const char *type)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (strcmp(type, "uchar") == 0) {
+            data[i] = (unsigned char)(data[i] * 3u + 1u);
+        } else if (strcmp(type, "ushort") == 0) {
+            uint16_t x;
+            memcpy(&x, data + 2 * i, 2);
+            x = (uint16_t)(x * 3u + 1u);
+            memcpy(data + 2 * i, &x, 2);
+        } else if (strcmp(type, "uint") == 0 || strcmp(type, "uint4") == 0) {
+            for (size_t k = 0, parts = type[4] ? 4 : 1; k < parts; ++k) {
+                uint32_t x;
+                memcpy(&x, data + 4 * (i * parts + k), 4);
+                x = x * 3u + 1u;
+                memcpy(data + 4 * (i * parts + k), &x, 4);
+            }
+        } else {
+            uint64_t x;
+            memcpy(&x, data + 8 * i, 8);
+            x = x * 3u + 1u;
+            memcpy(data + 8 * i, &x, 8);
+        }
+    }
+}
+
+static const struct {
+    const char *type, *expression;
+    size_t bytes;
+} expressions[] = {{"uchar", "x * 3 + 1", 1},
+                   {"ushort", "x * 3 + 1", 2},
+                   {"uint", "x * 3 + 1", 4},
+                   {"ulong", "x * 3 + 1", 8},
+                   {"uint4", "x * 3u + 1u", 16}};
+
+static void try_expression(test_job *job, const ipt_plan_desc *shape, size_t which)
+{
+    ipt_plan_desc desc = *shape;
+    const size_t batch = desc.batch ? desc.batch : 1;
+    desc.elem_size = expressions[which].bytes;
+    desc.expression = expressions[which].expression;
+    desc.expression_type = expressions[which].type;
+    ipt_plan *plan = test_make_plan(test_context, &desc);
+    test_job_prepare(job, test_cl_context, &desc, TEST_GUARD);
+    for (size_t m = 0; m < batch; ++m)
+        apply_here(job->expected + TEST_GUARD + m * test_stride(&desc), desc.rows * desc.cols, desc.expression_type);
+    assert_true(test_job_run(job, plan, test_queue));
+    ipt_plan_destroy(plan);
+}
+
+static void moves_expressions(void **state)
+{
+    test_job job = {.size = 0};
+    (void)state;
+    for (size_t which = 0; which < TEST_COUNT(expressions); ++which)
+        for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
+            ipt_plan_desc desc = {.rows = shapes[s].rows, .cols = shapes[s].cols, .batch = shapes[s].batch};
+            desc.move = (ipt_move)((s + which) % IPT__MOVE_COUNT);
+            desc.batch_stride = which % 2 ? (desc.rows * desc.cols + 3) * expressions[which].bytes : 0;
+            try_expression(&job, &desc, which);
+        }
+    /* Whatever transposes. */
+    for (int sequence = IPT_SEQUENCE_1; sequence < IPT__SEQUENCE_COUNT; ++sequence) {
+        ipt_plan_desc desc = {.rows = 120, .cols = 120, .tile_m = 12, .tile_n = 10};
+        desc.sequence = (ipt_sequence)sequence;
+        if (sequence == IPT_SEQUENCE_SQUARE)
+            desc.tile_m = desc.tile_n = 0;
+        try_expression(&job, &desc, 2);
+    }
+    test_job_end(&job);
+}
+
+/* Floats, into another place too, and two expressions for one shape. */
+static void moves_expression_floats(void **state)
+{
+    enum { ROWS = 150, COLS = 70 };
+    static float data[ROWS * COLS], result[ROWS * COLS];
+    static const char *const texts[2] = {"x * x", "x < 0 ? 0 : x"};
+    (void)state;
+    for (size_t t = 0; t < 2; ++t) {
+        char text[40], type[] = "float";
+        ipt_plan_desc desc = {.rows = ROWS, .cols = COLS, .elem_size = 4, .expression = text, .expression_type = type};
+        cl_int error;
+        strcpy(text, texts[t]);
+        ipt_plan *plan = test_make_plan(test_context, &desc);
+        memset(text, '?', 3); /* the plan has its own copy */
+        type[0] = '?';
+        for (size_t i = 0; i < ROWS * COLS; ++i)
+            data[i] = (float)i - 4000;
+        cl_mem from = clCreateBuffer(test_cl_context, CL_MEM_COPY_HOST_PTR, sizeof data, data, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        cl_mem to = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, sizeof data, NULL, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        assert_int_equal(ipt_plan_execute_out_of_place(plan, test_queue, from, 0, to, 0, 0, NULL, NULL), IPT_SUCCESS);
+        assert_int_equal(clEnqueueReadBuffer(test_queue, to, CL_TRUE, 0, sizeof result, result, 0, NULL, NULL),
+                         CL_SUCCESS);
+        for (int pass = 0; pass < 2; ++pass) {
+            for (size_t row = 0; row < ROWS; ++row)
+                for (size_t col = 0; col < COLS; ++col) {
+                    const float x = (float)(row * COLS + col) - 4000;
+                    assert_true(result[col * ROWS + row] == (t ? (x < 0 ? 0 : x) : x * x));
+                }
+            assert_int_equal(ipt_plan_execute_host(plan, data), IPT_SUCCESS);
+            memcpy(result, data, sizeof data);
+        }
+        clReleaseMemObject(from);
+        clReleaseMemObject(to);
+        ipt_plan_destroy(plan);
+    }
+}
+
+static void moves_bad_input(void **state)
+{
+    static const struct {
+        ipt_plan_desc desc;
+        const char *name, *value;
+    } wrong[] = {
+        {{.elem_size = 4, .move = (ipt_move)-1}, "move", "-1"},
+        {{.elem_size = 4, .move = IPT__MOVE_COUNT}, "move", NULL},
+        {{.elem_size = 4, .move = IPT_MOVE_ROTATE_90, .flags = IPT_PAD}, "move", "IPT_PAD"},
+        {{.elem_size = 4, .move = IPT_MOVE_ROTATE_90, .to = IPT_FORMAT_CCRB, .tile_m = 2, .tile_n = 2},
+         "move",
+         "formats"},
+        {{.elem_size = 4, .move = IPT_MOVE_ROTATE_180, .sequence = IPT_SEQUENCE_TWO_PASS}, "move", "rotate-180"},
+        {{.elem_size = 4, .move = IPT_MOVE_FLIP_VERTICAL, .tile_m = 2}, "move", "flip-vertical"},
+        {{.elem_size = 4, .expression = "x"}, "expression_type", "NULL"},
+        {{.elem_size = 4, .expression_type = "float"}, "expression", "NULL"},
+        {{.elem_size = 3, .expression = "x", .expression_type = "uchar"}, "elem_size", "3"},
+        {{.elem_size = 24, .expression = "x", .expression_type = "float"}, "elem_size", "24"},
+        {{.elem_size = 4, .expression = "", .expression_type = "float"}, "expression", NULL},
+        {{.elem_size = 4, .expression = "x +\n1", .expression_type = "float"}, "expression", NULL},
+        {{.elem_size = 4, .expression = "x", .expression_type = ""}, "expression_type", NULL},
+        {{.elem_size = 4, .expression = "x", .expression_type = "float x"}, "expression_type", NULL},
+        {{.elem_size = 16, .expression = "x", .expression_type = "float3"}, "expression_type", "float3"},
+        {{.elem_size = 4, .expression = "x", .expression_type = "4float"}, "expression_type", "4float"},
+    };
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(wrong); ++i) {
+        ipt_plan_desc desc = wrong[i].desc;
+        ipt_plan *plan = (ipt_plan *)&desc;
+        desc.rows = 8;
+        desc.cols = 6;
+        const ipt_result result = ipt_plan_create(test_context, &desc, &plan);
+        assert_null(plan);
+        test_expect_error(result, IPT_ERROR_INVALID_ARGUMENT, wrong[i].name, wrong[i].value);
+    }
+    /* If the device's compiler refuses an expression, the message quotes the compiler. Other plans are unaffected. */
+    static const char *const broken[][2] = {
+        {"x + undeclared_name", "float"}, {"x", "double"}, {"x", "nonsense"}, {"(x", "float"}};
+    for (size_t i = 0; i < TEST_COUNT(broken); ++i) {
+        ipt_plan_desc desc = {.rows = 8, .cols = 6, .elem_size = 4, .batch = 9};
+        ipt_plan *plan = NULL;
+        desc.expression = broken[i][0];
+        desc.expression_type = broken[i][1];
+        const ipt_result result = ipt_plan_create(test_context, &desc, &plan);
+        if (result != IPT_ERROR_UNSUPPORTED || strcmp(broken[i][1], "double")) /* the device may lack doubles */
+            test_expect_error(result, IPT_ERROR_BUILD, "expression does not compile", "map.cl");
+        assert_null(plan);
+        desc.expression = desc.expression_type = NULL;
+        test_transposes(test_context, &desc);
+    }
+    assert_string_equal(ipt_move_string(IPT_MOVE_ROTATE_90), "rotate-90");
+    assert_string_equal(ipt_move_string(IPT__MOVE_COUNT), "unknown");
+    assert_string_equal(ipt_move_string((ipt_move)-1), "unknown");
+    /* Other moves only work in place. */
+    ipt_plan_desc desc = {.rows = 8, .cols = 6, .elem_size = 4, .move = IPT_MOVE_ROTATE_90};
+    ipt_plan *plan = test_make_plan(test_context, &desc);
+    test_expect_error(ipt_plan_execute_out_of_place(plan, test_queue, NULL, 0, NULL, 0, 0, NULL, NULL),
+                      IPT_ERROR_UNSUPPORTED, "moves", NULL);
+    ipt_plan_destroy(plan);
+}
+
+const struct CMUnitTest test_moves[] = {
+    TEST_CASE(moves_all),         TEST_CASE(moves_sequences),         TEST_CASE(moves_passes),
+    TEST_CASE(moves_expressions), TEST_CASE(moves_expression_floats), TEST_CASE(moves_bad_input),
+};
+const size_t test_moves_count = TEST_COUNT(test_moves);

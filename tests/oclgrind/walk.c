@@ -1,0 +1,552 @@
+/* Runs small shapes through every kernel and checks each result, fast enough for slow, careful devices such as
+ * oclgrind. Usage: walk cpu|gpu|team|alone full|quick|KERNEL [FILE OLD NEW]
+ *   cpu, gpu   the kernels for that kind of device, on any device
+ *   team       panels that several work-groups hold, which wait for one another without a limit
+ *   alone      the same where one work-group runs at a time, so that the last one transposes the remaining panels
+ *   KERNEL     only plans that launch this kernel, such as ipt_k_tile
+ *   FILE ...   replaces OLD by NEW in the text of a kernel, such as tile.cl: a planted defect; results are not compared
+ *
+ * Prints one line for each launched program: `launched KERNEL TIMES PARAMETER=VALUE ...`. */
+#define _POSIX_C_SOURCE 200809L
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static cl_device_type told_type;
+static struct {
+    const char *file, *old, *new;
+    int made;
+} defect;
+
+static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
+                                               size_t *needed)
+{
+    const cl_int error = clGetDeviceInfo(device, name, bytes, value, needed);
+    if (!error && name == CL_DEVICE_TYPE && value)
+        memcpy(value, &told_type, sizeof told_type);
+    return error;
+}
+
+/* `text` with vector literals of parts of vectors spelled out, component by component, which is the same: oclgrind's
+ * search for what is not initialised crashes at the masks that the compiler makes of `(uint4)(a.zw, b.xy)`. */
+static char *spell_literals(const char *text)
+{
+    static const char *const halves = "#define WALK_LO_4(v) v s0, v s1\n#define WALK_HI_4(v) v s2, v s3\n"
+                                      "#define WALK_LO_8(v) v s0, v s1, v s2, v s3\n"
+                                      "#define WALK_HI_8(v) v s4, v s5, v s6, v s7\n"
+                                      "#define WALK_HALF_(half, n, v) WALK_##half##_##n(v)\n"
+                                      "#define WALK_HALF(half, n, v) WALK_HALF_(half, n, v)\n";
+    static const char *const names[] = {"a->", "b->", "low.", "high."};
+    char *const made = (char *)malloc(8 * strlen(text) + strlen(halves) + 1), *to = made + sprintf(made, "%s", halves);
+    while (*text) {
+        size_t n, name, parts = 0;
+        for (n = 0; n < 4 && strncmp(text, names[n], strlen(names[n])) != 0; ++n)
+            ;
+        name = n < 4 && (text[-1] == '(' || text[-1] == ' ') ? strlen(names[n]) : 0;
+        if (name && (!strncmp(text + name, "lo,", 3) || !strncmp(text + name, "lo)", 3) ||
+                     !strncmp(text + name, "hi,", 3) || !strncmp(text + name, "hi)", 3))) {
+            to += sprintf(to, "WALK_HALF(%s, IPT_BLOCK, %.*s)", text[name] == 'l' ? "LO" : "HI", (int)name, text);
+            text += name + 2;
+            continue;
+        }
+        if (name) {
+            name += text[name] == 's';
+            parts = strspn(text + name, text[name - 1] == 's' ? "01234567" : "xyzw");
+        }
+        if (parts < 2 || (text[name + parts] != ',' && text[name + parts] != ')')) {
+            *to++ = *text++;
+            continue;
+        }
+        for (n = 0; n < parts; ++n)
+            to += sprintf(to, "%s%.*s%c", n ? ", " : "", (int)name, text, text[name + n]);
+        text += name + parts;
+    }
+    *to = 0;
+    return made;
+}
+
+/* Plants the defect after the file's own #line. */
+static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                                                const size_t *lengths, cl_int *error)
+{
+    char mark[64], *changed = spell_literals(texts[0]), *planted = NULL;
+    const char *begin, *place;
+    cl_program program;
+    (void)count, (void)lengths; /* one text that ends with a zero */
+    snprintf(mark, sizeof mark, "#line 1 \"%s\"\n", defect.file ? defect.file : "");
+    begin = defect.file ? strstr(changed, mark) : NULL;
+    place = begin ? strstr(begin, defect.old) : NULL;
+    if (place) {
+        planted = (char *)malloc(strlen(changed) + strlen(defect.new) + 1);
+        sprintf(planted, "%.*s%s%s", (int)(place - changed), changed, defect.new, place + strlen(defect.old));
+        ++defect.made;
+    }
+    program = clCreateProgramWithSource(context, 1, (const char **)(planted ? &planted : &changed), NULL, error);
+    free(changed);
+    free(planted);
+    return program;
+}
+
+/* Copies from the host by a kernel. oclgrind 21.10 sees that a kernel initialises memory, but not that a fill does, and
+ * takes the wrong bytes where a write does not begin at the buffer's first. */
+static cl_int copy_in(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, const void *from,
+                      cl_uint count, const cl_event *wait, cl_event *event)
+{
+    static const char *text = "__kernel void walk_copy(__global uchar *from, __global uchar *to, ulong offset)\n"
+                              "{ to[offset + get_global_id(0)] = from[get_global_id(0)]; }\n";
+    static cl_context known;
+    static cl_kernel kernel;
+    const cl_ulong begin = offset;
+    cl_context context;
+    cl_mem source;
+    cl_int error = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    if (!error && context != known) {
+        const cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+        clBuildProgram(program, 0, NULL, NULL, NULL, NULL);
+        kernel = clCreateKernel(program, "walk_copy", &error);
+        clRetainContext(context); /* so that no other one gets its address */
+        known = context;
+    }
+    source = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, (void *)from, &error);
+    clSetKernelArg(kernel, 0, sizeof source, &source);
+    clSetKernelArg(kernel, 1, sizeof buffer, &buffer);
+    clSetKernelArg(kernel, 2, sizeof begin, &begin);
+    return error ? error : clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &bytes, NULL, count, wait, event);
+}
+
+static cl_int CL_API_CALL copied_clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
+                                                     size_t pattern_bytes, size_t offset, size_t bytes, cl_uint count,
+                                                     const cl_event *wait, cl_event *event)
+{
+    char *const filled = (char *)malloc(bytes);
+    size_t at;
+    cl_int error;
+    for (at = 0; at < bytes; at += pattern_bytes)
+        memcpy(filled + at, pattern, pattern_bytes);
+    error = copy_in(queue, buffer, offset, bytes, filled, count, wait, event);
+    free(filled);
+    return error;
+}
+
+/* Never releases buffers. oclgrind reuses the number of a released buffer, with its state of the old buffer's bytes:
+ * false reports and crashes. */
+static cl_int CL_API_CALL kept_clReleaseMemObject(cl_mem buffer)
+{
+    (void)buffer;
+    return CL_SUCCESS;
+}
+
+#define clReleaseMemObject kept_clReleaseMemObject
+#define clEnqueueFillBuffer copied_clEnqueueFillBuffer
+#define clGetDeviceInfo told_clGetDeviceInfo
+#define clCreateProgramWithSource planted_clCreateProgramWithSource
+static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                                         const size_t *offset, const size_t *global,
+                                                         const size_t *local, cl_uint count, const cl_event *wait,
+                                                         cl_event *event);
+#define clEnqueueNDRangeKernel counted_clEnqueueNDRangeKernel
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#undef clEnqueueNDRangeKernel
+
+static int cases, failures, compared = 1;
+enum { MOST_PLANTED = 1 }; /* plans that are executed with a planted defect: each takes long */
+static const char *only;   /* the one kernel that plans must launch, or NULL */
+
+/* The launched kernels. */
+enum { MAX_LAUNCHED = 512 };
+static struct {
+    char what[512];
+    unsigned times;
+} launched[MAX_LAUNCHED];
+static int launched_count;
+
+static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                                         const size_t *offset, const size_t *global,
+                                                         const size_t *local, cl_uint count, const cl_event *wait,
+                                                         cl_event *event)
+{
+    static char source[1 << 17], what[sizeof launched[0].what];
+    char name[64];
+    cl_program program;
+    int i;
+    if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) ||
+        clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) ||
+        clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof source, source, NULL)) {
+        ++failures; /* without its source the kernel is unknown */
+    } else if (!strncmp(name, "ipt_k_", 6)) {
+        /* The parameters are in the first line, after the last hash. */
+        const char *line_end = strstr(source, " */\n"), *at = strstr(source, ": ");
+        snprintf(what, sizeof what, "%s %.*s", name, at && line_end ? (int)(line_end - at - 2) : 0, at ? at + 2 : "");
+        for (i = 0; i < launched_count && strcmp(launched[i].what, what); ++i)
+            ;
+        if (i == launched_count && launched_count < MAX_LAUNCHED)
+            strcpy(launched[launched_count++].what, what);
+        if (i < MAX_LAUNCHED)
+            ++launched[i].times;
+    }
+    return clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, count, wait, event);
+}
+
+/* The place of the element at row and col in the result. */
+static size_t place(const ipt_plan_desc *desc, size_t row, size_t col)
+{
+    const ipt__move *const move = &ipt__moves[desc->move];
+    const size_t rows = move->transposed ? desc->cols : desc->rows, cols = move->transposed ? desc->rows : desc->cols;
+    const size_t to_row = move->transposed ? col : row, to_col = move->transposed ? row : col;
+    return (move->reversed_rows ? rows - 1 - to_row : to_row) * cols +
+           (move->reversed_cols ? cols - 1 - to_col : to_col);
+}
+
+/* The number of misplaced elements. */
+static size_t count_wrong(const ipt_plan_desc *desc, unsigned char *before, const unsigned char *after, size_t stride)
+{
+    const size_t batch = desc->batch ? desc->batch : 1;
+    size_t m, row, col, wrong = 0;
+    for (m = 0; m < batch; ++m)
+        for (row = 0; row < desc->rows; ++row)
+            for (col = 0; col < desc->cols; ++col) {
+                unsigned char *const element = before + m * stride + (row * desc->cols + col) * desc->elem_size;
+                if (desc->expression) /* see express */
+                    *element ^= 1;
+                wrong +=
+                    memcmp(after + m * stride + place(desc, row, col) * desc->elem_size, element, desc->elem_size) != 0;
+            }
+    return wrong;
+}
+
+/* The plan from one place to another, and back into the first one. */
+static ipt_result execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_context cl, cl_mem buffer,
+                                       size_t offset, size_t bytes)
+{
+    cl_int error;
+    const cl_mem target = clCreateBuffer(cl, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    const ipt_result result =
+        error ? IPT_ERROR_OPENCL : ipt_plan_execute_out_of_place(plan, queue, buffer, offset, target, 0, 0, NULL, NULL);
+    if (!result && clEnqueueCopyBuffer(queue, target, buffer, 0, offset, bytes, 0, NULL, NULL))
+        return IPT_ERROR_OPENCL;
+    return result;
+}
+
+/* Executes the plan in a buffer that ends where the last matrix does and begins with bytes that nobody has ever
+ * written, so that a careful device sees who reads there. */
+static ipt_result execute(ipt_context *context, ipt_plan *plan, unsigned char *data, size_t bytes, size_t offset,
+                          int out_of_place)
+{
+    const cl_context cl = ipt_context_cl_context(context);
+    cl_int error;
+    const cl_command_queue queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, &error);
+    const cl_mem buffer = clCreateBuffer(cl, CL_MEM_READ_WRITE, offset + bytes, NULL, &error);
+    ipt_result result = IPT_ERROR_OPENCL;
+    if (!error && !copy_in(queue, buffer, offset, bytes, data, 0, NULL, NULL))
+        result = out_of_place ? execute_out_of_place(plan, queue, cl, buffer, offset, bytes)
+                              : ipt_plan_execute(plan, queue, buffer, offset, 0, NULL, NULL);
+    if (!result && clEnqueueReadBuffer(queue, buffer, CL_TRUE, offset, bytes, data, 0, NULL, NULL))
+        result = IPT_ERROR_OPENCL;
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(queue);
+    return result;
+}
+
+static int launches(const ipt_plan *plan, const char *name)
+{
+    int i, found = 0;
+    for (i = 0; i < IPT__MAX_KERNELS; ++i)
+        found |= plan->kernels[i].program && !strcmp(ipt__kernels[plan->kernels[i].program->id].name, name);
+    return found;
+}
+
+static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_of_place)
+{
+    const size_t batch = desc->batch ? desc->batch : 1;
+    unsigned char *before, *data;
+    ipt_plan *plan = NULL;
+    ipt_result result;
+    size_t pad_rows, pad_cols, bytes, i, wrong;
+    if (defect.file && cases == MOST_PLANTED)
+        return;
+    result = ipt_plan_create(context, desc, &plan);
+    if (!result && only && !(out_of_place ? !strcmp(only, "ipt_k_out_of_place") : launches(plan, only))) {
+        ipt_plan_destroy(plan);
+        return;
+    }
+    ipt_plan_padding(plan, &pad_rows, &pad_cols);
+    bytes = (desc->rows + pad_rows) * (desc->cols + pad_cols) * desc->elem_size;
+    before = (unsigned char *)malloc(batch * bytes);
+    data = (unsigned char *)malloc(batch * bytes);
+    for (i = 0; i < batch * bytes; ++i)
+        data[i] = before[i] = (unsigned char)((i * 2654435761u) >> 13);
+    if (!result)
+        result = execute(context, plan, data, batch * bytes, cases % 4 * desc->elem_size, out_of_place);
+    wrong = result || !compared ? 0 : count_wrong(desc, before, data, bytes);
+    if (result || wrong) {
+        ++failures;
+        printf("%s, %lu wrong, %s", ipt_result_string(result), (unsigned long)wrong,
+               result ? ipt_context_error(NULL) : ipt_plan_describe(plan));
+    }
+    if (getenv("WALK_TIMES"))
+        printf("time %.2f %s\n", (double)clock() / CLOCKS_PER_SEC, ipt_plan_describe(plan));
+    ++cases;
+    ipt_plan_destroy(plan);
+    free(before);
+    free(data);
+}
+
+static void walk(ipt_context *context, const ipt_plan_desc *desc)
+{
+    walk_with(context, desc, 0);
+}
+
+/* An expression that flips the lowest bit of an element's first byte. */
+static void express(ipt_plan_desc *desc)
+{
+    const size_t size = desc->elem_size;
+    desc->expression = size == 16 ? "x ^ (uint4)(1, 0, 0, 0)" : "x ^ 1";
+    desc->expression_type = size == 1   ? "uchar"
+                            : size == 2 ? "ushort"
+                            : size == 4 ? "uint"
+                            : size == 8 ? "ulong"
+                                        : "uint4";
+}
+
+/* Every kernel that only reproduces the seeds, or does so by a variant of another. */
+static void walk_seeds(ipt_context *context, int quick)
+{
+    static const size_t elem_sizes[] = {4, 3, 2, 8, 16};
+    size_t e;
+    int v;
+    for (e = 0; e < (quick ? 1 : sizeof elem_sizes / sizeof *elem_sizes); ++e)
+        for (v = IPT_VARIANT_AUTO; v < IPT__VARIANT_COUNT; ++v) {
+            const ipt__family family = ipt__variants[v].family;
+            ipt_plan_desc desc;
+            if (quick && !only && family == IPT__FAMILY_PTTWAC_100 && !ipt__variants[v].lanes)
+                continue; /* whole work-groups take the longest */
+            if ((e > 0 && told_type == CL_DEVICE_TYPE_CPU) ||
+                (e > 1 && family != IPT__FAMILY_PAD && family != IPT__FAMILY_P_IPT && family != IPT__FAMILY_PTTWAC_010))
+                continue; /* the same kernels as on a GPU; others than these have met other units above */
+            memset(&desc, 0, sizeof desc);
+            desc.elem_size = elem_sizes[e];
+            desc.batch = 2;
+            desc.rows = family == IPT__FAMILY_PAD || !v ? 23 : 12;
+            desc.cols = family == IPT__FAMILY_PAD || !v ? 37 : 18;
+            desc.tile_m = 4;
+            desc.tile_n = 6;
+            desc.flags = family == IPT__FAMILY_PAD || !v ? IPT_PAD : 0;
+            desc.sequence = IPT_SEQUENCE_3_1;
+            if (family == IPT__FAMILY_SWAP) {
+                desc.sequence = IPT_SEQUENCE_SQUARE;
+                desc.cols = desc.rows = 37;
+                desc.tile_m = desc.tile_n = 0;
+            }
+            desc.flag_spread = (size_t)1 << v % 6;
+            if (family == IPT__FAMILY_PTTWAC_100 || family == IPT__FAMILY_P_IPT)
+                desc.variant_100 = (ipt_variant)v;
+            else if (family != IPT__FAMILY_PAD)
+                desc.variant_010 = (ipt_variant)v;
+            else
+                desc.variant_pad = (ipt_variant)v;
+            walk(context, &desc);
+        }
+}
+
+/* Rotations and reflections, with an expression and without. */
+static void walk_moves(ipt_context *context, int quick)
+{
+    static const size_t sides[][2] = {{13, 7}, {37, 37}, {40, 23}};
+    size_t s;
+    int move;
+    for (s = 0; s < (quick ? 2 : sizeof sides / sizeof *sides); ++s)
+        for (move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; move += quick ? 3 : 1) {
+            ipt_plan_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.rows = sides[s][0];
+            desc.cols = sides[s][1];
+            desc.batch = 2;
+            desc.move = (ipt_move)move;
+            desc.elem_size = s == 1 ? 8 : 12;
+            walk(context, &desc);
+            desc.elem_size = 1;
+            express(&desc);
+            walk(context, &desc);
+        }
+}
+
+static void walk_shapes(ipt_context *context, int quick)
+{
+    static const struct {
+        size_t rows, cols, tile_m, tile_n, batch;
+        ipt_sequence sequence;
+    } shapes[] = {
+        {13, 7, 0, 0, 5, IPT_SEQUENCE_AUTO},      {40, 33, 0, 0, 1, IPT_SEQUENCE_AUTO},
+        {37, 37, 0, 0, 2, IPT_SEQUENCE_SQUARE},   {12, 18, 4, 6, 1, IPT_SEQUENCE_3_1},
+        {12, 18, 4, 6, 2, IPT_SEQUENCE_4_3},      {16, 11, 4, 0, 1, IPT_SEQUENCE_TWO_PASS},
+        {11, 16, 0, 4, 1, IPT_SEQUENCE_TWO_PASS}, {19, 11, 4, 0, 2, IPT_SEQUENCE_TWO_PASS},
+        {11, 19, 0, 4, 2, IPT_SEQUENCE_TWO_PASS}, {5, 7, 0, 0, 2, IPT_SEQUENCE_1},
+    };
+    /* The last ones take the longest: for two element sizes only. */
+    enum { QUICK = 8, FOR_ALL_SIZES = 6, COUNT = sizeof shapes / sizeof *shapes };
+    static const size_t elem_sizes[] = {4, 3, 1, 16, 2, 8};
+    size_t e, s;
+    for (e = 0; e < (quick ? 1 : sizeof elem_sizes / sizeof *elem_sizes); ++e)
+        for (s = 0; s < (quick ? QUICK : e < 2 ? COUNT : FOR_ALL_SIZES); ++s) {
+            ipt_plan_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.rows = shapes[s].rows;
+            desc.cols = shapes[s].cols;
+            desc.elem_size = elem_sizes[e];
+            desc.batch = shapes[s].batch;
+            desc.sequence = shapes[s].sequence;
+            desc.tile_m = shapes[s].tile_m;
+            desc.tile_n = shapes[s].tile_n;
+            walk(context, &desc);
+        }
+}
+
+/* Plans with other kernels: an expression that no stage can apply, one that each other stage applies, a transposition
+ * out of place, reflections that do not fit into local memory. */
+static void walk_others(ipt_context *context, int quick)
+{
+    static const size_t elem_sizes[] = {4, 3, 1, 16, 2, 8};
+    size_t e;
+    for (e = 0; e < (quick ? 1 : sizeof elem_sizes / sizeof *elem_sizes); ++e) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.elem_size = elem_sizes[e];
+        desc.rows = quick ? 90 : 35;
+        desc.cols = quick ? 80 : 18;
+        desc.move = IPT_MOVE_ROTATE_180;
+        walk(context, &desc);
+        desc.rows = 35;
+        desc.cols = 18;
+        desc.move = IPT_MOVE_TRANSPOSE;
+        walk_with(context, &desc, 1);
+        if (desc.elem_size == 3)
+            continue;
+        express(&desc);
+        walk_with(context, &desc, 1);
+        desc.rows = 16;
+        desc.cols = 11;
+        desc.sequence = IPT_SEQUENCE_TWO_PASS;
+        desc.tile_m = 4;
+        if (e == 0 && !quick)
+            walk(context, &desc);
+        desc.rows = 5;
+        desc.cols = 4;
+        desc.tile_m = 0;
+        desc.sequence = IPT_SEQUENCE_1;
+        walk(context, &desc);
+    }
+}
+
+/* Panels that are too large for one work-group's local memory, with rows or columns left over and without, and narrow
+ * ones. */
+static void walk_panels(ipt_context *context, int quick, int alone)
+{
+    static const struct {
+        size_t rows, cols, tile_m, tile_n, elem_size;
+        int expressed;
+    } panels[] = {{83, 70, 40, 0, 4, 0},  {70, 83, 0, 40, 4, 0},  {96, 70, 48, 0, 4, 1}, {70, 96, 0, 48, 4, 1},
+                  {70, 33, 32, 0, 12, 0}, {33, 70, 0, 32, 12, 0}, {83, 9, 10, 0, 3, 0},  {9, 83, 0, 10, 3, 0},
+                  {83, 9, 10, 0, 2, 0},   {9, 83, 0, 10, 16, 0},  {9, 83, 0, 10, 8, 1}};
+    size_t s;
+    for (s = 0; s < (quick ? 2 : alone ? 6 : sizeof panels / sizeof *panels); ++s) {
+        ipt_plan_desc desc;
+        if (alone && panels[s].expressed)
+            continue;
+        memset(&desc, 0, sizeof desc);
+        desc.rows = panels[s].rows;
+        desc.cols = panels[s].cols;
+        desc.elem_size = panels[s].elem_size;
+        desc.sequence = IPT_SEQUENCE_TWO_PASS;
+        if (panels[s].expressed)
+            express(&desc);
+        desc.tile_m = panels[s].tile_m;
+        desc.tile_n = panels[s].tile_n;
+        walk(context, &desc);
+    }
+}
+
+/* Walks the contexts of one kind of device in turn. 0 if a context cannot be created. */
+static int walk_kind(const char *kind, int quick)
+{
+    const int alone = !strcmp(kind, "alone"), panels = alone || !strcmp(kind, "team");
+    /* The kernels whose plans come first there. */
+    const int seeds = only && strstr("ipt_k_tile ipt_k_shuffle ipt_k_pttwac_010 ipt_k_p_ipt ipt_k_pad", only);
+    ipt_context_desc descs[2];
+    int c;
+    told_type = strcmp(kind, "cpu") ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU;
+    memset(descs, 0, sizeof descs);
+    descs[0].cache_dir = descs[1].cache_dir = ""; /* binaries have no source, and may have been optimised */
+    descs[1].max_local_memory = 1024;             /* so that instances and panels do not fit */
+    if (panels) {
+        descs[0].max_local_memory = 10240;
+        descs[0].resident_groups = 16;
+        descs[0].wait_polls = alone ? 3 : 0x7fffffff;
+    }
+    for (c = 0; c < (panels || quick ? 1 : 2); ++c) {
+        ipt_context *context;
+        if (ipt_context_create(&descs[c], &context)) {
+            printf("%s\n", ipt_context_error(NULL));
+            return 0;
+        }
+        if (panels) {
+            walk_panels(context, quick, alone);
+        } else if (seeds) {
+            walk_seeds(context, quick);
+        } else {
+            walk_others(context, quick);
+            walk_shapes(context, quick);
+            walk_moves(context, quick);
+            if (c == 0)
+                walk_seeds(context, quick);
+        }
+        ipt_context_destroy(context);
+    }
+    return 1;
+}
+
+/* Prints a kernel's parameters, for the check that the walk covers all of them. */
+static void print_kernel(int id)
+{
+    printf("kernel %s", ipt__kernels[id].name);
+#define WALK_PRINT(field, macro, minimum, maximum, meaning)                                                            \
+    if (ipt__kernels[id].uses & IPT__USES_##field)                                                                     \
+        printf(" " #field);
+    IPT_PARAM_LIST(WALK_PRINT)
+    printf("\n");
+}
+
+int main(int count, char **arguments)
+{
+    static const char *const kinds[] = {"cpu", "gpu", "team", "alone"};
+    int i, quick, known = 0;
+    for (i = 0; i < 4; ++i)
+        known |= count >= 3 && !strcmp(arguments[1], kinds[i]);
+    if ((count != 3 && count != 6) || !known) {
+        fprintf(stderr, "usage: walk cpu|gpu|team|alone full|quick|KERNEL [FILE OLD NEW]\n");
+        return 2;
+    }
+    quick = strcmp(arguments[2], "full") != 0;
+    only = quick && strcmp(arguments[2], "quick") ? arguments[2] : NULL;
+    if (count == 6) {
+        defect.file = arguments[3];
+        defect.old = arguments[4];
+        defect.new = arguments[5];
+        compared = 0;
+    }
+    if (!walk_kind(arguments[1], quick))
+        return 1;
+    for (i = 0; i < launched_count; ++i)
+        printf("launched %u %s\n", launched[i].times, launched[i].what);
+    for (i = 0; i < IPT__KERNEL_COUNT; ++i)
+        print_kernel(i);
+    printf("%d passed, %d failed\n", cases - failures, failures);
+    if (defect.file && !defect.made)
+        printf("%s has no such text\n", defect.file);
+    return failures != 0 || (defect.file && !defect.made);
+}

@@ -1,0 +1,8 @@
+# Repeats parts of `make check` with other random numbers, for `make deep`: the random tests with a new seed, and kills of the
+# tool.
+set -eu
+seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+echo "random tests with IPT_TEST_SEED=$seed"
+IPT_TEST_SEED=$seed build/tests/ipt_tests 'shapes*'
+echo "200 kills in the middle, with the same seed"
+IPT_TEST_KILLS=200 IPT_TEST_SEED=$seed build/tests/ipt_tests tool_files_killed

@@ -1,0 +1,9 @@
+/* Stand-ins for some of OpenCL's functions. Define STAND_IN_clNAME as `~, function` for each of them, then
+ * IPT_ENTRY_POINT(name) as STAND_IN_OR(STAND_IN_##name, name): the stand-in where there is one, else OpenCL's own. */
+#ifndef STAND_IN_H_INCLUDED
+#define STAND_IN_H_INCLUDED
+
+#define STAND_IN_SECOND(one, two, ...) two
+#define STAND_IN_OR(...) STAND_IN_SECOND(__VA_ARGS__, ~)
+
+#endif

@@ -1,0 +1,159 @@
+/* Shared by all test files: one context, one queue, a plain reference, seeded data, and checks. A failed check prints
+ * the case and the seed; IPT_TEST_SEED in the environment repeats it. */
+#ifndef TEST_H_INCLUDED
+#define TEST_H_INCLUDED
+
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ipt.h"
+#include "expect.h"
+#include "skip.h"
+
+/* Every test_NAME.c exports its tests as test_NAME and their number as test_NAME_count. tests/support/main.c runs them
+ * all in this order. */
+#ifdef TEST_SINGLE_FORM /* the library in one file, which is the same text: what uses every part of it */
+#define TEST_FILE_LIST(X) X(host) X(shapes) X(seeds) X(cut) X(cache)
+#else
+#define TEST_FILE_LIST(X)                                                                                              \
+    X(maths)                                                                                                           \
+    X(heuristics)                                                                                                      \
+    X(told)                                                                                                            \
+    X(faults)                                                                                                          \
+    X(plan)                                                                                                            \
+    X(bad_input)                                                                                                       \
+    X(host)                                                                                                            \
+    X(execution)                                                                                                       \
+    X(moves)                                                                                                           \
+    X(shapes)                                                                                                          \
+    X(sequences)                                                                                                       \
+    X(seeds)                                                                                                           \
+    X(device_classes)                                                                                                  \
+    X(stress)                                                                                                          \
+    X(host_matrices)                                                                                                   \
+    X(blocks)                                                                                                          \
+    X(refusals)                                                                                                        \
+    X(out_of_place)                                                                                                    \
+    X(trust)                                                                                                           \
+    X(misuse)                                                                                                          \
+    X(threads)                                                                                                         \
+    X(limits)                                                                                                          \
+    X(cut)                                                                                                             \
+    X(workspace)                                                                                                       \
+    X(cache)                                                                                                           \
+    X(wisdom)                                                                                                          \
+    X(offline)                                                                                                         \
+    X(files)                                                                                                           \
+    X(tool)
+#endif
+
+#define TEST_DECLARE(name)                                                                                             \
+    extern const struct CMUnitTest test_##name[];                                                                      \
+    extern const size_t test_##name##_count;
+TEST_FILE_LIST(TEST_DECLARE)
+
+#define TEST_COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* One line of such a table: restarts the generator before the test, so that it sees the same data when it runs alone.
+ */
+#define TEST_CASE(function) cmocka_unit_test_setup(function, test_start)
+int test_start(void **state);
+
+int test_group_setup(void **state);
+int test_group_teardown(void **state);
+
+/* On the default device, shared by all tests. The small context has the same cl_context and device, but only 1024 bytes
+ * of local memory, so that panels and whole matrices do not fit. */
+extern ipt_context *test_context, *test_small_context;
+
+/* A context desc's max_local_memory by which no work-group has more than that: 0 if the device has no more anyway. */
+size_t test_less_local_memory(size_t bytes);
+
+/* A context of the tests' device whose work-groups have no more local memory than that. */
+ipt_context *test_make_context(size_t local_memory);
+extern cl_context test_cl_context;
+extern cl_device_id test_device;
+extern cl_command_queue test_queue;
+
+/* NULL where the device has no queues with these properties. */
+cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties);
+
+/* Random data, the same for the same seed. Not for several threads at once. */
+uint64_t test_random(void);
+size_t test_random_between(size_t low, size_t high); /* both included */
+void test_fill(void *bytes, size_t count);
+
+/* The seven element sizes of the large loops. */
+#define TEST_ELEMENT_SIZE_COUNT 7
+extern const size_t test_element_sizes[TEST_ELEMENT_SIZE_COUNT];
+
+size_t test_alignment(size_t elem_size);             /* of byte_offset and batch_stride */
+size_t test_matrix_bytes(const ipt_plan_desc *desc); /* one matrix */
+size_t test_stride(const ipt_plan_desc *desc);       /* from one matrix to the next */
+size_t test_span(const ipt_plan_desc *desc);         /* first to last byte of the batch */
+void test_reference(unsigned char *output, const unsigned char *input, const ipt_plan_desc *desc);
+void test_print_case(const ipt_plan_desc *desc, size_t byte_offset);
+
+/* Sets the environment's IPT_DEVICE, or with NULL removes it. Returns what it was, which test_choose_again sets again
+ * and frees. */
+char *test_choose_device(const char *name);
+void test_choose_again(char *before);
+
+/* Guard bytes before and after the batch: a multiple of every alignment. */
+#define TEST_GUARD 256
+
+/* The device's reports: bytes of local memory, work-items of a work-group, OpenCL version (12 is 1.2). */
+size_t test_local_memory(void);
+size_t test_group_limit(void);
+
+unsigned test_version(void);
+
+/* Skips a test with buffers of `bytes` bytes if the device's largest buffer is smaller or its memory below twice that.
+ */
+void test_need_buffers(size_t bytes);
+
+/* Skips a test of several queues where a kernel must not run twice at once. */
+void test_need_kernels_at_once(void);
+
+/* Skips a test of kernels that need work-groups of 32. */
+#define test_need_group_of_32()                                                                                        \
+    ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))
+
+/* A batch in a buffer, with guard bytes around it. The functions that return int return 0 after printing what went
+ * wrong, and can be called from any thread. */
+typedef struct test_job {
+    ipt_plan_desc desc;
+    size_t byte_offset; /* of the batch */
+    size_t size;        /* of the three arrays and at most that of the buffer */
+    size_t capacity;
+    cl_mem buffer;
+    unsigned char *input, *expected, *result;
+} test_job;
+
+/* Zero the job before the first time; later times reuse its memory. Skips the test where the device reports less memory
+ * than the buffer needs. */
+void test_job_prepare(test_job *job, cl_context context, const ipt_plan_desc *desc, size_t byte_offset);
+int test_job_upload(test_job *job, cl_command_queue queue);
+int test_job_holds(test_job *job, cl_command_queue queue, const unsigned char *content);
+int test_job_run(test_job *job, ipt_plan *plan, cl_command_queue queue);
+void test_job_end(test_job *job);
+
+/* A plan, or a failure of the test. */
+ipt_plan *test_make_plan(ipt_context *context, const ipt_plan_desc *desc);
+
+/* Runs desc on test_queue at a random place in a buffer, half of the batches with random gaps, and compares every byte,
+ * guards and gaps included, with the reference. test_try returns the error where no plan could be made. */
+ipt_result test_try(ipt_context *context, const ipt_plan_desc *desc);
+void test_transposes(ipt_context *context, const ipt_plan_desc *desc);
+
+/* A size as text, for the checks of messages; the text lives until the eighth call after. */
+const char *test_number(size_t value);
+
+#endif /* TEST_H_INCLUDED */
