@@ -62,7 +62,7 @@ demo: ## transpose a picture and a .npy file, verify both, compare the speed wit
 
 # The sample's programs are not optimised: they run shorter than an optimising compiler needs for them. `make check` optimises.
 SAMPLE_FLAGS = $(filter-out -O%,$(CFLAGS)) -O0
-test: ## a sample of every subject: 90 seconds on two cores, after the packages are installed
+test: ## a sample of every subject: 62 to 97 s of processor time, after the packages are installed
 	@sh gen/deps.sh $(TEST_PACKAGES)
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory check-gen check-words
