@@ -96,7 +96,7 @@ check: deps ## all tests, as CI runs them: under 10 minutes on two cores
 	@sh tests/skipped.sh list
 
 # Two at a time, the most useful first. Each prints its output when it ends.
-deep: ## the deep checks beyond make check: half an hour on two cores
+deep: ## the deep checks beyond make check
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models told check-compile differential-planted
