@@ -12348,24 +12348,17 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts,
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                              "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
     }
-    made = (ipt_plan *)ipt__allocate(&contexts[0]->allocator, sizeof *made);
-    if (!made)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, contexts[0]);
-    result = ipt__host_plan_begin(made);
-    if (!result)
-        made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
-    if (!result && !made->host->split)
+    result = ipt__host_plan_new(contexts[0], desc, NULL, &made);
+    if (result)
+        return result;
+    made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
+    if (!made->host->split)
         result = IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
         made->host->split[i] = contexts[i];
         ipt__context_retain(contexts[i]);
         ++made->host->split_count;
     }
-    if (!result)
-        result = ipt__problem_fill(&contexts[0]->limits, desc, &made->problem);
-    if (!result && desc->expression)
-        result = ipt__plan_take_expression(made);
     if (!result && (desc->max_device_memory || desc->max_host_memory))
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
                            desc->max_device_memory ? "max_device_memory" : "max_host_memory",
