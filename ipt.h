@@ -891,7 +891,8 @@ typedef pthread_t ipt__thread;
 
 #if defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
-/* For functions of failures, and those that run once for a context, a program or a plan: compilers keep them small. */
+/* For functions of failures, and those that run once for a context, a program, a plan or a host matrix: compilers keep
+ * them small. */
 #define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
@@ -1472,7 +1473,7 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
 }
 
 /* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
-static size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
+static IPT__RARE size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
 {
     size_t count = 0, d;
     for (d = first; d < end && d <= n / d; ++d)
@@ -4756,9 +4757,8 @@ enum {
 
 /* Stages, layouts and the plan. */
 
-/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, run); P: the same for
- * kinds that only the papers have.
- * SAVE: copies rows x cols elements at origin to the save area, transposed.
+/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch); P: the same
+ * for kinds that only the papers have. SAVE: copies rows x cols elements at origin to the save area, transposed.
  * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
@@ -4778,9 +4778,9 @@ enum {
     X(RESTORE, nothing, save, restore, restore, restore)                                                               \
     X(TILE, nothing, tile, tile, tile, tile)                                                                           \
     X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
-    X(WAVE, wave, wave, wave, wave, in_turns)                                                                          \
+    X(WAVE, wave, wave, wave, wave, wave)                                                                              \
     X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
-    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, in_turns)                                                           \
+    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, shuffle)                                                            \
     X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
     X(MAP, nothing, nothing, map, map, map)                                                                            \
     P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
@@ -4788,7 +4788,7 @@ enum {
     P(PAD, pad, nothing, pad, pad, pad)
 
 typedef enum ipt__stage_kind {
-#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, run) IPT__STAGE_##kind,
+#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, launch) IPT__STAGE_##kind,
     IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
 
@@ -4798,8 +4798,23 @@ typedef enum ipt__stage_kind {
 #else
 #define IPT__IF_PAPERS(row, empty) empty
 #endif
-#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, run) NULL,
-#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, run) {NULL, NULL},
+#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, launch) NULL,
+#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {NULL, NULL},
+
+/* `instances` independent rows x cols grids of super-elements of `length` elements. */
+typedef struct ipt__grids {
+    size_t instances, rows, cols, length;
+} ipt__grids;
+
+static ipt__grids ipt__grids_of(size_t instances, size_t rows, size_t cols, size_t length)
+{
+    ipt__grids grids;
+    grids.instances = instances;
+    grids.rows = rows;
+    grids.cols = cols;
+    grids.length = length;
+    return grids;
+}
 
 typedef enum ipt__family {
     IPT__FAMILY_AUTO,
@@ -4903,6 +4918,73 @@ typedef struct ipt__layout {
     double cost;              /* bytes that a copy would move in the same time */
 } ipt__layout;
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/launch                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Launches: the commands of stages, fixed with the plan. An execution adds its buffers, their offsets and the turn. */
+
+typedef union ipt__arguments {
+#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
+    IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
+} ipt__arguments;
+
+/* One command. The arguments are those of the first instance of a batch at the start of the execution's buffer. They
+ * begin with the base of each buffer that an execution may give. */
+typedef struct ipt__launch {
+    int kernel;                 /* index in the plan; -1: no kernel, clears workspace */
+    int by_units, by_words;     /* serves offsets that are not aligned to words; offsets that are */
+    size_t matrices, instances; /* how many the command moves */
+    unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
+    int cooperative;            /* waits for other work-groups, and uses the turn's control block */
+    size_t plan_units;          /* the plan's units in one of the kernel's */
+    cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
+    cl_ulong instance_slots;    /* the same for kernel copy: slots */
+    size_t offset;              /* clearing: of the workspace, in bytes */
+    size_t bytes;               /* cleared, or local memory */
+    cl_ulong groups;            /* number of work-groups */
+    ipt__arguments arguments;
+} ipt__launch;
+
+/* The launches of a stage, and its turns: the commands of a turn have its numbers of matrices and instances. */
+typedef struct ipt__step {
+    int first, end; /* in the list */
+    size_t matrices, matrices_at_once;
+    size_t instances, instances_at_once; /* per matrix */
+    cl_ulong matrix_stride;              /* the plan's units */
+    int backwards;                       /* the last instances first */
+} ipt__step;
+
+typedef struct ipt__launches {
+    ipt__step steps[IPT__MAX_STAGES];
+    int step_count;
+    ipt__launch *items;
+    int count, capacity;
+} ipt__launches;
+
+static void ipt__launches_free(const ipt_allocator *allocator, ipt__launches *launches)
+{
+    ipt__release(allocator, launches->items);
+    memset(launches, 0, sizeof *launches);
+}
+
+/* Adds a copy of a launch. */
+static ipt_result ipt__launches_add(const ipt_allocator *allocator, ipt__launches *launches, const ipt__launch *launch)
+{
+    if (launches->count == launches->capacity) {
+        const int capacity = launches->capacity ? 2 * launches->capacity : 8;
+        ipt__launch *const items = (ipt__launch *)ipt__allocate(allocator, (size_t)capacity * sizeof *items);
+        if (!items)
+            return IPT_ERROR_OUT_OF_MEMORY;
+        if (launches->count)
+            memcpy(items, launches->items, (size_t)launches->count * sizeof *items);
+        ipt__release(allocator, launches->items);
+        launches->items = items;
+        launches->capacity = capacity;
+    }
+    launches->items[launches->count++] = *launch;
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/plan                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -5001,11 +5083,21 @@ typedef struct ipt__command {
     cl_event event;
 } ipt__command;
 
+/* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
+typedef struct ipt__host_stages {
+    int whole;               /* index of that stage */
+    size_t before, after;    /* instances that the parts of uploads and of downloads share */
+    size_t ups, downs;       /* number of these parts */
+    ipt__launches *launches; /* of each upload, of the whole stage, of each download */
+    size_t count;
+} ipt__host_stages;
+
 typedef struct ipt__host {
     ipt__host_share *shares;
     size_t share_count;
     ipt__host_part *parts;
     size_t part_count;
+    ipt__host_stages stages;
     ipt__command *commands; /* for one matrix */
     size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
@@ -5087,12 +5179,13 @@ struct ipt_plan {
     ipt__workspace own, *workspace; /* its own, or that of a plan that outlives it */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
-    int out_of_place_kernel; /* -1 until the first execution out of place */
-    ipt__program *panel;     /* of problem.panel; NULL: no cooperative panels */
-    int turn;                /* which of the two control blocks is clear */
-    int dirty;               /* an execution failed: counters and flags may not be clear */
-    size_t enough;           /* max_workspace that the last error has proposed; 0: none */
-    size_t refused;          /* bytes of the last buffer that could not be allocated; 0: none */
+    ipt__launches launches;
+    int out_of_place;    /* its launch; -1: none yet */
+    ipt__program *panel; /* of problem.panel; NULL: no cooperative panels */
+    int turn;            /* which of the two control blocks is clear */
+    int dirty;           /* an execution failed: counters and flags may not be clear */
+    size_t enough;       /* max_workspace that the last error has proposed; 0: none */
+    size_t refused;      /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
     ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };
@@ -5177,7 +5270,8 @@ static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *
     return need;
 }
 
-static ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout,
+                                             const ipt__stage *stage)
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
     if (!(stage->shuffle.chains && layout->cooperative))
@@ -5246,7 +5340,7 @@ static int ipt__pack_fits(const ipt__problem *problem, size_t units, size_t loca
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
  * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
  * tile, also for short runs that lie far apart. */
-static void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
+static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
     const ipt__limits *const limits = &problem->limits;
@@ -5295,21 +5389,20 @@ static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *
 
 /* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
  * the least workspace serves. A grid with one row or one column needs no stage. */
-static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, size_t instances,
-                                 size_t rows, size_t cols, size_t length)
+static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, ipt__grids grids)
 {
     ipt__stage *stage;
     size_t wave, shuffle;
-    if (rows == 1 || cols == 1)
+    if (grids.rows == 1 || grids.cols == 1)
         return;
-    stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, grids.instances, grids.rows, grids.cols, grids.length);
     ipt__pack_choose(problem, stage);
     if (stage->tile.pack_bytes ||
         ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
         return;
     if (ipt__tile_serves_many(problem, stage))
         return;
-    if (rows == cols) {
+    if (grids.rows == grids.cols) {
         stage->kind = IPT__STAGE_SWAP;
         return;
     }
@@ -5319,7 +5412,8 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
     ipt__shuffle_pieces(problem, stage);
     shuffle = ipt__need_shuffle(problem, layout, stage).instance;
     /* Short super-elements make shuffles slow. */
-    if (length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
+    if (grids.length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle
+                                                    : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
     if (stage->kind == IPT__STAGE_WAVE)
         memset(&stage->shuffle, 0, sizeof stage->shuffle);
@@ -5506,7 +5600,7 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
     return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
 }
 
-static double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
     ipt__swap_tile(problem, stage);
@@ -5526,19 +5620,19 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
     return factor;
 }
 
-static double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
     return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
 }
 
-static double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
     return ipt__panel_factor(problem, stage) * ipt__batch_bytes(problem);
 }
 
-static double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
     double factor = 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
@@ -5554,7 +5648,7 @@ static const struct {
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
 } ipt__stage_planners[] = {
-#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, run) {ipt__need_##need, ipt__cost_##cost},
+#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {ipt__need_##need, ipt__cost_##cost},
     IPT__STAGE_LIST(IPT__STAGE_PLANNER, IPT__IF_PAPERS(IPT__STAGE_PLANNER, IPT__NO_STAGE_PLANNER))};
 
 /* Chooses how many instances of a stage run at once. Returns the number of launches. */
@@ -5580,7 +5674,7 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
 
 /* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
  * workspace and cost. */
-static void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     size_t largest = 0, smallest = 0;
     int i;
@@ -5626,7 +5720,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     }
     if (tall) {
         if (!left)
-            ipt__stage_add_dense(problem, layout, budget, panels, length, cols, 1);
+            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, length, cols, 1));
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
             stage->row_slots = panels;
@@ -5644,7 +5738,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     }
     if (!tall) {
         if (!left)
-            ipt__stage_add_dense(problem, layout, budget, panels, rows, length, 1);
+            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, rows, length, 1));
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
             stage->row_slots = panels;
@@ -5781,7 +5875,7 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
 
 /* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
  * panel with chunks along both sides. Returns 0 if it does not fit. */
-static int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
+static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
     const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;
@@ -5870,9 +5964,50 @@ static const ipt__sequence_text ipt__sequence_texts[] = {
     {IPT_SEQUENCE_4_3, {"m-N", "M-N*", "M-n", NULL}},
 };
 
-static size_t ipt__factor(const size_t factors[4], char name)
+/* A matrix as a 4-dimensional array: the sizes of M, m, N, n, and the order in memory. */
+typedef struct ipt__factors {
+    size_t sizes[4];
+    char order[5];
+} ipt__factors;
+
+static ipt__factors ipt__factors_of(const ipt_plan_desc *desc, size_t tile_m, size_t tile_n, const char *order)
 {
-    return factors[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
+    ipt__factors factors;
+    factors.sizes[0] = desc->rows / tile_m;
+    factors.sizes[1] = tile_m;
+    factors.sizes[2] = desc->cols / tile_n;
+    factors.sizes[3] = tile_n;
+    memcpy(factors.order, order, 5);
+    return factors;
+}
+
+/* The size of the factor at a position in memory. */
+static size_t ipt__factor(const ipt__factors *factors, size_t at)
+{
+    const char name = factors->order[at];
+    return factors->sizes[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
+}
+
+/* `left` factors from `begin` on change places with the next `right` factors. inner: the super-element, two factors, is
+ * transposed as well. */
+typedef struct ipt__exchange {
+    size_t begin, left, right;
+    int inner;
+} ipt__exchange;
+
+static void ipt__factors_exchange(ipt__factors *factors, const ipt__exchange *exchange)
+{
+    char *const order = factors->order;
+    const size_t begin = exchange->begin, left = exchange->left, right = exchange->right, end = begin + left + right;
+    char moved[5];
+    memcpy(moved, order, 5);
+    memcpy(moved + begin, order + begin + left, right);
+    memcpy(moved + begin + right, order + begin, left);
+    if (exchange->inner) {
+        moved[end] = order[end + 1];
+        moved[end + 1] = order[end];
+    }
+    memcpy(order, moved, 5);
 }
 
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
@@ -5951,24 +6086,25 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     return IPT_SUCCESS;
 }
 
-/* Appends the stage that exchanges `left` factors from `begin` on with the next `right` factors, and updates `order`.
- * inner: also transposes the super-element, two factors. */
-static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
-                                       const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
-                                       int inner)
+/* Appends the stage of an exchange, and updates the order. */
+static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
+                                                 ipt__factors *factors, const ipt__exchange *exchange)
 {
-    const size_t end = begin + left + right;
+    const size_t begin = exchange->begin, middle = begin + exchange->left, end = middle + exchange->right;
     const int before = layout->stage_count;
-    size_t part[4] = {1, 1, 1, 1}; /* instances, rows, cols, length */
-    char moved[5];
+    ipt__grids grids = ipt__grids_of(1, 1, 1, 1);
     size_t i;
     for (i = 0; i < 4; ++i)
-        part[i < begin ? 0 : i < begin + left ? 1 : i < end ? 2 : 3] *= ipt__factor(factors, order[i]);
-    if (inner) {
+        *(i < begin    ? &grids.instances
+          : i < middle ? &grids.rows
+          : i < end    ? &grids.cols
+                       : &grids.length) *= ipt__factor(factors, i);
+    if (exchange->inner) {
         /* The super-element is transposed even if the grid stays as it is. */
-        ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
-        stage->shuffle.inner_rows = ipt__factor(factors, order[end]);
-        stage->shuffle.inner_cols = ipt__factor(factors, order[end + 1]);
+        ipt__stage *const stage =
+            ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows, grids.cols, grids.length);
+        stage->shuffle.inner_rows = ipt__factor(factors, end);
+        stage->shuffle.inner_cols = ipt__factor(factors, end + 1);
         if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
@@ -5976,31 +6112,27 @@ static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout 
                              (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
                              (unsigned long)problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
-        if (part[1] > 1 && part[2] > 1)
-            ipt__shuffle_pieces(problem,
-                                ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
+        if (grids.rows > 1 && grids.cols > 1)
+            ipt__shuffle_pieces(problem, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows,
+                                                        grids.cols, grids.length));
     } else {
-        ipt__stage_add_dense(problem, layout, budget, part[0], part[1], part[2], part[3]);
+        ipt__stage_add_dense(problem, layout, budget, grids);
     }
-    memcpy(moved, order, 5);
-    memcpy(moved + begin, order + begin + left, right);
-    memcpy(moved + begin + right, order + begin, left);
-    if (inner) {
-        moved[end] = order[end + 1];
-        moved[end + 1] = order[end];
-    }
-    memcpy(order, moved, 5);
+    ipt__factors_exchange(factors, exchange);
     return layout->stage_count > before ? ipt__stage_force(problem, &layout->stages[before]) : IPT_SUCCESS;
 }
 
 /* Appends the stage of a text in ipt__sequence_texts. */
 static ipt_result ipt__layout_text(const ipt__problem *problem, ipt__layout *layout, size_t budget,
-                                   const size_t factors[4], char order[5], const char *text)
+                                   ipt__factors *factors, const char *text)
 {
     const char *const dash = strchr(text, '-');
-    const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
-    return ipt__layout_exchange(problem, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
-                                right, text[left + 1 + right] == '*');
+    ipt__exchange exchange;
+    exchange.begin = (size_t)(strchr(factors->order, text[0]) - factors->order);
+    exchange.left = (size_t)(dash - text);
+    exchange.right = strcspn(dash + 1, "*");
+    exchange.inner = dash[1 + exchange.right] == '*';
+    return ipt__layout_exchange(problem, layout, budget, factors, &exchange);
 }
 
 /* The tile along one side for a forced sequence: the caller's, which must divide the side, or a divisor. */
@@ -6022,8 +6154,8 @@ static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side
 static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    size_t factors[4] = {1, 1, 1, 1}, tile_m = 1, tile_n = 1;
-    char order[5] = "MmNn";
+    size_t tile_m = 1, tile_n = 1;
+    ipt__factors factors;
     ipt_result result = IPT_SUCCESS;
     size_t s = 0;
     int i;
@@ -6034,39 +6166,44 @@ static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout 
         result = ipt__tile_side("tile_n", desc->tile_n, "cols", desc->cols, &tile_n);
     if (result)
         return result;
-    factors[0] = desc->rows / tile_m;
-    factors[1] = tile_m;
-    factors[2] = desc->cols / tile_n;
-    factors[3] = tile_n;
+    factors = ipt__factors_of(desc, tile_m, tile_n, "MmNn");
     while (ipt__sequence_texts[s].sequence != desc->sequence)
         ++s;
     for (i = 0; !result && ipt__sequence_texts[s].stages[i]; ++i)
-        result = ipt__layout_text(problem, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
+        result = ipt__layout_text(problem, layout, budget, &factors, ipt__sequence_texts[s].stages[i]);
     ipt__layout_finish(problem, layout, budget);
     return result;
 }
 
-/* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
-static void ipt__layout_search(const ipt__problem *problem, ipt__layout *best, int *found, const ipt__layout *so_far,
-                               size_t budget, const size_t factors[4], const char *order, const char *to, int most)
+/* A search for the best sequence of exchanges. */
+typedef struct ipt__search {
+    const ipt__problem *problem;
+    size_t budget;
+    const char *to; /* the order that is wanted */
+    ipt__layout *best;
+    int found;
+} ipt__search;
+
+/* Tries all sequences of at most `most` more stages. Keeps the best layout. */
+static void ipt__layout_search(ipt__search *search, const ipt__layout *so_far, const ipt__factors *factors, int most)
 {
-    size_t begin, left, right;
-    if (!strcmp(order, to)) {
+    ipt__exchange exchange;
+    exchange.inner = 0;
+    if (!strcmp(factors->order, search->to)) {
         ipt__layout layout = *so_far;
-        ipt__layout_finish(problem, &layout, budget);
-        if (!*found || ipt__layout_better(&layout, best, budget))
-            *best = layout;
-        *found = 1;
+        ipt__layout_finish(search->problem, &layout, search->budget);
+        if (!search->found || ipt__layout_better(&layout, search->best, search->budget))
+            *search->best = layout;
+        search->found = 1;
         return;
     }
-    for (begin = 0; begin < 3 && most; ++begin)
-        for (left = 1; begin + left < 4; ++left)
-            for (right = 1; begin + left + right <= 4; ++right) {
+    for (exchange.begin = 0; exchange.begin < 3 && most; ++exchange.begin)
+        for (exchange.left = 1; exchange.begin + exchange.left < 4; ++exchange.left)
+            for (exchange.right = 1; exchange.begin + exchange.left + exchange.right <= 4; ++exchange.right) {
                 ipt__layout layout = *so_far;
-                char next[5];
-                memcpy(next, order, 5);
-                if (!ipt__layout_exchange(problem, &layout, budget, factors, next, begin, left, right, 0))
-                    ipt__layout_search(problem, best, found, &layout, budget, factors, next, to, most - 1);
+                ipt__factors next = *factors;
+                if (!ipt__layout_exchange(search->problem, &layout, search->budget, &next, &exchange))
+                    ipt__layout_search(search, &layout, &next, most - 1);
             }
 }
 
@@ -6077,19 +6214,19 @@ static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *
 #define IPT__FORMAT_FACTORS(name, text, factors) factors,
         IPT_FORMAT_LIST(IPT__FORMAT_FACTORS)};
     const ipt_plan_desc *const desc = &problem->desc;
-    const char *const from = orders[desc->from ? desc->from : IPT_FORMAT_RM];
-    const char *const to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
-    size_t factors[4];
+    const ipt__factors factors =
+        ipt__factors_of(desc, desc->tile_m, desc->tile_n, orders[desc->from ? desc->from : IPT_FORMAT_RM]);
     ipt__layout empty;
-    int found = 0;
+    ipt__search search;
     memset(&empty, 0, sizeof empty);
-    factors[0] = desc->rows / desc->tile_m;
-    factors[1] = desc->tile_m;
-    factors[2] = desc->cols / desc->tile_n;
-    factors[3] = desc->tile_n;
-    ipt__layout_search(problem, layout, &found, &empty, budget, factors, from, to, 3);
-    return found ? IPT_SUCCESS
-                 : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
+    memset(&search, 0, sizeof search);
+    search.problem = problem;
+    search.budget = budget;
+    search.to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
+    search.best = layout;
+    ipt__layout_search(&search, &empty, &factors, 3);
+    return search.found ? IPT_SUCCESS
+                        : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
 
 #endif
@@ -6108,7 +6245,8 @@ static size_t ipt__problem_budget(const ipt__problem *problem)
 }
 
 /* The better of the two-pass layouts with super-elements of `length` elements. */
-static void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
+static IPT__RARE void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layout, size_t length,
+                                            size_t budget)
 {
     ipt__layout other;
     ipt__layout_two_pass(problem, layout, length, budget);
@@ -6121,8 +6259,8 @@ static void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layo
 }
 
 /* The best two-pass layout with super-elements above `above` and up to `most` bytes. */
-static void ipt__layout_best_two_pass(const ipt__problem *problem, ipt__layout *best, size_t budget, size_t above,
-                                      size_t most)
+static IPT__RARE void ipt__layout_best_two_pass(const ipt__problem *problem, ipt__layout *best, size_t budget,
+                                                size_t above, size_t most)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const size_t long_side = ipt__max(desc->rows, desc->cols);
@@ -6185,7 +6323,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
             return result;
         }
 #endif
-        ipt__stage_add_dense(problem, layout, budget, 1, desc->rows, desc->cols, 1);
+        ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
             return IPT_SUCCESS;
@@ -6305,756 +6443,6 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     for (i = 0; i < layout->stage_count; ++i)
         if (layout->stages[i].kind == IPT__STAGE_SAVE)
             layout->stages[i].apply = 1;
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>execute/launch                                                                                                   */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* Enqueueing commands. */
-
-/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs (seen:
- * 2026.22.10) passes a failure only to direct dependents of the failed event. So on that runtime each command of an
- * in-order queue `holds`: it waits for all of the caller's events. Its out-of-order queues pass failures on, but crash
- * on a wait list of two with a failed event. */
-typedef struct ipt__run {
-    ipt_plan *plan;
-    cl_command_queue queue;
-    cl_uint wait_count;
-    const cl_event *wait;
-    cl_event previous; /* event of the last command, owned; NULL before the first */
-    int commands;      /* number of enqueued commands */
-    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
-    size_t skipped;    /* units of a matrix before the first instance; set by ipt__host_stages alone */
-    int unaligned;     /* the buffer's host memory is not aligned to words: kernels move units */
-} ipt__run;
-
-static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
-{
-    ipt__run run;
-    memset(&run, 0, sizeof run);
-    run.plan = plan;
-    run.queue = queue;
-    run.wait_count = wait_count;
-    run.wait = wait;
-    return run;
-}
-
-/* Takes ownership of the event of a command that was just enqueued. */
-static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, cl_event event)
-{
-    if (error)
-        return ipt__fail_opencl(call, error);
-    if (run->previous)
-        ipt__cl.clReleaseEvent(run->previous);
-    run->previous = event;
-    if (!run->holds) {
-        run->wait_count = 1;
-        run->wait = &run->previous;
-    }
-    ++run->commands;
-    return IPT_SUCCESS;
-}
-
-/* Enqueues a kernel with all its arguments. The plan is locked. Only some kernels use `second` and local_bytes. */
-static ipt_result ipt__run_kernel(ipt__run *run, int index, cl_mem first, cl_mem second, size_t local_bytes,
-                                  void *arguments, cl_ulong groups)
-{
-    const ipt__plan_kernel *const kernel = &run->plan->kernels[index];
-    const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
-    const size_t local_size = kernel->program->params.group_size, global_size = (size_t)groups * local_size;
-    cl_event event = NULL;
-    cl_int error;
-    if (groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
-                         (double)groups);
-    ipt__complete_divisors(info, &kernel->program->params, arguments);
-    error = ipt__set_arguments(kernel->kernel, info, first, second, local_bytes, arguments);
-    if (error)
-        return ipt__fail_opencl("clSetKernelArg", error);
-    error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
-                                           run->wait_count, run->wait, &event);
-    return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
-}
-
-/* Completes the arguments and enqueues a tiled transposition of `matrices` matrices. */
-static ipt_result ipt__run_transpose(ipt__run *run, int kernel, cl_mem source, cl_mem target,
-                                     ipt__transpose_arguments *a, size_t matrices)
-{
-    size_t side, chunk;
-    cl_ulong groups;
-    ipt__transpose_tile(&run->plan->problem, a->element_units, 1, &side, &chunk);
-    groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
-             ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * matrices;
-    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
-    a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
-    a->chunk_units = (cl_uint)chunk;
-    a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
-    return ipt__run_kernel(run, kernel, source, target, side * (side * chunk + 1) * run->plan->problem.unit_bytes, a,
-                           groups);
-}
-
-/* Enqueues a copy of rows. The caller sets row counts, slots and strides; 1 slot a row is a plain copy. `kernel` moves
- * units; the word kernel replaces it if both buffers are aligned to words. */
-static ipt_result ipt__run_copy(ipt__run *run, const ipt__stage *stage, int kernel, cl_mem source, cl_mem target,
-                                ipt__copy_arguments *a, size_t matrices)
-{
-    const cl_ulong units = IPT__WORD_BYTES / run->plan->problem.unit_bytes;
-    const ipt__params *params;
-    if (stage->by_words && !run->unaligned && a->source_base % units == 0 && a->target_base % units == 0) {
-        kernel = stage->word_kernel;
-        a->source_base /= units;
-        a->target_base /= units;
-        a->source_matrix_stride /= units;
-        a->target_matrix_stride /= units;
-        a->source_row_stride /= units;
-        a->target_row_stride /= units;
-        a->row_units /= units;
-    }
-    params = &run->plan->kernels[kernel].program->params;
-    a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
-    a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
-    a->lines = a->chunks * a->rows * matrices;
-    return ipt__run_kernel(run, kernel, source, target, 0, a,
-                           ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes));
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>execute/stages                                                                                                   */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* Running stages. */
-
-/* The buffer of a stage, with the units before its first matrix and between matrices. */
-typedef struct ipt__place {
-    cl_mem buffer;
-    cl_ulong base, matrix_stride;
-} ipt__place;
-
-static ipt_result ipt__run_save(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const cl_ulong units = run->plan->problem.element_units;
-    ipt__transpose_arguments a;
-    memset(&a, 0, sizeof a);
-    a.source_base = place->base + stage->origin * units;
-    a.source_matrix_stride = place->matrix_stride;
-    a.target_matrix_stride = run->plan->layout.saved_elements * units;
-    a.instances_per_matrix = 1;
-    a.rows = stage->rows;
-    a.cols = stage->cols;
-    a.source_row_stride = stage->row_stride * units;
-    a.target_row_stride = stage->rows * units;
-    a.element_units = (cl_uint)units;
-    return ipt__run_transpose(run, stage->kernels[0], place->buffer, run->plan->workspace->buffer, &a,
-                              run->plan->problem.desc.batch);
-}
-
-static ipt_result ipt__run_restore(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const cl_ulong units = run->plan->problem.element_units;
-    ipt__copy_arguments a;
-    memset(&a, 0, sizeof a);
-    a.target_base = place->base + stage->origin * units;
-    a.source_matrix_stride = run->plan->layout.saved_elements * units;
-    a.target_matrix_stride = place->matrix_stride;
-    a.source_row_slots = a.target_row_slots = 1;
-    a.source_row_stride = a.row_units = stage->length * units;
-    a.target_row_stride = stage->row_stride * units;
-    a.rows = stage->rows;
-    return ipt__run_copy(run, stage, stage->kernels[0], run->plan->workspace->buffer, place->buffer, &a,
-                         run->plan->problem.desc.batch);
-}
-
-/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
-typedef struct ipt__tile_steps {
-    size_t rows, run; /* of the result: elements */
-    cl_int origin, along, next;
-} ipt__tile_steps;
-
-static ipt__tile_steps ipt__tile_steps_of(const ipt_plan *plan, const ipt__stage *stage)
-{
-    const cl_int units = (cl_int)ipt__stage_units(&plan->problem, stage), row = (cl_int)stage->cols * units;
-    ipt__tile_steps steps;
-    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
-    steps.run = stage->tile.straight ? stage->cols : stage->rows;
-    steps.along = stage->tile.straight ? units : row;
-    steps.next = stage->tile.straight ? row : units;
-    steps.origin = 0;
-    if (stage->reversed_cols) {
-        steps.origin += (cl_int)(steps.run - 1) * steps.along;
-        steps.along = -steps.along;
-    }
-    if (stage->reversed_rows) {
-        steps.origin += (cl_int)(steps.rows - 1) * steps.next;
-        steps.next = -steps.next;
-    }
-    return steps;
-}
-
-static ipt_result ipt__run_pack(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(&plan->problem, stage), instance = ipt__instance_units(&plan->problem, stage);
-    const int back_to_back = plan->problem.desc.batch == 1 ||
-                             plan->problem.desc.batch_stride == stage->instances * instance * plan->problem.unit_bytes;
-    const size_t instances = stage->instances * (back_to_back ? plan->problem.desc.batch : 1);
-    const size_t matrices = back_to_back ? 1 : plan->problem.desc.batch;
-    /* A few work-groups per compute unit, and whole memory lines per work-group if possible. */
-    const size_t enough =
-        ipt__max(1, ipt__ceil_divide(instances * matrices, 8 * ipt__max(1, plan->context->limits.compute_units)));
-    const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
-    size_t pack = 1, whole = 1;
-    ipt__pack_arguments a;
-    while (whole < 128 && whole * instance * plan->problem.unit_bytes % 128 != 0)
-        whole *= 2;
-    while (pack < enough && ipt__pack_fits(&plan->problem, 2 * pack * instance, stage->tile.pack_bytes))
-        pack *= 2;
-    while (pack > whole && pack < enough &&
-           ipt__pack_fits(&plan->problem, (pack + whole) * instance, stage->tile.pack_bytes))
-        pack += whole;
-    memset(&a, 0, sizeof a);
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.instances = instances;
-    a.pack = (cl_uint)pack;
-    a.packs = (cl_uint)ipt__ceil_divide(instances, pack);
-    a.rows = (cl_uint)steps.rows;
-    a.run_elements = (cl_uint)steps.run;
-    a.origin = steps.origin;
-    a.along = steps.along;
-    a.next = steps.next;
-    a.instance_units = (cl_uint)instance;
-    a.row_units = (cl_uint)(steps.run * units);
-    a.element_units = (cl_uint)units;
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, (cl_ulong)a.packs * matrices);
-}
-
-static ipt_result ipt__run_tile(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(&plan->problem, stage), instance = ipt__instance_units(&plan->problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
-    const size_t local_units =
-        (stage->variant ? plan->context->limits.local_memory : ipt__local_budget(&plan->context->limits)) /
-        plan->problem.unit_bytes;
-    const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
-    /* Give each work-item a few units, but keep enough work-groups for small matrices. */
-    const size_t wanted = ipt__max(1, 8 * plan->context->limits.group_size / instance);
-    const ipt__tile_steps steps = ipt__tile_steps_of(plan, stage);
-    ipt__tile_arguments a;
-    if (stage->tile.pack_bytes)
-        return ipt__run_pack(run, stage, place);
-    memset(&a, 0, sizeof a);
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
-    a.instances_per_matrix = stage->instances;
-    a.pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
-    a.instance_units = (cl_uint)instance;
-    a.lanes = stage->variant ? (cl_uint)stage->lanes : 1;
-    a.interleaved = stage->variant ? stage->variant->interleaved : 0;
-    while (!stage->variant && a.lanes < a.instance_units &&
-           a.lanes < plan->kernels[stage->kernels[0]].program->params.group_size)
-        a.lanes *= 2;
-    a.origin = steps.origin;
-    a.along = steps.along;
-    a.next = steps.next;
-    a.column_units = (cl_uint)(steps.run * units);
-    a.element_units = (cl_uint)units;
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
-                           (a.pack * instance + (padding ? a.pack * instance / 32 : 0)) * plan->problem.unit_bytes, &a,
-                           ipt__ceil_divide((size_t)a.instances, a.pack));
-}
-
-static ipt_result ipt__run_swap(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__stage_units(&plan->problem, stage);
-    const size_t side = stage->swap.side;
-    size_t small, chunk = 1;
-    cl_ulong parts, groups; /* per matrix; in total */
-    ipt__swap_arguments a;
-    memset(&a, 0, sizeof a);
-    if (side <= 32)
-        ipt__transpose_tile(&plan->problem, units, 2, &small, &chunk);
-    a.tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
-    a.pitch = (cl_uint)stage->swap.tile.pitch;
-    a.skew = (cl_uint)stage->swap.tile.skew;
-    a.run_lanes = (cl_uint)stage->swap.tile.run_lanes;
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.instance_stride = ipt__instance_units(&plan->problem, stage);
-    a.instances_per_matrix = (cl_uint)stage->instances;
-    a.side = stage->rows;
-    a.row_stride = stage->cols * units;
-    a.tiles = (cl_uint)ipt__ceil_divide(stage->rows, side);
-    a.element_units = (cl_uint)units;
-    a.chunk_units = (cl_uint)chunk;
-    a.chunks = (cl_uint)ipt__ceil_divide(units, chunk);
-    parts = (cl_ulong)a.tiles * (a.tiles + 1) / 2 * a.chunks;
-    groups = parts * stage->instances * plan->problem.desc.batch;
-    a.turns = a.group_step = a.turn_step = 1;
-    if (stage->variant) {
-        const int by_block = (int)stage->variant->interleaved;
-        if (groups >> 32)
-            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
-                             stage->variant->name);
-        a.turns = (cl_uint)(by_block ? groups / parts : parts);
-        groups /= a.turns;
-        a.group_step = by_block ? 1 : a.turns;
-        a.turn_step = by_block ? (cl_uint)groups : 1;
-    }
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a, groups);
-}
-
-/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
-static size_t ipt__group_run(const ipt__limits *limits)
-{
-    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
-}
-
-static ipt_result ipt__run_flip(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const ipt_plan *const plan = run->plan;
-    const cl_long units = (cl_long)plan->problem.element_units, row = (cl_long)stage->cols * units;
-    ipt__flip_arguments a;
-    memset(&a, 0, sizeof a);
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.pairs = ipt__flip_pairs(stage);
-    a.element_units = (cl_uint)units;
-    a.line_units = (cl_ulong)row;
-    if (stage->reversed_rows && stage->reversed_cols) { /* the whole matrix is one long row */
-        a.line_pairs = a.pairs;
-        a.partner = (cl_long)stage->rows * row - units;
-        a.partner_step = -units;
-    } else if (stage->reversed_cols) {
-        a.line_pairs = stage->cols / 2;
-        a.partner = row - units;
-        a.partner_line = row;
-        a.partner_step = -units;
-    } else {
-        a.line_pairs = stage->cols;
-        a.partner = (cl_long)(stage->rows - 1) * row;
-        a.partner_line = -row;
-        a.partner_step = units;
-    }
-    a.group_pairs = ipt__group_run(&plan->context->limits);
-    a.groups = (cl_uint)ipt__ceil_divide((size_t)a.pairs, (size_t)a.group_pairs);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
-                           (cl_ulong)a.groups * plan->problem.desc.batch);
-}
-
-static ipt_result ipt__run_map(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const ipt_plan *const plan = run->plan;
-    const size_t units = ipt__instance_units(&plan->problem, stage);
-    const int back_to_back =
-        plan->problem.desc.batch_stride == units * plan->problem.unit_bytes; /* the batch is one sequence */
-    ipt__map_arguments a;
-    memset(&a, 0, sizeof a);
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.units = units * (back_to_back ? plan->problem.desc.batch : 1);
-    a.group_units = ipt__group_run(&plan->context->limits);
-    a.groups = (cl_uint)ipt__ceil_divide((size_t)a.units, (size_t)a.group_units);
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL, 0, &a,
-                           (cl_ulong)a.groups * (back_to_back ? 1 : plan->problem.desc.batch));
-}
-
-/* Transposes `count` instances from `first` on, of `matrices` matrices, through slabs. The first launch transposes if
- * the target lies on the grid, else the second does. The end of the first launch is the barrier. */
-static ipt_result ipt__run_wave(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
-                                size_t count, size_t matrices)
-{
-    const ipt_plan *const plan = run->plan;
-    const cl_ulong units = ipt__stage_units(&plan->problem, stage),
-                   instance = ipt__instance_units(&plan->problem, stage);
-    const cl_ulong slabs = plan->layout.scratch_offset / plan->problem.unit_bytes;
-    const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
-    const size_t length = stage->gapped_source ? stage->cols : stage->rows;
-    ipt__transpose_arguments t;
-    ipt__copy_arguments c;
-    ipt_result result;
-    memset(&t, 0, sizeof t);
-    memset(&c, 0, sizeof c);
-    t.source_instance_stride = t.target_instance_stride = instance;
-    t.instances_per_matrix = (cl_uint)count;
-    t.rows = stage->rows;
-    t.cols = stage->cols;
-    t.source_row_stride = stage->cols * units;
-    t.target_row_stride = stage->rows * units;
-    t.element_units = (cl_uint)units;
-    c.rows = (cl_ulong)rows * count;
-    c.row_units = length * units;
-    if (stage->gapped_source) {
-        c.source_base = place->base;
-        c.source_matrix_stride = place->matrix_stride;
-        c.source_first = (cl_ulong)first * rows;
-        c.source_row_slots = stage->row_slots;
-        c.source_row_stride = stage->row_stride * units;
-        c.target_base = slabs;
-        c.target_matrix_stride = instance * count;
-        c.target_row_slots = 1;
-        c.target_row_stride = c.row_units;
-        t.source_base = slabs;
-        t.source_matrix_stride = instance * count;
-        t.target_base = place->base + first * instance;
-        t.target_matrix_stride = place->matrix_stride;
-        result = ipt__run_copy(run, stage, stage->kernels[1], place->buffer, plan->workspace->buffer, &c, matrices);
-        return result
-                   ? result
-                   : ipt__run_transpose(run, stage->kernels[0], plan->workspace->buffer, place->buffer, &t, matrices);
-    }
-    t.source_base = place->base + first * instance;
-    t.source_matrix_stride = place->matrix_stride;
-    t.target_base = slabs;
-    t.target_matrix_stride = instance * count;
-    c.source_base = slabs;
-    c.source_matrix_stride = instance * count;
-    c.source_row_slots = 1;
-    c.source_row_stride = c.row_units;
-    c.target_base = place->base;
-    c.target_matrix_stride = place->matrix_stride;
-    c.target_first = (cl_ulong)first * rows;
-    c.target_row_slots = stage->row_slots ? stage->row_slots : 1;
-    c.target_row_stride = stage->row_slots ? stage->row_stride * units : c.row_units;
-    result = ipt__run_transpose(run, stage->kernels[0], place->buffer, plan->workspace->buffer, &t, matrices);
-    return result ? result
-                  : ipt__run_copy(run, stage, stage->kernels[1], plan->workspace->buffer, place->buffer, &c, matrices);
-}
-
-static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
-{
-    const cl_uint zero = 0;
-    cl_event event = NULL;
-    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
-                                                     offset, bytes, run->wait_count, run->wait, &event);
-    return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
-}
-
-/* True if the queue itself orders later commands after `event`. */
-static int ipt__queue_follows(cl_command_queue queue, cl_event event)
-{
-    cl_command_queue of_event = NULL;
-    cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    return !ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof of_event, &of_event, NULL) &&
-           of_event == queue &&
-           !ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) &&
-           !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-}
-
-/* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
- * might hold compute units that the other needs. */
-static ipt_result ipt__run_cooperative(ipt__run *run, int kernel, cl_mem buffer, void *arguments, cl_ulong groups)
-{
-    ipt_context *const context = run->plan->context;
-    cl_event both[2] = {NULL, NULL};
-    cl_int status = CL_COMPLETE;
-    ipt_result result = IPT_SUCCESS;
-    IPT_LOCK_ACQUIRE(&context->cooperative_lock);
-    if (context->cooperative_last &&
-        (ipt__cl.clGetEventInfo(context->cooperative_last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                                NULL) ||
-         status <= CL_COMPLETE)) {
-        ipt__cl.clReleaseEvent(context->cooperative_last);
-        context->cooperative_last = NULL;
-    }
-    if (context->cooperative_last && !ipt__queue_follows(run->queue, context->cooperative_last)) {
-        if (run->wait_count > 1) {
-            cl_event marker = NULL;
-            const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
-            result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
-        }
-        both[0] = context->cooperative_last;
-        if (run->wait_count)
-            both[1] = run->wait[0];
-        run->wait = both;
-        ++run->wait_count;
-    }
-    if (!result)
-        result = ipt__run_kernel(run, kernel, buffer, run->plan->workspace->buffer, 0, arguments, groups);
-    if (!result) {
-        if (context->cooperative_last)
-            ipt__cl.clReleaseEvent(context->cooperative_last);
-        context->cooperative_last = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for this event: wait here */
-            ipt__cl.clWaitForEvents(1, &run->previous);
-            context->cooperative_last = NULL;
-        }
-    }
-    IPT_LOCK_RELEASE(&context->cooperative_lock);
-    return result;
-}
-
-static ipt_result ipt__run_panel(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    ipt_plan *const plan = run->plan;
-    const ipt__layout *const layout = &plan->layout;
-    const ipt__chunks *const chunks = &stage->panel;
-    const cl_ulong units = plan->problem.element_units;
-    const size_t control_stride = ipt__round_up(layout->control_words * 4, 256) / 4;
-    ipt_result result;
-    ipt__panel_arguments a;
-    memset(&a, 0, sizeof a);
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.matrix_units = (cl_ulong)plan->problem.desc.rows * plan->problem.desc.cols * units;
-    a.saved_stride = layout->saved_elements * units;
-    a.row_slots = stage->row_slots;
-    a.row_stride = stage->row_stride * units;
-    a.control_base = layout->saved_bytes / 4 + (size_t)plan->turn * control_stride;
-    a.clear_base = layout->saved_bytes / 4 + (size_t)!plan->turn * control_stride;
-    a.clear_words = (cl_uint)layout->control_words;
-    a.flags_base = layout->flags_offset / 4;
-    a.alone_base = layout->alone_offset / 4;
-    a.waits = chunks->waits;
-    a.neighbours = chunks->neighbours;
-    a.tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * plan->problem.desc.batch);
-    a.flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
-    a.flag_words_each = (cl_uint)ipt__ceil_divide(a.flag_words, a.tickets);
-    a.ticket_groups = (cl_uint)chunks->ticket_groups;
-    a.packs = (cl_uint)chunks->packs;
-    a.pack = (cl_uint)chunks->pack;
-    a.panels = (cl_uint)stage->instances;
-    a.length = (cl_uint)(chunks->tall ? stage->rows : stage->cols);
-    a.tail_length = (cl_uint)stage->tail_length;
-    a.short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
-    a.chunk_x = (cl_uint)chunks->x;
-    a.chunk_y = (cl_uint)chunks->y;
-    a.across = (cl_uint)chunks->across;
-    a.chunks = (cl_uint)(chunks->across * chunks->down);
-    a.blocks = (cl_uint)chunks->blocks;
-    a.block_rows = (cl_uint)chunks->block_rows;
-    a.pitch = (cl_uint)chunks->tile.pitch;
-    a.skew = (cl_uint)chunks->tile.skew;
-    a.run_lanes = (cl_uint)chunks->tile.run_lanes;
-    a.polls = plan->context->limits.wait_polls;
-    a.element_units = (cl_uint)units;
-    if (!chunks->waits)
-        return ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a, a.tickets);
-    result = ipt__run_cooperative(run, stage->kernels[0], place->buffer, &a, a.tickets);
-    if (!result)
-        plan->turn = !plan->turn;
-    return result;
-}
-
-static ipt_result ipt__run_chains(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
-                                  size_t count, size_t matrices)
-{
-    const ipt_plan *const plan = run->plan;
-    const ipt__layout *const layout = &plan->layout;
-    const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
-    const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
-    const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
-    const int kernel = words ? stage->word_kernel : stage->kernels[0];
-    const ipt__params *const params = &plan->kernels[kernel].program->params;
-    const size_t element_units = plan->problem.element_units, units = stage->length * element_units;
-    const size_t sub_groups = params->group_size / params->lanes;
-    size_t most, runs;
-    ipt__chains_arguments a;
-    memset(&a, 0, sizeof a);
-    a.instance_stride = stage->rows * stage->cols * units / scale;
-    a.base = place->base / scale + first * a.instance_stride;
-    a.matrix_stride = place->matrix_stride / scale;
-    a.matrix_units = (plan->problem.matrix_bytes / plan->problem.unit_bytes - run->skipped) / scale -
-                     first * (size_t)a.instance_stride;
-    a.instances_per_matrix = count;
-    a.flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
-    a.slots = (cl_ulong)stage->rows * stage->cols;
-    a.words = ipt__ceil_divide((size_t)a.slots, 32);
-    a.pieces = stage->shuffle.pieces;
-    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a.total_words = a.words * a.pieces * count * matrices;
-    a.rows = stage->rows;
-    a.cols = stage->cols;
-    a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    a.row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
-    a.super_units = units / scale;
-    if (stage->tail_length) {
-        a.gap_rows_each = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
-        a.gap_rows = a.gap_rows_each * matrices;
-        a.gap_begin = stage->row_slots * units / scale;
-        a.gap_units = (cl_uint)(stage->tail_length * element_units / scale);
-        a.gap_restore = (cl_uint)stage->shuffle.gap_restore;
-        a.saved_stride = layout->saved_elements * element_units / scale;
-    }
-    if (!layout->cooperative) {
-        const ipt_result result = ipt__run_clear(run, layout->scratch_offset, (size_t)a.total_words * 4);
-        if (result)
-            return result;
-    }
-    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
-    most = plan->context->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
-    a.words_each = ipt__ceil_divide((size_t)a.total_words, most);
-    runs = ipt__ceil_divide((size_t)a.total_words, (size_t)a.words_each);
-    for (a.parts = 1; a.parts < 8 && 2 * a.parts * runs <= most;)
-        a.parts *= 2;
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer, 0, &a,
-                           ipt__ceil_divide(runs * a.parts, sub_groups));
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>execute/shuffle                                                                                                  */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* Running shuffles and lists of stages. */
-
-/* Enough persistent work-groups to keep the device busy. */
-static size_t ipt__persistent_groups(const ipt_plan *plan, size_t group_size, size_t wanted)
-{
-    return ipt__max(1, ipt__min(wanted, plan->context->limits.compute_units * ipt__max(1, 2048 / group_size)));
-}
-
-static ipt_result ipt__run_shuffle(ipt__run *run, const ipt__stage *stage, const ipt__place *place, size_t first,
-                                   size_t count, size_t matrices)
-{
-    const ipt_plan *const plan = run->plan;
-    const ipt__limits *const limits = &plan->context->limits;
-    const size_t word_units = IPT__WORD_BYTES / plan->problem.unit_bytes;
-    const int words = stage->by_words && !run->unaligned && place->base % word_units == 0;
-    const int kernel = words ? stage->word_kernel : stage->kernels[0];
-    const size_t scale = words ? word_units : 1; /* the plan's units in one of the kernel's units */
-    const size_t units = ipt__stage_units(&plan->problem, stage), slots = stage->rows * stage->cols;
-    ipt__shuffle_arguments a;
-    ipt_result result;
-    memset(&a, 0, sizeof a);
-    a.instance_stride = ipt__instance_units(&plan->problem, stage) / scale;
-    a.base = place->base / scale + first * a.instance_stride;
-    a.matrix_stride = place->matrix_stride / scale;
-    a.instances_per_matrix = count;
-    a.flags_base = plan->layout.scratch_offset / 4;
-    a.words = ipt__ceil_divide(slots, ipt__word_flags(&plan->problem, stage));
-    a.total_words = a.words * stage->shuffle.pieces * count * matrices;
-    a.slots = slots;
-    a.rows = stage->rows;
-    a.cols = stage->cols;
-    a.row_slots = stage->row_slots ? stage->row_slots : 1;
-    a.row_stride = (stage->row_slots ? stage->row_stride * plan->problem.element_units : units) / scale;
-    a.super_units = units / scale;
-    a.pieces = stage->shuffle.pieces;
-    a.piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a.inner_rows = (cl_uint)stage->shuffle.inner_rows;
-    a.inner_cols = (cl_uint)stage->shuffle.inner_cols;
-    a.element_units = (cl_uint)plan->problem.element_units;
-    result = ipt__run_clear(run, plan->layout.scratch_offset, (size_t)a.total_words * 4);
-    if (result)
-        return result;
-    /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
-     * saturate its memory. */
-    if (stage->variant)
-        return ipt__run_kernel(
-            run, kernel, place->buffer, plan->workspace->buffer,
-            stage->variant->registers ? 16 : stage->workers * 2 * stage->shuffle.piece_units * plan->problem.unit_bytes,
-            &a,
-            ipt__persistent_groups(plan, stage->lanes * stage->workers,
-                                   ipt__ceil_divide((size_t)a.total_words, stage->workers)));
-    return ipt__run_kernel(run, kernel, place->buffer, plan->workspace->buffer,
-                           2 * stage->shuffle.piece_units * plan->problem.unit_bytes, &a,
-                           ipt__min((size_t)a.total_words, limits->compute_units * (limits->cpu ? 4 : 32)));
-}
-
-#ifndef IPT_NO_PAPERS
-static ipt_result ipt__run_pttwac_010(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const ipt_plan *const plan = run->plan;
-    ipt__pttwac_010_arguments a;
-    size_t words;
-    memset(&a, 0, sizeof a);
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.instances = (cl_ulong)stage->instances * plan->problem.desc.batch;
-    a.instances_per_matrix = stage->instances;
-    a.instance_units = (cl_uint)ipt__instance_units(&plan->problem, stage);
-    a.rows = (cl_uint)stage->rows;
-    a.cols = (cl_uint)stage->cols;
-    a.element_units = (cl_uint)plan->problem.element_units;
-    words = ipt__ceil_divide(a.instance_units, ipt__word_flags(&plan->problem, stage));
-    a.flag_words = (cl_uint)words;
-    return ipt__run_kernel(run, stage->kernels[0], place->buffer, NULL,
-                           4 * (words + (stage->variant->flag_layout == 1 ? words / 32 : 0)), &a,
-                           ipt__persistent_groups(plan, plan->context->limits.group_size, (size_t)a.instances));
-}
-
-static ipt_result ipt__run_p_ipt(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const ipt_plan *const plan = run->plan;
-    const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
-    ipt__p_ipt_arguments a;
-    memset(&a, 0, sizeof a);
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.instance_stride = ipt__instance_units(&plan->problem, stage);
-    a.instances_per_matrix = stage->instances;
-    a.slots = (cl_ulong)stage->rows * stage->cols;
-    a.total_slots = a.slots * stage->instances * plan->problem.desc.batch;
-    a.rows = stage->rows;
-    a.cols = stage->cols;
-    a.super_units = ipt__stage_units(&plan->problem, stage);
-    return ipt__run_kernel(
-        run, stage->kernels[0], place->buffer, NULL, 0, &a,
-        ipt__persistent_groups(plan, params->group_size,
-                               ipt__ceil_divide((size_t)a.total_slots, params->group_size / params->lanes)));
-}
-
-static ipt_result ipt__run_pad(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const ipt_plan *const plan = run->plan;
-    const size_t offset = plan->layout.scratch_offset;
-    ipt__pad_arguments a;
-    ipt_result result = ipt__run_clear(run, offset, ipt__pad_bytes(&plan->problem, stage));
-    memset(&a, 0, sizeof a);
-    a.base = place->base;
-    a.matrix_stride = place->matrix_stride;
-    a.rows = stage->rows;
-    a.row_units = ipt__stage_units(&plan->problem, stage);
-    a.source_stride = stage->origin * plan->problem.element_units;
-    a.target_stride = stage->row_stride * plan->problem.element_units;
-    a.chunks = ipt__pad_chunks(&plan->problem, stage);
-    a.control_base = offset / 4;
-    return result ? result
-                  : ipt__run_kernel(run, stage->kernels[0], place->buffer, plan->workspace->buffer, 0, &a,
-                                    a.chunks * plan->problem.desc.batch);
-}
-#endif
-
-/* Runs a stage whose instances share workspace, some at a time. Gapped targets run from the last instance to the first,
- * gapped sources from the first to the last. Either order reads a panel before overwriting it. */
-static ipt_result ipt__run_in_turns(ipt__run *run, const ipt__stage *stage, const ipt__place *place)
-{
-    const size_t turns = ipt__ceil_divide(stage->instances, stage->instances_at_once);
-    size_t matrix, turn;
-    ipt_result result = IPT_SUCCESS;
-    for (matrix = 0; matrix < run->plan->problem.desc.batch; matrix += stage->matrices_at_once)
-        for (turn = 0; turn < turns; ++turn) {
-            const size_t matrices = ipt__min(stage->matrices_at_once, run->plan->problem.desc.batch - matrix);
-            const size_t first = (stage->gapped_source ? turn : turns - 1 - turn) * stage->instances_at_once;
-            const size_t count = ipt__min(stage->instances_at_once, stage->instances - first);
-            ipt__place part = *place;
-            part.base += matrix * place->matrix_stride;
-            result = stage->kind == IPT__STAGE_WAVE ? ipt__run_wave(run, stage, &part, first, count, matrices)
-                     : stage->shuffle.chains        ? ipt__run_chains(run, stage, &part, first, count, matrices)
-                                                    : ipt__run_shuffle(run, stage, &part, first, count, matrices);
-            if (result)
-                return result;
-        }
-    return result;
-}
-
-static ipt_result (*const ipt__stage_runs[])(ipt__run *run, const ipt__stage *stage, const ipt__place *place) = {
-#define IPT__STAGE_RUN(kind, need, cost, kernels, describe, run) ipt__run_##run,
-    IPT__STAGE_LIST(IPT__STAGE_RUN, IPT__IF_PAPERS(IPT__STAGE_RUN, IPT__NO_FUNCTION))};
-
-static ipt_result ipt__run_stages(ipt__run *run, const ipt__place *place)
-{
-    ipt_plan *const plan = run->plan;
-    ipt_result result = IPT_SUCCESS;
-    int i;
-    if (plan->dirty && plan->layout.cooperative)
-        result = ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
-    if (!result)
-        plan->dirty = 0;
-    for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__stage_runs[plan->layout.stages[i].kind](run, &plan->layout.stages[i], place);
-    return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/kernels                                                                                                     */
@@ -7255,7 +6643,7 @@ static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, 
 #endif
 
 static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
-#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, run) ipt__kernels_##kernels,
+#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, launch) ipt__kernels_##kernels,
     IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
 
 /* Gets all kernels of a stage. */
@@ -7265,6 +6653,791 @@ static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
     ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
     params.apply = (cl_uint)stage->apply;
     return ipt__stage_kernels[stage->kind](plan, stage, params);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/launches                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The launches of stages that move elements through local memory, slabs or registers. */
+
+/* Adds the launches of a plan's stage to a list, for one kind of turn and of offsets. */
+typedef struct ipt__launcher {
+    const ipt_plan *plan;
+    ipt__launches *launches;
+    size_t matrices, instances; /* of a turn */
+    cl_ulong skipped;           /* units of a matrix before the stage's first instance */
+    int by_units, by_words;     /* see ipt__launch */
+} ipt__launcher;
+
+/* A launch of a kernel whose first buffer is the execution's. */
+static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
+{
+    ipt__launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.kernel = kernel;
+    launch.by_units = to->by_units;
+    launch.by_words = to->by_words;
+    launch.matrices = to->matrices;
+    launch.instances = to->instances;
+    launch.given = 1;
+    launch.plan_units = 1;
+    return launch;
+}
+
+static const ipt__params *ipt__launch_params(const ipt__launcher *to, const ipt__launch *launch)
+{
+    return &to->plan->kernels[launch->kernel].program->params;
+}
+
+static cl_ulong ipt__matrix_stride(const ipt__problem *problem)
+{
+    return problem->desc.batch_stride / problem->unit_bytes;
+}
+
+/* Completes a launch and adds it. */
+static IPT__RARE ipt_result ipt__launch_add(ipt__launcher *to, ipt__launch *launch)
+{
+    cl_ulong *const bases = (cl_ulong *)(void *)&launch->arguments;
+    int i;
+    if (launch->kernel >= 0) {
+        const ipt__program *const program = to->plan->kernels[launch->kernel].program;
+        const ipt__kernel_info *const info = &ipt__kernels[program->id];
+        if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
+            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible",
+                             info->name, (double)launch->groups);
+        for (i = 0; i < 2; ++i)
+            if (launch->given >> i & 1)
+                bases[i] += to->skipped / launch->plan_units;
+        ipt__complete_divisors(info, &program->params, &launch->arguments);
+    }
+    return ipt__launches_add(&to->plan->context->allocator, to->launches, launch);
+}
+
+/* Adds a command that sets bytes of the workspace to 0. */
+static IPT__RARE ipt_result ipt__launch_clear(ipt__launcher *to, size_t offset, size_t bytes)
+{
+    ipt__launch launch = ipt__launch_of(to, -1);
+    launch.offset = offset;
+    launch.bytes = bytes;
+    return ipt__launch_add(to, &launch);
+}
+
+/* Completes and adds a tiled transposition. */
+static IPT__RARE ipt_result ipt__launch_transpose(ipt__launcher *to, ipt__launch *launch)
+{
+    ipt__transpose_arguments *const a = &launch->arguments.transpose;
+    size_t side, chunk;
+    ipt__transpose_tile(&to->plan->problem, a->element_units, 1, &side, &chunk);
+    launch->groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
+                     ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * to->matrices;
+    launch->bytes = side * (side * chunk + 1) * to->plan->problem.unit_bytes;
+    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
+    a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
+    a->chunk_units = (cl_uint)chunk;
+    a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
+    return ipt__launch_add(to, launch);
+}
+
+/* Completes and adds a copy of rows, by words if the offsets are aligned. The caller sets row counts, slots and
+ * strides; 1 slot a row is a plain copy. */
+static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage *stage, ipt__launch *launch)
+{
+    ipt__copy_arguments *const a = &launch->arguments.copy;
+    const ipt__params *params;
+    if (!to->by_units) {
+        const cl_ulong units = launch->plan_units = IPT__WORD_BYTES / to->plan->problem.unit_bytes;
+        launch->kernel = stage->word_kernel;
+        a->source_base /= units;
+        a->target_base /= units;
+        a->source_matrix_stride /= units;
+        a->target_matrix_stride /= units;
+        a->source_row_stride /= units;
+        a->target_row_stride /= units;
+        a->row_units /= units;
+    }
+    params = ipt__launch_params(to, launch);
+    a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
+    a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
+    a->lines = a->chunks * a->rows * to->matrices;
+    launch->groups = ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes);
+    return ipt__launch_add(to, launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt_plan *const plan = to->plan;
+    const cl_ulong units = plan->problem.element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__transpose_arguments *const a = &launch.arguments.transpose;
+    a->source_base = stage->origin * units;
+    a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
+    a->target_matrix_stride = plan->layout.saved_elements * units;
+    a->instances_per_matrix = 1;
+    a->rows = stage->rows;
+    a->cols = stage->cols;
+    a->source_row_stride = stage->row_stride * units;
+    a->target_row_stride = stage->rows * units;
+    a->element_units = (cl_uint)units;
+    return ipt__launch_transpose(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt_plan *const plan = to->plan;
+    const cl_ulong units = plan->problem.element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__copy_arguments *const a = &launch.arguments.copy;
+    launch.given = 2;
+    a->target_base = stage->origin * units;
+    a->source_matrix_stride = plan->layout.saved_elements * units;
+    a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
+    a->source_row_slots = a->target_row_slots = 1;
+    a->source_row_stride = a->row_units = stage->length * units;
+    a->target_row_stride = stage->row_stride * units;
+    a->rows = stage->rows;
+    return ipt__launch_copy(to, stage, &launch);
+}
+
+/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
+typedef struct ipt__tile_steps {
+    size_t rows, run; /* of the result: elements */
+    cl_int origin, along, next;
+} ipt__tile_steps;
+
+static ipt__tile_steps ipt__tile_steps_of(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const cl_int units = (cl_int)ipt__stage_units(problem, stage), row = (cl_int)stage->cols * units;
+    ipt__tile_steps steps;
+    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
+    steps.run = stage->tile.straight ? stage->cols : stage->rows;
+    steps.along = stage->tile.straight ? units : row;
+    steps.next = stage->tile.straight ? row : units;
+    steps.origin = 0;
+    if (stage->reversed_cols) {
+        steps.origin += (cl_int)(steps.run - 1) * steps.along;
+        steps.along = -steps.along;
+    }
+    if (stage->reversed_rows) {
+        steps.origin += (cl_int)(steps.rows - 1) * steps.next;
+        steps.next = -steps.next;
+    }
+    return steps;
+}
+
+/* The instances that a work-group of kernel pack handles: a few work-groups per compute unit, and whole memory lines
+ * per work-group if possible. */
+static IPT__RARE size_t ipt__pack_instances(const ipt__problem *problem, const ipt__stage *stage, size_t instances)
+{
+    const size_t instance = ipt__instance_units(problem, stage);
+    const size_t enough = ipt__max(1, ipt__ceil_divide(instances, 8 * ipt__max(1, problem->limits.compute_units)));
+    size_t pack = 1, whole = 1;
+    while (whole < 128 && whole * instance * problem->unit_bytes % 128 != 0)
+        whole *= 2;
+    while (pack < enough && ipt__pack_fits(problem, 2 * pack * instance, stage->tile.pack_bytes))
+        pack *= 2;
+    while (pack > whole && pack < enough && ipt__pack_fits(problem, (pack + whole) * instance, stage->tile.pack_bytes))
+        pack += whole;
+    return pack;
+}
+
+static IPT__RARE ipt_result ipt__launch_pack(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
+    const int back_to_back =
+        to->matrices == 1 || problem->desc.batch_stride == stage->instances * instance * problem->unit_bytes;
+    const size_t instances = stage->instances * (back_to_back ? to->matrices : 1);
+    const size_t matrices = back_to_back ? 1 : to->matrices;
+    const size_t pack = ipt__pack_instances(problem, stage, instances * matrices);
+    const ipt__tile_steps steps = ipt__tile_steps_of(problem, stage);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__pack_arguments *const a = &launch.arguments.pack;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instances = instances;
+    a->pack = (cl_uint)pack;
+    a->packs = (cl_uint)ipt__ceil_divide(instances, pack);
+    a->rows = (cl_uint)steps.rows;
+    a->run_elements = (cl_uint)steps.run;
+    a->origin = steps.origin;
+    a->along = steps.along;
+    a->next = steps.next;
+    a->instance_units = (cl_uint)instance;
+    a->row_units = (cl_uint)(steps.run * units);
+    a->element_units = (cl_uint)units;
+    launch.groups = (cl_ulong)a->packs * matrices;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
+    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
+    const size_t local_units =
+        (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
+    const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
+    /* Give each work-item a few units, but keep enough work-groups for small matrices. */
+    const size_t wanted = ipt__max(1, 8 * limits->group_size / instance);
+    const ipt__tile_steps steps = ipt__tile_steps_of(problem, stage);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__tile_arguments *const a = &launch.arguments.tile;
+    if (stage->tile.pack_bytes)
+        return ipt__launch_pack(to, stage);
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instances = (cl_ulong)stage->instances * to->matrices;
+    a->instances_per_matrix = stage->instances;
+    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
+    a->instance_units = (cl_uint)instance;
+    a->lanes = stage->variant ? (cl_uint)stage->lanes : 1;
+    a->interleaved = stage->variant ? stage->variant->interleaved : 0;
+    while (!stage->variant && a->lanes < a->instance_units && a->lanes < ipt__launch_params(to, &launch)->group_size)
+        a->lanes *= 2;
+    a->origin = steps.origin;
+    a->along = steps.along;
+    a->next = steps.next;
+    a->column_units = (cl_uint)(steps.run * units);
+    a->element_units = (cl_uint)units;
+    launch.bytes = (a->pack * instance + (padding ? a->pack * instance / 32 : 0)) * problem->unit_bytes;
+    launch.groups = ipt__ceil_divide((size_t)a->instances, a->pack);
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t units = ipt__stage_units(problem, stage), side = stage->swap.side;
+    size_t small, chunk = 1;
+    cl_ulong parts, groups; /* per matrix; in total */
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__swap_arguments *const a = &launch.arguments.swap;
+    if (side <= 32)
+        ipt__transpose_tile(problem, units, 2, &small, &chunk);
+    a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
+    a->pitch = (cl_uint)stage->swap.tile.pitch;
+    a->skew = (cl_uint)stage->swap.tile.skew;
+    a->run_lanes = (cl_uint)stage->swap.tile.run_lanes;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instance_stride = ipt__instance_units(problem, stage);
+    a->instances_per_matrix = (cl_uint)stage->instances;
+    a->side = stage->rows;
+    a->row_stride = stage->cols * units;
+    a->tiles = (cl_uint)ipt__ceil_divide(stage->rows, side);
+    a->element_units = (cl_uint)units;
+    a->chunk_units = (cl_uint)chunk;
+    a->chunks = (cl_uint)ipt__ceil_divide(units, chunk);
+    parts = (cl_ulong)a->tiles * (a->tiles + 1) / 2 * a->chunks;
+    groups = parts * stage->instances * to->matrices;
+    a->turns = a->group_step = a->turn_step = 1;
+    if (stage->variant) {
+        const int by_block = (int)stage->variant->interleaved;
+        if (groups >> 32)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
+                             stage->variant->name);
+        a->turns = (cl_uint)(by_block ? groups / parts : parts);
+        groups /= a->turns;
+        a->group_step = by_block ? 1 : a->turns;
+        a->turn_step = by_block ? (cl_uint)groups : 1;
+    }
+    launch.groups = groups;
+    return ipt__launch_add(to, &launch);
+}
+
+/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
+static size_t ipt__group_run(const ipt__limits *limits)
+{
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
+}
+
+static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const cl_long units = (cl_long)problem->element_units, row = (cl_long)stage->cols * units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__flip_arguments *const a = &launch.arguments.flip;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->pairs = ipt__flip_pairs(stage);
+    a->element_units = (cl_uint)units;
+    a->line_units = (cl_ulong)row;
+    if (stage->reversed_rows && stage->reversed_cols) { /* the whole matrix is one long row */
+        a->line_pairs = a->pairs;
+        a->partner = (cl_long)stage->rows * row - units;
+        a->partner_step = -units;
+    } else if (stage->reversed_cols) {
+        a->line_pairs = stage->cols / 2;
+        a->partner = row - units;
+        a->partner_line = row;
+        a->partner_step = -units;
+    } else {
+        a->line_pairs = stage->cols;
+        a->partner = (cl_long)(stage->rows - 1) * row;
+        a->partner_line = -row;
+        a->partner_step = units;
+    }
+    a->group_pairs = ipt__group_run(&problem->limits);
+    a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
+    launch.groups = (cl_ulong)a->groups * to->matrices;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t units = ipt__instance_units(problem, stage);
+    const int back_to_back = problem->desc.batch_stride == units * problem->unit_bytes; /* the batch is one sequence */
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__map_arguments *const a = &launch.arguments.map;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->units = units * (back_to_back ? to->matrices : 1);
+    a->group_units = ipt__group_run(&problem->limits);
+    a->groups = (cl_uint)ipt__ceil_divide((size_t)a->units, (size_t)a->group_units);
+    launch.groups = (cl_ulong)a->groups * (back_to_back ? 1 : to->matrices);
+    return ipt__launch_add(to, &launch);
+}
+
+/* Transposes instances through slabs of the workspace. The first launch transposes if the target lies on the grid, else
+ * the second does. The end of the first launch is the barrier. */
+static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const cl_ulong units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
+    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
+    const size_t length = stage->gapped_source ? stage->cols : stage->rows;
+    ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), copy = ipt__launch_of(to, stage->kernels[1]);
+    ipt__transpose_arguments *const t = &transpose.arguments.transpose;
+    ipt__copy_arguments *const c = &copy.arguments.copy;
+    ipt_result result;
+    transpose.instance_units = instance;
+    t->source_instance_stride = t->target_instance_stride = instance;
+    t->instances_per_matrix = (cl_uint)to->instances;
+    t->rows = stage->rows;
+    t->cols = stage->cols;
+    t->source_row_stride = stage->cols * units;
+    t->target_row_stride = stage->rows * units;
+    t->element_units = (cl_uint)units;
+    copy.instance_slots = rows;
+    c->rows = (cl_ulong)rows * to->instances;
+    c->row_units = length * units;
+    if (stage->gapped_source) {
+        transpose.given = 2;
+        c->source_matrix_stride = t->target_matrix_stride = ipt__matrix_stride(problem);
+        c->target_matrix_stride = t->source_matrix_stride = instance * to->instances;
+        c->target_base = t->source_base = slabs;
+        c->source_row_slots = stage->row_slots;
+        c->source_row_stride = stage->row_stride * units;
+        c->target_row_slots = 1;
+        c->target_row_stride = c->row_units;
+        result = ipt__launch_copy(to, stage, &copy);
+        return result ? result : ipt__launch_transpose(to, &transpose);
+    }
+    copy.given = 2;
+    t->source_matrix_stride = c->target_matrix_stride = ipt__matrix_stride(problem);
+    t->target_matrix_stride = c->source_matrix_stride = instance * to->instances;
+    t->target_base = c->source_base = slabs;
+    c->source_row_slots = 1;
+    c->source_row_stride = c->row_units;
+    c->target_row_slots = stage->row_slots ? stage->row_slots : 1;
+    c->target_row_stride = stage->row_slots ? stage->row_stride * units : c->row_units;
+    result = ipt__launch_transpose(to, &transpose);
+    return result ? result : ipt__launch_copy(to, stage, &copy);
+}
+
+static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__chunks *const chunks = &stage->panel;
+    const cl_ulong units = problem->element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__panel_arguments *const a = &launch.arguments.panel;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
+    a->saved_stride = layout->saved_elements * units;
+    a->row_slots = stage->row_slots;
+    a->row_stride = stage->row_stride * units;
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->flags_base = layout->flags_offset / 4;
+    a->alone_base = layout->alone_offset / 4;
+    a->waits = chunks->waits;
+    a->neighbours = chunks->neighbours;
+    a->tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * to->matrices);
+    a->flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
+    a->flag_words_each = (cl_uint)ipt__ceil_divide(a->flag_words, a->tickets);
+    a->ticket_groups = (cl_uint)chunks->ticket_groups;
+    a->packs = (cl_uint)chunks->packs;
+    a->pack = (cl_uint)chunks->pack;
+    a->panels = (cl_uint)stage->instances;
+    a->length = (cl_uint)(chunks->tall ? stage->rows : stage->cols);
+    a->tail_length = (cl_uint)stage->tail_length;
+    a->short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
+    a->chunk_x = (cl_uint)chunks->x;
+    a->chunk_y = (cl_uint)chunks->y;
+    a->across = (cl_uint)chunks->across;
+    a->chunks = (cl_uint)(chunks->across * chunks->down);
+    a->blocks = (cl_uint)chunks->blocks;
+    a->block_rows = (cl_uint)chunks->block_rows;
+    a->pitch = (cl_uint)chunks->tile.pitch;
+    a->skew = (cl_uint)chunks->tile.skew;
+    a->run_lanes = (cl_uint)chunks->tile.run_lanes;
+    a->polls = problem->limits.wait_polls;
+    a->element_units = (cl_uint)units;
+    launch.cooperative = chunks->waits;
+    launch.groups = a->tickets;
+    return ipt__launch_add(to, &launch);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/launches_cycles                                                                                             */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The launches of stages that follow cycles, and of lists of stages. */
+
+/* Enough persistent work-groups to keep the device busy. */
+static IPT__RARE size_t ipt__persistent_groups(const ipt__problem *problem, size_t group_size, size_t wanted)
+{
+    return ipt__max(1, ipt__min(wanted, problem->limits.compute_units * ipt__max(1, 2048 / group_size)));
+}
+
+/* A launch of a kernel that moves units, or of its variant for words. */
+static IPT__RARE ipt__launch ipt__launch_by_words(const ipt__launcher *to, const ipt__stage *stage)
+{
+    ipt__launch launch = ipt__launch_of(to, to->by_units ? stage->kernels[0] : stage->word_kernel);
+    if (!to->by_units)
+        launch.plan_units = IPT__WORD_BYTES / to->plan->problem.unit_bytes;
+    return launch;
+}
+
+static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    ipt__launch launch = ipt__launch_by_words(to, stage);
+    const size_t scale = launch.plan_units;
+    const ipt__params *const params = ipt__launch_params(to, &launch);
+    const size_t element_units = problem->element_units, units = stage->length * element_units;
+    const size_t sub_groups = params->group_size / params->lanes;
+    size_t most, runs;
+    ipt_result result = IPT_SUCCESS;
+    ipt__chains_arguments *const a = &launch.arguments.chains;
+    a->instance_stride = stage->rows * stage->cols * units / scale;
+    a->matrix_stride = ipt__matrix_stride(problem) / scale;
+    a->matrix_units = (problem->matrix_bytes / problem->unit_bytes - to->skipped) / scale;
+    a->instances_per_matrix = to->instances;
+    a->flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
+    a->slots = (cl_ulong)stage->rows * stage->cols;
+    a->words = ipt__ceil_divide((size_t)a->slots, 32);
+    a->pieces = stage->shuffle.pieces;
+    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->total_words = a->words * a->pieces * to->instances * to->matrices;
+    a->rows = stage->rows;
+    a->cols = stage->cols;
+    a->row_slots = stage->row_slots ? stage->row_slots : 1;
+    a->row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
+    a->super_units = units / scale;
+    if (stage->tail_length) {
+        a->gap_rows_each = ipt__min(problem->desc.rows, problem->desc.cols);
+        a->gap_rows = a->gap_rows_each * to->matrices;
+        a->gap_begin = stage->row_slots * units / scale;
+        a->gap_units = (cl_uint)(stage->tail_length * element_units / scale);
+        a->gap_restore = (cl_uint)stage->shuffle.gap_restore;
+        a->saved_stride = layout->saved_elements * element_units / scale;
+    }
+    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
+    most = problem->limits.compute_units *
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
+    a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
+    runs = ipt__ceil_divide((size_t)a->total_words, (size_t)a->words_each);
+    for (a->parts = 1; a->parts < 8 && 2 * a->parts * runs <= most;)
+        a->parts *= 2;
+    launch.instance_units = a->instance_stride;
+    launch.groups = ipt__ceil_divide(runs * a->parts, sub_groups);
+    if (!layout->cooperative) /* else the panels clear the flags */
+        result = ipt__launch_clear(to, layout->scratch_offset, (size_t)a->total_words * 4);
+    return result ? result : ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage), slots = stage->rows * stage->cols;
+    const size_t scratch = to->plan->layout.scratch_offset;
+    ipt__launch launch = ipt__launch_by_words(to, stage);
+    const size_t scale = launch.plan_units;
+    ipt__shuffle_arguments *const a = &launch.arguments.shuffle;
+    ipt_result result;
+    if (stage->shuffle.chains)
+        return ipt__launch_chains(to, stage);
+    a->instance_stride = launch.instance_units = ipt__instance_units(problem, stage) / scale;
+    a->matrix_stride = ipt__matrix_stride(problem) / scale;
+    a->instances_per_matrix = to->instances;
+    a->flags_base = scratch / 4;
+    a->words = ipt__ceil_divide(slots, ipt__word_flags(problem, stage));
+    a->total_words = a->words * stage->shuffle.pieces * to->instances * to->matrices;
+    a->slots = slots;
+    a->rows = stage->rows;
+    a->cols = stage->cols;
+    a->row_slots = stage->row_slots ? stage->row_slots : 1;
+    a->row_stride = (stage->row_slots ? stage->row_stride * problem->element_units : units) / scale;
+    a->super_units = units / scale;
+    a->pieces = stage->shuffle.pieces;
+    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
+    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->element_units = (cl_uint)problem->element_units;
+    /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
+     * saturate its memory. */
+    launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
+    launch.bytes = 2 * stage->shuffle.piece_units * problem->unit_bytes;
+    if (stage->variant) {
+        launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
+                                               ipt__ceil_divide((size_t)a->total_words, stage->workers));
+        launch.bytes = stage->variant->registers ? 16 : stage->workers * launch.bytes;
+    }
+    result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
+    return result ? result : ipt__launch_add(to, &launch);
+}
+
+#ifndef IPT_NO_PAPERS
+static IPT__RARE ipt_result ipt__launch_pttwac_010(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__pttwac_010_arguments *const a = &launch.arguments.pttwac_010;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instances = (cl_ulong)stage->instances * to->matrices;
+    a->instances_per_matrix = stage->instances;
+    a->instance_units = (cl_uint)ipt__instance_units(problem, stage);
+    a->rows = (cl_uint)stage->rows;
+    a->cols = (cl_uint)stage->cols;
+    a->element_units = (cl_uint)problem->element_units;
+    a->flag_words = (cl_uint)ipt__ceil_divide(a->instance_units, ipt__word_flags(problem, stage));
+    launch.bytes = 4 * (size_t)(a->flag_words + (stage->variant->flag_layout == 1 ? a->flag_words / 32 : 0));
+    launch.groups = ipt__persistent_groups(problem, problem->limits.group_size, (size_t)a->instances);
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_p_ipt(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    const ipt__params *const params = ipt__launch_params(to, &launch);
+    ipt__p_ipt_arguments *const a = &launch.arguments.p_ipt;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instance_stride = ipt__instance_units(problem, stage);
+    a->instances_per_matrix = stage->instances;
+    a->slots = (cl_ulong)stage->rows * stage->cols;
+    a->total_slots = a->slots * stage->instances * to->matrices;
+    a->rows = stage->rows;
+    a->cols = stage->cols;
+    a->super_units = ipt__stage_units(problem, stage);
+    launch.groups = ipt__persistent_groups(
+        problem, params->group_size, ipt__ceil_divide((size_t)a->total_slots, params->group_size / params->lanes));
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_pad(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t scratch = to->plan->layout.scratch_offset;
+    const ipt_result result = ipt__launch_clear(to, scratch, ipt__pad_bytes(problem, stage));
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__pad_arguments *const a = &launch.arguments.pad;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->rows = stage->rows;
+    a->row_units = ipt__stage_units(problem, stage);
+    a->source_stride = stage->origin * problem->element_units;
+    a->target_stride = stage->row_stride * problem->element_units;
+    a->chunks = ipt__pad_chunks(problem, stage);
+    a->control_base = scratch / 4;
+    launch.groups = a->chunks * to->matrices;
+    return result ? result : ipt__launch_add(to, &launch);
+}
+#endif
+
+static ipt_result (*const ipt__stage_launchers[])(ipt__launcher *to, const ipt__stage *stage) = {
+#define IPT__STAGE_LAUNCHER(kind, need, cost, kernels, describe, launch) ipt__launch_##launch,
+    IPT__STAGE_LIST(IPT__STAGE_LAUNCHER, IPT__IF_PAPERS(IPT__STAGE_LAUNCHER, IPT__NO_FUNCTION))};
+
+/* Adds the launches of one kind of turn, for all offsets. */
+static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage *stage)
+{
+    const int words = stage->by_words && to->skipped % (IPT__WORD_BYTES / to->plan->problem.unit_bytes) == 0;
+    ipt_result result;
+    to->by_units = 1;
+    to->by_words = !words;
+    result = ipt__stage_launchers[stage->kind](to, stage);
+    if (result || !words)
+        return result;
+    to->by_units = 0;
+    to->by_words = 1;
+    return ipt__stage_launchers[stage->kind](to, stage);
+}
+
+/* Adds a stage and its launches. The instances share workspace, so that they may move some at a time. Gapped targets
+ * run from the last instance to the first, gapped sources from the first to the last. Either order reads a panel before
+ * overwriting it. skipped: units of a matrix before the stage's first instance. */
+static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__stage *stage, cl_ulong skipped,
+                                              ipt__launches *launches)
+{
+    ipt__step *const step = &launches->steps[launches->step_count++];
+    const size_t batch = plan->problem.desc.batch;
+    size_t matrices[2], instances[2];
+    int i, j;
+    ipt_result result = IPT_SUCCESS;
+    step->first = launches->count;
+    step->matrices = batch;
+    step->matrices_at_once = stage->matrices_at_once ? stage->matrices_at_once : batch;
+    step->instances = stage->instances;
+    step->instances_at_once =
+        ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
+    step->matrix_stride = ipt__matrix_stride(&plan->problem);
+    step->backwards = !stage->gapped_source;
+    matrices[0] = step->matrices_at_once;
+    matrices[1] = batch % step->matrices_at_once;
+    instances[0] = step->instances_at_once;
+    instances[1] = stage->instances % step->instances_at_once;
+    for (i = 0; i < 2 && matrices[i]; ++i)
+        for (j = 0; j < 2 && instances[j] && !result; ++j) {
+            ipt__launcher to;
+            memset(&to, 0, sizeof to);
+            to.plan = plan;
+            to.launches = launches;
+            to.matrices = matrices[i];
+            to.instances = instances[j];
+            to.skipped = skipped;
+            result = ipt__turn_launch(&to, stage);
+        }
+    step->end = launches->count;
+    return result;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/out_of_place                                                                                                */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Transposition into a second buffer. */
+
+/* The out-of-place tile for GPUs, in elements. Rows of about 384 bytes cut few memory sectors. Local memory limits the
+ * number of rows. Matrices with few rows get longer ones. */
+static IPT__RARE ipt__tile_layout ipt__out_of_place_tile(const ipt__problem *problem, const ipt__params *params,
+                                                         size_t *tile_rows, size_t *tile_cols)
+{
+    const size_t size = problem->desc.elem_size, vectors = params->local_bytes / 16;
+    const size_t most_rows = ipt__min(problem->desc.rows, IPT__CHUNK_RUNS);
+    size_t wanted = ipt__max(384 / size, 8);
+    ipt__tile_layout layout;
+    if (problem->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
+        wanted =
+            ipt__max(wanted, (vectors / problem->desc.rows > 2 ? vectors / problem->desc.rows - 2 : 0) * 16 / size);
+    *tile_cols = ipt__min(problem->desc.cols, wanted);
+    for (;; *tile_cols = (*tile_cols + 1) / 2) {
+        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size, problem->desc.cols * size);
+        *tile_rows = most_rows;
+        while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
+            *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
+        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols == 1)
+            return layout;
+    }
+}
+
+/* Builds the out-of-place kernel. GPUs fetch large tiles by vectors, with as much local memory as builds. CPUs, and
+ * elements that do not fit, use the plain tiled kernel. */
+static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
+{
+    const ipt__limits *const limits = &plan->context->limits;
+    size_t tries[2] = {0, 0};
+    ipt__params params;
+    int i;
+    if (limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE)
+        tries[0] = IPT__CHUNK_BYTES_LARGE;
+    if (limits->local_memory >= 8192)
+        tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
+        ipt_result result;
+        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+        params.apply = plan->problem.desc.expression != NULL;
+        if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
+            continue;
+        params.local_bytes = (cl_uint)tries[i];
+        if (tries[i] == IPT__CHUNK_BYTES_LARGE)
+            params.group_size = IPT__CHUNK_GROUP_LARGE;
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_out_of_place, params, kernel);
+        if (result != IPT_ERROR_BUILD)
+            return result;
+        ipt__refuse_local(plan->context, tries[i]);
+    }
+    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+    params.apply = plan->problem.desc.expression != NULL;
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, kernel);
+}
+
+/* The tiled kernel, for CPUs and elements that do not fit local memory. */
+static IPT__RARE ipt_result ipt__launch_out_of_place_plain(ipt__launcher *to, int kernel)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const cl_ulong units = problem->element_units;
+    ipt__launch launch = ipt__launch_of(to, kernel);
+    ipt__transpose_arguments *const a = &launch.arguments.transpose;
+    launch.given = 3;
+    a->source_matrix_stride = a->target_matrix_stride = ipt__matrix_stride(problem);
+    a->instances_per_matrix = 1;
+    a->rows = problem->desc.rows;
+    a->cols = problem->desc.cols;
+    a->source_row_stride = problem->desc.cols * units;
+    a->target_row_stride = problem->desc.rows * units;
+    a->element_units = (cl_uint)units;
+    return ipt__launch_transpose(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_out_of_place(ipt__launcher *to, int kernel)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const cl_ulong units = problem->element_units;
+    ipt__launch launch = ipt__launch_of(to, kernel);
+    ipt__out_of_place_arguments *const a = &launch.arguments.out_of_place;
+    size_t tile_rows, tile_cols;
+    const ipt__tile_layout layout =
+        ipt__out_of_place_tile(problem, ipt__launch_params(to, &launch), &tile_rows, &tile_cols);
+    const cl_ulong tiles_down = ipt__ceil_divide(desc->rows, tile_rows),
+                   tiles = tiles_down * ipt__ceil_divide(desc->cols, tile_cols);
+    launch.given = 3;
+    launch.groups = tiles * desc->batch;
+    a->source_matrix_stride = a->target_matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = (cl_ulong)desc->rows * desc->cols * units;
+    a->rows = desc->rows;
+    a->cols = desc->cols;
+    a->tile_rows = (cl_uint)tile_rows;
+    a->tile_cols = (cl_uint)tile_cols;
+    a->tiles = (cl_uint)tiles; /* fits if the number of groups does */
+    a->tiles_down = (cl_uint)tiles_down;
+    a->pitch = (cl_uint)layout.pitch;
+    a->skew = (cl_uint)layout.skew;
+    a->run_lanes = (cl_uint)layout.run_lanes;
+    a->element_units = (cl_uint)units;
+    return ipt__launch_add(to, &launch);
+}
+
+/* Adds the launch out of place to a plan that has none. */
+static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
+{
+    ipt__launcher to;
+    int kernel;
+    ipt_result result = ipt__out_of_place_build(plan, &kernel);
+    if (result)
+        return result;
+    memset(&to, 0, sizeof to);
+    to.plan = plan;
+    to.launches = &plan->launches;
+    to.matrices = plan->problem.desc.batch;
+    to.instances = to.by_units = to.by_words = 1;
+    result = plan->kernels[kernel].program->id == IPT__KERNEL_transpose ? ipt__launch_out_of_place_plain(&to, kernel)
+                                                                        : ipt__launch_out_of_place(&to, kernel);
+    if (!result)
+        plan->out_of_place = plan->launches.count - 1;
+    return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/workspace                                                                                                   */
@@ -7283,23 +7456,25 @@ static ipt_result ipt__wait_for(cl_event event)
     return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
 }
 
-/* Allocates a buffer; NULL and the error on failure. name: content, for the message. refused: see ipt_plan. */
-static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, size_t bytes, void *host,
-                               const char *name, size_t *refused, ipt_result *result)
+/* Allocates a buffer, or makes one over `host`. name: content, for the message. refused: see ipt_plan. */
+static ipt_result ipt__buffer_make(const ipt_context *context, size_t bytes, void *host, const char *name,
+                                   size_t *refused, cl_mem *buffer)
 {
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0);
     cl_int error;
-    const cl_mem buffer = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
+    const cl_mem made = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
     char limit[80] = "";
-    if (!error)
-        return buffer;
+    if (!error) {
+        *buffer = made;
+        return IPT_SUCCESS;
+    }
     if (ipt__is_out_of_memory(error))
         *refused = bytes;
     if (context->allocation && bytes > context->allocation)
         snprintf(limit, sizeof limit, ": the device allocates %lu bytes at most at once",
                  (unsigned long)context->allocation);
-    *result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
-                        (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
-    return NULL;
+    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
+                     (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
 }
 
 /* Bytes for the next attempt after a refused allocation. The first attempt uses the device's reported limit. */
@@ -7315,14 +7490,13 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     const size_t bytes = plan->layout.workspace;
     cl_event event = NULL;
     cl_int error;
-    ipt_result result = IPT_SUCCESS;
+    ipt_result result;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
     if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
     plan->workspace = &plan->own;
-    plan->own.buffer =
-        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
+    result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &plan->own.buffer);
     if (result)
         return result;
     error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
@@ -7481,7 +7655,7 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 #endif
 
 static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
-#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, run) ipt__describe_##describe,
+#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, launch) ipt__describe_##describe,
     IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};
 
 /* True if a matrix has the same bytes before and after. */
@@ -7865,9 +8039,9 @@ static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 /* >>plan/open                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Opening plans: kernels and workspace of a layout. */
+/* Opening plans: kernels, launches and workspace of a layout. */
 
-/* Builds the kernels and allocates the workspace of the plan's layout. */
+/* Builds the kernels of the plan's layout, fixes its launches and allocates its workspace. */
 static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
@@ -7875,11 +8049,13 @@ static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
     ipt__layout_add_epilogue(&plan->problem, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
         result = ipt__stage_get_kernels(plan, &plan->layout.stages[i]);
+    for (i = 0; i < plan->layout.stage_count && !result; ++i)
+        result = ipt__stage_launch(plan, &plan->layout.stages[i], 0, &plan->launches);
     return result ? result : ipt__plan_take_workspace(plan);
 }
 
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
-static void ipt__plan_close(ipt_plan *plan)
+static IPT__RARE void ipt__plan_close(ipt_plan *plan)
 {
     if (plan->own.last)
         ipt__cl.clReleaseEvent(plan->own.last);
@@ -7888,13 +8064,14 @@ static void ipt__plan_close(ipt_plan *plan)
         ipt__cl.clReleaseMemObject(plan->own.buffer);
     plan->own.buffer = NULL;
     plan->own.bytes = 0;
+    ipt__launches_free(&plan->context->allocator, &plan->launches);
     while (plan->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
         if (kernel->kernel)
             ipt__cl.clReleaseKernel(kernel->kernel);
         ipt__program_drop(plan->context, kernel->program);
     }
-    plan->out_of_place_kernel = -1;
+    plan->out_of_place = -1;
 }
 
 /* Gets the cooperative panel kernel with these parameters for the plan, if the device has one. */
@@ -7915,7 +8092,7 @@ static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params
 }
 
 /* Finds the cooperative panel kernel and its resident groups, if the plan may use it. */
-static ipt_result ipt__plan_find_panel(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
     const ipt__problem *const problem = &plan->problem;
     const ipt_plan_desc *const desc = &problem->desc;
@@ -7946,6 +8123,231 @@ static ipt_result ipt__plan_find_panel(ipt_plan *plan)
     params.narrow =
         shorter * desc->elem_size <= IPT__NARROW_BYTES && shorter <= limits->group_size; /* a turn handles whole rows */
     return ipt__plan_take_panel(plan, &params);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>execute/run                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Enqueueing launches. */
+
+/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs (seen:
+ * 2026.22.10) passes a failure only to direct dependents of the failed event. So on that runtime each command of an
+ * in-order queue `holds`: it waits for all of the caller's events. Its out-of-order queues pass failures on, but crash
+ * on a wait list of two with a failed event. */
+typedef struct ipt__run {
+    ipt_plan *plan;
+    cl_command_queue queue;
+    cl_uint wait_count;
+    const cl_event *wait;
+    cl_event previous; /* event of the last command, owned; NULL before the first */
+    int commands;      /* number of enqueued commands */
+    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
+    int unaligned;     /* a buffer's host memory is not aligned to words: kernels move units */
+    cl_mem buffers[2]; /* given by the caller: source and target, the same in place */
+    cl_ulong bases[2]; /* where their batches begin, in the plan's units */
+} ipt__run;
+
+static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
+{
+    ipt__run run;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.queue = queue;
+    run.wait_count = wait_count;
+    run.wait = wait;
+    return run;
+}
+
+/* Gives a run its buffers, with the bytes before their batches. */
+static void ipt__run_give(ipt__run *run, cl_mem source, size_t source_offset, cl_mem target, size_t target_offset)
+{
+    run->buffers[0] = source;
+    run->buffers[1] = target;
+    run->bases[0] = source_offset / run->plan->problem.unit_bytes;
+    run->bases[1] = target_offset / run->plan->problem.unit_bytes;
+}
+
+/* Takes ownership of the event of a command that was just enqueued. */
+static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, cl_event event)
+{
+    if (error)
+        return ipt__fail_opencl(call, error);
+    if (run->previous)
+        ipt__cl.clReleaseEvent(run->previous);
+    run->previous = event;
+    if (!run->holds) {
+        run->wait_count = 1;
+        run->wait = &run->previous;
+    }
+    ++run->commands;
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
+{
+    const cl_uint zero = 0;
+    cl_event event = NULL;
+    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
+                                                     offset, bytes, run->wait_count, run->wait, &event);
+    return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
+}
+
+/* Enqueues a launch's kernel with these arguments. The plan is locked. */
+static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
+{
+    const cl_mem workspace = run->plan->workspace->buffer;
+    const ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
+    const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
+    cl_event event = NULL;
+    cl_int error = ipt__set_arguments(kernel->kernel, &ipt__kernels[kernel->program->id],
+                                      launch->given & 1 ? run->buffers[0] : workspace,
+                                      launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
+    if (error)
+        return ipt__fail_opencl("clSetKernelArg", error);
+    error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
+                                           run->wait_count, run->wait, &event);
+    return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
+}
+
+/* True if the queue itself orders later commands after `event`. */
+static int ipt__queue_follows(cl_command_queue queue, cl_event event)
+{
+    cl_command_queue of_event = NULL;
+    cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    return !ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof of_event, &of_event, NULL) &&
+           of_event == queue &&
+           !ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) &&
+           !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
+ * might hold compute units that the other needs. */
+static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
+{
+    ipt_context *const context = run->plan->context;
+    cl_event both[2] = {NULL, NULL};
+    cl_int status = CL_COMPLETE;
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&context->cooperative_lock);
+    if (context->cooperative_last &&
+        (ipt__cl.clGetEventInfo(context->cooperative_last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                NULL) ||
+         status <= CL_COMPLETE)) {
+        ipt__cl.clReleaseEvent(context->cooperative_last);
+        context->cooperative_last = NULL;
+    }
+    if (context->cooperative_last && !ipt__queue_follows(run->queue, context->cooperative_last)) {
+        if (run->wait_count > 1) {
+            cl_event marker = NULL;
+            const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+            result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
+        }
+        both[0] = context->cooperative_last;
+        if (run->wait_count)
+            both[1] = run->wait[0];
+        run->wait = both;
+        ++run->wait_count;
+    }
+    if (!result)
+        result = ipt__run_kernel(run, launch, arguments);
+    if (!result) {
+        if (context->cooperative_last)
+            ipt__cl.clReleaseEvent(context->cooperative_last);
+        context->cooperative_last = run->previous;
+        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for this event: wait here */
+            ipt__cl.clWaitForEvents(1, &run->previous);
+            context->cooperative_last = NULL;
+        }
+    }
+    IPT_LOCK_RELEASE(&context->cooperative_lock);
+    return result;
+}
+
+/* Where a turn begins: units of the batch before its first matrix, and instances of a matrix before its first. */
+typedef struct ipt__turn {
+    cl_ulong units;
+    size_t instance;
+} ipt__turn;
+
+/* Adds to a launch's arguments what only an execution knows. */
+static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ipt__turn turn, ipt__arguments *arguments)
+{
+    cl_ulong *const bases = (cl_ulong *)(void *)arguments;
+    const cl_ulong skipped = turn.instance * launch->instance_units, slots = turn.instance * launch->instance_slots;
+    const ipt__kernel_id id = run->plan->kernels[launch->kernel].program->id;
+    int i;
+    for (i = 0; i < 2; ++i)
+        if (launch->given >> i & 1)
+            bases[i] += (run->bases[i] + turn.units) / launch->plan_units + skipped;
+    if (id == IPT__KERNEL_chains)
+        arguments->chains.matrix_units -= skipped;
+    if (id == IPT__KERNEL_copy)
+        *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
+    if (launch->cooperative && run->plan->turn) {
+        const cl_ulong control = arguments->panel.clear_base;
+        arguments->panel.clear_base = arguments->panel.control_base;
+        arguments->panel.control_base = control;
+    }
+}
+
+static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt__turn turn)
+{
+    ipt__arguments arguments;
+    ipt_result result;
+    if (launch->kernel < 0)
+        return ipt__run_clear(run, launch->offset, launch->bytes);
+    arguments = launch->arguments;
+    ipt__launch_place(run, launch, turn, &arguments);
+    if (!launch->cooperative)
+        return ipt__run_kernel(run, launch, &arguments);
+    result = ipt__run_cooperative(run, launch, &arguments);
+    if (!result)
+        run->plan->turn = !run->plan->turn;
+    return result;
+}
+
+/* Enqueues the launches of a step, turn by turn. */
+static ipt_result ipt__run_step(ipt__run *run, const ipt__launches *launches, const ipt__step *step)
+{
+    const size_t turns = ipt__ceil_divide(step->instances, step->instances_at_once);
+    const int words =
+        !run->unaligned && run->bases[0] % ipt__max(1, IPT__WORD_BYTES / run->plan->problem.unit_bytes) == 0;
+    size_t matrix, i;
+    int at;
+    ipt_result result = IPT_SUCCESS;
+    for (matrix = 0; matrix < step->matrices; matrix += step->matrices_at_once)
+        for (i = 0; i < turns; ++i) {
+            const size_t matrices = ipt__min(step->matrices_at_once, step->matrices - matrix);
+            const size_t first = (step->backwards ? turns - 1 - i : i) * step->instances_at_once;
+            const size_t instances = ipt__min(step->instances_at_once, step->instances - first);
+            ipt__turn turn;
+            turn.units = matrix * step->matrix_stride;
+            turn.instance = first;
+            for (at = step->first; at < step->end && !result; ++at) {
+                const ipt__launch *const launch = &launches->items[at];
+                if (launch->matrices == matrices && launch->instances == instances &&
+                    (words ? launch->by_words : launch->by_units))
+                    result = ipt__run_launch(run, launch, turn);
+            }
+            if (result)
+                return result;
+        }
+    return result;
+}
+
+/* Enqueues a list of launches in place. */
+static ipt_result ipt__run_launches(ipt__run *run, const ipt__launches *launches)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    if (plan->dirty && plan->layout.cooperative)
+        result = ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
+    if (!result)
+        plan->dirty = 0;
+    for (i = 0; i < launches->step_count && !result; ++i)
+        result = ipt__run_step(run, launches, &launches->steps[i]);
+    return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/execute                                                                                                  */
@@ -7990,11 +8392,23 @@ static size_t ipt__host_alignment(const ipt_plan *plan)
     return plan->context->limits.cpu ? plan->problem.unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
-/* Checks a buffer that holds the batch from byte `offset`. refused: access flags that the buffer must not have.
- * unaligned: see ipt__run, may be NULL. */
-static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
-                                    size_t offset, cl_mem_flags refused, int *unaligned)
+/* A caller's buffer that holds the batch from byte `offset`, with the names of both for messages. refused: access flags
+ * that it must not have. */
+typedef struct ipt__operand {
+    const char *name, *offset_name;
+    cl_mem buffer;
+    size_t offset;
+    cl_mem_flags refused;
+} ipt__operand;
+
+enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
+
+/* unaligned: see ipt__run, may be NULL. */
+static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *operand, int *unaligned)
 {
+    const char *const name = operand->name;
+    const cl_mem buffer = operand->buffer;
+    const size_t offset = operand->offset;
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
     cl_context context = NULL;
@@ -8015,7 +8429,7 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is not an OpenCL buffer", name);
     if (context != plan->context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s belongs to another OpenCL context than the plan", name);
-    if (flags & refused)
+    if (flags & operand->refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
                          flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
     if (unaligned)
@@ -8025,11 +8439,11 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
                          "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
                          name, host, (unsigned long)ipt__host_alignment(plan));
     if (offset % plan->problem.unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", operand->offset_name,
                          (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
     if (offset > bytes || bytes - offset < plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, offset_name,
+                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, operand->offset_name,
                          (unsigned long)offset);
     return IPT_SUCCESS;
 }
@@ -8156,9 +8570,9 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
+    const ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, IPT__BUFFER_READ_AND_WRITTEN};
     cl_event joined[2] = {NULL, NULL};
     ipt__run run;
-    ipt__place place;
     int unaligned = 0;
     ipt_result result;
     if (event)
@@ -8167,19 +8581,16 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result = ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset,
-                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, &unaligned);
+        result = ipt__check_buffer(plan, &operand, &unaligned);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
-    place.buffer = buffer;
-    place.base = byte_offset / plan->problem.unit_bytes;
-    place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
+    ipt__run_give(&run, buffer, byte_offset, buffer, byte_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
-        result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
+        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
@@ -8199,130 +8610,30 @@ static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory
     return error ? ipt__fail_opencl("clGetMemObjectInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t source_offset, cl_mem destination,
-                                   size_t destination_offset)
+static ipt_result ipt__check_apart(const ipt_plan *plan, const ipt__operand *from, const ipt__operand *to)
 {
     cl_mem source_memory, destination_memory;
     size_t source_begin, destination_begin;
-    ipt_result result = ipt__memory_range(source, source_offset, &source_memory, &source_begin);
+    ipt_result result = ipt__memory_range(from->buffer, from->offset, &source_memory, &source_begin);
     if (!result)
-        result = ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
+        result = ipt__memory_range(to->buffer, to->offset, &destination_memory, &destination_begin);
     if (result)
         return result;
     if (source_memory == destination_memory && source_begin < destination_begin + plan->problem.span_bytes &&
         destination_begin < source_begin + plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
-                         (unsigned long)destination_offset, (unsigned long)source_offset);
+                         (unsigned long)to->offset, (unsigned long)from->offset);
     return IPT_SUCCESS;
-}
-
-/* The out-of-place tile for GPUs, in elements. Rows of about 384 bytes cut few memory sectors. Local memory limits the
- * number of rows. Matrices with few rows get longer ones. */
-static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
-{
-    const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->problem.desc.elem_size, vectors = params->local_bytes / 16;
-    const size_t most_rows = ipt__min(plan->problem.desc.rows, IPT__CHUNK_RUNS);
-    size_t wanted = ipt__max(384 / size, 8);
-    ipt__tile_layout layout;
-    if (plan->problem.desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
-        wanted = ipt__max(wanted, (vectors / plan->problem.desc.rows > 2 ? vectors / plan->problem.desc.rows - 2 : 0) *
-                                      16 / size);
-    *tile_cols = ipt__min(plan->problem.desc.cols, wanted);
-    for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout =
-            ipt__lay_out_tile(&plan->problem, params->group_size, *tile_cols * size, plan->problem.desc.cols * size);
-        *tile_rows = most_rows;
-        while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
-            *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
-        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols == 1)
-            return layout;
-    }
-}
-
-/* Builds the out-of-place kernel. GPUs fetch large tiles by vectors, with as much local memory as builds. CPUs, and
- * elements that do not fit, use the plain tiled kernel. */
-static ipt_result ipt__out_of_place_get(ipt_plan *plan)
-{
-    const ipt__limits *const limits = &plan->context->limits;
-    size_t tries[2] = {0, 0};
-    ipt__params params;
-    int i;
-    if (limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE)
-        tries[0] = IPT__CHUNK_BYTES_LARGE;
-    if (limits->local_memory >= 8192)
-        tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
-        ipt_result result;
-        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
-        params.apply = plan->problem.desc.expression != NULL;
-        if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
-            continue;
-        params.local_bytes = (cl_uint)tries[i];
-        if (tries[i] == IPT__CHUNK_BYTES_LARGE)
-            params.group_size = IPT__CHUNK_GROUP_LARGE;
-        result = ipt__plan_kernel_get(plan, IPT__KERNEL_out_of_place, params, &plan->out_of_place_kernel);
-        if (result != IPT_ERROR_BUILD)
-            return result;
-        ipt__refuse_local(plan->context, tries[i]);
-    }
-    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
-    params.apply = plan->problem.desc.expression != NULL;
-    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &plan->out_of_place_kernel);
-}
-
-static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
-{
-    const ipt_plan *const plan = run->plan;
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const cl_ulong units = plan->problem.element_units;
-    ipt__tile_layout layout;
-    ipt__out_of_place_arguments a;
-    size_t tile_rows, tile_cols;
-    cl_ulong tiles_down, tiles;
-    if (plan->kernels[plan->out_of_place_kernel].program->id == IPT__KERNEL_transpose) {
-        ipt__transpose_arguments t;
-        memset(&t, 0, sizeof t);
-        t.source_base = from->base;
-        t.target_base = to->base;
-        t.source_matrix_stride = from->matrix_stride;
-        t.target_matrix_stride = to->matrix_stride;
-        t.instances_per_matrix = 1;
-        t.rows = desc->rows;
-        t.cols = desc->cols;
-        t.source_row_stride = desc->cols * units;
-        t.target_row_stride = desc->rows * units;
-        t.element_units = (cl_uint)units;
-        return ipt__run_transpose(run, plan->out_of_place_kernel, from->buffer, to->buffer, &t, desc->batch);
-    }
-    layout = ipt__out_of_place_tile(plan, &tile_rows, &tile_cols);
-    tiles_down = ipt__ceil_divide(desc->rows, tile_rows);
-    tiles = tiles_down * ipt__ceil_divide(desc->cols, tile_cols);
-    memset(&a, 0, sizeof a);
-    a.source_base = from->base;
-    a.target_base = to->base;
-    a.source_matrix_stride = from->matrix_stride;
-    a.target_matrix_stride = to->matrix_stride;
-    a.matrix_units = (cl_ulong)desc->rows * desc->cols * units;
-    a.rows = desc->rows;
-    a.cols = desc->cols;
-    a.tile_rows = (cl_uint)tile_rows;
-    a.tile_cols = (cl_uint)tile_cols;
-    a.tiles = (cl_uint)tiles; /* fits if the number of groups does */
-    a.tiles_down = (cl_uint)tiles_down;
-    a.pitch = (cl_uint)layout.pitch;
-    a.skew = (cl_uint)layout.skew;
-    a.run_lanes = (cl_uint)layout.run_lanes;
-    a.element_units = (cl_uint)units;
-    return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
 }
 
 IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    ipt__place from, to;
+    const ipt__turn none = {0, 0};
+    const ipt__operand from = {"source", "source_offset", source, source_offset, CL_MEM_WRITE_ONLY},
+                       to = {"destination", "destination_offset", destination, destination_offset, CL_MEM_READ_ONLY};
     int unaligned = 0;
     ipt__run run;
     ipt_result result;
@@ -8334,29 +8645,21 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result =
-            ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY, &unaligned);
+        result = ipt__check_buffer(plan, &from, &unaligned);
     if (!result)
-        result = ipt__check_buffer(plan, "destination", destination, "destination_offset", destination_offset,
-                                   CL_MEM_READ_ONLY, &unaligned);
+        result = ipt__check_buffer(plan, &to, &unaligned);
     if (!result)
-        result = ipt__check_apart(plan, source, source_offset, destination, destination_offset);
+        result = ipt__check_apart(plan, &from, &to);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
-    from.buffer = source;
-    from.base = source_offset / plan->problem.unit_bytes;
-    to.buffer = destination;
-    to.base = destination_offset / plan->problem.unit_bytes;
-    from.matrix_stride = to.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
+    ipt__run_give(&run, source, source_offset, destination, destination_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    if (plan->out_of_place_kernel < 0)
+    if (plan->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
-    if (result)
-        plan->out_of_place_kernel = -1;
-    else {
-        result = ipt__run_out_of_place(&run, &from, &to);
+    if (!result) {
+        result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
         /* This kernel uses no workspace: the plan's last event stays as it is. */
         if (!result)
             ipt__cl.clFlush(queue);
@@ -8370,7 +8673,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 }
 
 /* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices stay untouched. */
-static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
+static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
     const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
@@ -8732,14 +9035,14 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
+    const ipt__operand given = {"measure_buffer", "its offset", desc->measure_buffer, 0, IPT__BUFFER_READ_AND_WRITTEN};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t above, unused;
     ipt_result result = IPT_SUCCESS;
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (buffer)
-        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
-                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
+        result = ipt__check_buffer(plan, &given, NULL);
     if (result || !ipt__plan_has_choice(plan))
         return result;
 #ifndef IPT_NO_WISDOM
@@ -8749,8 +9052,8 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (!measure)
         return result;
     if (!buffer)
-        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->problem.span_bytes, NULL,
-                                  "a temporary matrix for IPT_MEASURE", &unused, &result);
+        result = ipt__buffer_make(plan->context, plan->problem.span_bytes, NULL, "a temporary matrix for IPT_MEASURE",
+                                  &unused, &buffer);
     if (result)
         return result;
     for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
@@ -8873,7 +9176,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 /* Chooses a layout and builds its kernels. Some limits show only at the attempt: local memory beyond the reported
  * size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a smaller
  * budget. */
-static ipt_result ipt__plan_build(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
     size_t budget = ipt__problem_budget(&plan->problem), least, less;
@@ -8901,7 +9204,7 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
     plan->workspace = &plan->own;
     ipt__context_retain(context);
     plan->context = context;
-    plan->out_of_place_kernel = -1;
+    plan->out_of_place = -1;
 }
 
 /* Destroys a plan that serves matrices on the device only. */
@@ -8920,7 +9223,8 @@ static void ipt__plan_free(ipt_plan *plan)
 
 /* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
  * owner. */
-static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+                                          ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;
@@ -9085,7 +9389,7 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
 }
 
 /* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
-static void ipt__host_close(ipt_plan *plan)
+static IPT__RARE void ipt__host_close(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -9107,6 +9411,9 @@ static void ipt__host_close(ipt_plan *plan)
             ipt__cl.clReleaseMemObject(share->buffer);
         share->queue_count = 0;
     }
+    while (host->stages.launches && host->stages.count)
+        ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);
+    ipt__release(allocator, host->stages.launches);
     ipt__release(allocator, host->shares);
     ipt__release(allocator, host->parts);
     ipt__release(allocator, host->commands);
@@ -9269,7 +9576,7 @@ static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t ro
     ++area->count;
 }
 
-static ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
     ipt__area area;
     memset(&area, 0, sizeof area);
@@ -9277,12 +9584,24 @@ static ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size
     return area;
 }
 
-/* Enqueues a transfer of rows between the device and memory that the device accesses directly. */
-static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect *rect, size_t device, char *data,
-                                     int download, cl_uint wait_count, const cl_event *wait, cl_event *event)
+/* Where rows go, between the device and memory that the device accesses directly. */
+typedef struct ipt__way {
+    cl_command_queue queue;
+    cl_mem buffer;
+    size_t device; /* bytes into the buffer */
+    char *host;
+    int download;
+} ipt__way;
+
+/* Enqueues a transfer of rows. */
+static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
+                                     const cl_event *wait, cl_event *event)
 {
-    const cl_mem buffer = part->share->buffer;
-    char *const host = data + rect->offset;
+    const cl_command_queue queue = way->queue;
+    const cl_mem buffer = way->buffer;
+    const size_t device = way->device;
+    const int download = way->download;
+    char *const host = way->host + rect->offset;
     const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
     /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
     const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
@@ -9295,9 +9614,9 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
                      region[3] = {rect->row_bytes, rect->rows, 1};
         error =
             download
-                ? ipt__cl.clEnqueueReadBufferRect(part->queue, buffer, CL_FALSE, device_origin, host_origin, region,
+                ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
                                                   rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event)
-                : ipt__cl.clEnqueueWriteBufferRect(part->queue, buffer, CL_FALSE, device_origin, host_origin, region,
+                : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
                                                    rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
@@ -9306,9 +9625,9 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
         const cl_uint waits = last ? 1 : wait_count;
         const cl_event *const list = last ? &last : wait;
         cl_event next = NULL;
-        error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
+        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
                                                        host + i * rect->pitch, waits, list, &next)
-                         : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
+                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
                                                         host + i * rect->pitch, waits, list, &next);
         if (last)
             ipt__cl.clReleaseEvent(last);
@@ -9323,20 +9642,24 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
                                      const cl_event *wait, cl_event *event)
 {
     const ipt__area *const area = download ? &part->down : &part->up;
-    size_t device = part->device;
+    ipt__way way;
     cl_event last = NULL;
     int i;
+    way.queue = part->queue;
+    way.buffer = part->share->buffer;
+    way.device = part->device;
+    way.host = data;
+    way.download = download;
     for (i = 0; i < area->count; ++i) {
         const ipt__rect *const rect = &area->rects[i];
         cl_event next = NULL;
-        const ipt_result result =
-            ipt__rect_transfer(part, rect, device, data, download, last ? 1 : wait_count, last ? &last : wait, &next);
+        const ipt_result result = ipt__rect_transfer(&way, rect, last ? 1 : wait_count, last ? &last : wait, &next);
         if (last)
             ipt__cl.clReleaseEvent(last);
         if (result)
             return result;
         last = next;
-        device += rect->rows * rect->row_bytes;
+        way.device += rect->rows * rect->row_bytes;
     }
     *event = last;
     ipt__cl.clFlush(part->queue);
@@ -9478,8 +9801,8 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
 
 /* Moves a part; the event follows its last transfer. The device transfers directly if it can, else this function
  * copies. */
-static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
-                                 const cl_event *wait, cl_event *event)
+static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
+                                           const cl_event *wait, cl_event *event)
 {
 #ifndef IPT_NO_THREADS
     if (!run->pinned && part->share->pinned) {
@@ -9514,7 +9837,7 @@ static void ipt__host_forget(cl_event *event)
 }
 
 /* Waits until all commands of a run have ended, even after a failure. */
-static void ipt__host_finish(const ipt__host *host)
+static IPT__RARE void ipt__host_finish(const ipt__host *host)
 {
     size_t s, i;
     for (s = 0; s < host->share_count; ++s)
@@ -9639,29 +9962,84 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     return grain;
 }
 
-/* Enqueues stages [first, end) for instances [begin, stop) of `grain`. */
-static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, int first, int end,
-                                   size_t grain, size_t begin, size_t stop, const cl_event *wait, cl_event *event)
+/* Divides a plan's stages and its matrix into parts. Fails if the stages cannot be cut. */
+static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt__host_stages *parts)
+{
+    const int stages = plan->layout.stage_count;
+    int whole = 0, later;
+    while (whole < stages && plan->layout.stages[whole].instances > 1)
+        ++whole;
+    later = whole + 1 < stages;
+    parts->whole = whole;
+    parts->before = ipt__host_grain(plan, 0, whole);
+    parts->after = ipt__host_grain(plan, whole + 1, stages);
+    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !parts->before) ||
+        (later && !parts->after))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
+                         "divide can",
+                         ipt_host_string(IPT_HOST_STAGES));
+    parts->before = whole ? parts->before : plan->problem.desc.rows;
+    parts->after = later ? parts->after : plan->problem.desc.cols;
+    parts->ups = ipt__min(parts->before, part_count);
+    parts->downs = ipt__min(parts->after, part_count);
+    return IPT_SUCCESS;
+}
+
+/* Adds the launches of stages [first, end) for instances [begin, stop) of `grain`. */
+static IPT__RARE ipt_result ipt__host_launch(const ipt_plan *plan, const int *range, size_t grain, size_t begin,
+                                             size_t stop, ipt__launches *launches)
+{
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    for (i = range[0]; i < range[1] && !result; ++i) {
+        ipt__stage stage = plan->layout.stages[i];
+        const size_t each = stage.instances / grain;
+        stage.instances = (stop - begin) * each;
+        result = ipt__stage_launch(plan, &stage, begin * each * ipt__instance_units(&plan->problem, &stage), launches);
+    }
+    return result;
+}
+
+/* Fixes the launches of all parts: IPT_HOST_STAGES. */
+static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
+{
+    ipt__host_stages *const parts = &host->stages;
+    int up[2] = {0, 0}, middle[2], down[2];
+    size_t i;
+    ipt_result result = ipt__host_divide(plan, host->part_count, parts);
+    if (result)
+        return result;
+    up[1] = middle[0] = parts->whole;
+    middle[1] = down[0] = parts->whole + 1;
+    down[1] = plan->layout.stage_count;
+    parts->count = parts->ups + 1 + parts->downs;
+    parts->launches = (ipt__launches *)ipt__allocate(&plan->context->allocator, parts->count * sizeof *parts->launches);
+    if (!parts->launches)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < parts->ups && !result; ++i)
+        result = ipt__host_launch(plan, up, parts->before, parts->before * i / parts->ups,
+                                  parts->before * (i + 1) / parts->ups, &parts->launches[i]);
+    if (!result)
+        result = ipt__host_launch(plan, middle, 1, 0, 1, &parts->launches[parts->ups]);
+    for (i = 0; i < parts->downs && !result; ++i)
+        result = ipt__host_launch(plan, down, parts->after, parts->after * i / parts->downs,
+                                  parts->after * (i + 1) / parts->downs, &parts->launches[parts->ups + 1 + i]);
+    return result;
+}
+
+/* Enqueues the launches of a part. */
+static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
+                                              const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
     cl_event joined[2] = {NULL, NULL};
     ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
     ipt_result result;
-    int i;
+    ipt__run_give(&run, buffer, 0, buffer, 0);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
-    if (!result) {
-        for (i = first; i < end && !result; ++i) {
-            ipt__stage stage = plan->layout.stages[i];
-            const size_t each = stage.instances / grain;
-            ipt__place place;
-            place.buffer = buffer;
-            place.base = run.skipped = begin * each * ipt__instance_units(&plan->problem, &stage);
-            place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
-            stage.instances = (stop - begin) * each;
-            result = ipt__stage_runs[stage.kind](&run, &stage, &place);
-        }
-        result = ipt__run_finish(&run, result, event);
-    }
+    if (!result)
+        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
@@ -9674,44 +10052,29 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 {
     ipt_plan *const plan = run->plan;
     ipt__host_share *const share = &host->shares[0];
-    const int stages = plan->layout.stage_count;
-    size_t before, after, ups, downs, i, awaited;
-    int whole = 0;
+    const ipt__host_stages *const parts = &host->stages;
+    const ipt__launches *const launches = parts->launches;
+    const size_t ups = parts->ups, downs = parts->downs, before = parts->before, after = parts->after;
+    size_t i, awaited;
     cl_event middle = NULL;
     ipt_result result = IPT_SUCCESS;
-    while (whole < stages && plan->layout.stages[whole].instances > 1)
-        ++whole;
-    before = ipt__host_grain(plan, 0, whole);
-    after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
-        (whole + 1 < stages && !after))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
-                         "divide can",
-                         ipt_host_string(IPT_HOST_STAGES));
-    ups = whole ? ipt__min(before, host->part_count) : host->part_count;
-    downs = whole + 1 < stages ? ipt__min(after, host->part_count) : host->part_count;
-    before = whole ? before : plan->problem.desc.rows;
-    after = whole + 1 < stages ? after : plan->problem.desc.cols;
-    ups = ipt__min(ups, before);
-    downs = ipt__min(downs, after);
     for (i = 0; i < ups && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
         part->device = plan->problem.matrix_bytes / before * begin;
         part->up = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / before * (stop - begin), 0);
         result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
-        if (!result && whole)
-            result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
-                                      &part->transposed);
+        if (!result && launches[i].count)
+            result =
+                ipt__host_enqueue(plan, part->queue, share->buffer, &launches[i], &part->uploaded, &part->transposed);
     }
     for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
         result = ipt__host_await(run, &host->parts[awaited], 0);
     /* The plan's own event orders both halves, but drops failures. */
-    for (awaited = 0; awaited < ups && whole && !result && !run->cancelled; ++awaited)
+    for (awaited = 0; awaited < ups && launches[awaited].count && !result && !run->cancelled; ++awaited)
         result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
-        result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
+        result = ipt__host_enqueue(plan, share->queues[0], share->buffer, &launches[ups], NULL, &middle);
     if (!result && !run->cancelled) /* until here the host's matrix is unchanged */
         result = ipt__wait_for(middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
@@ -9720,9 +10083,9 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ipt__host_forget(&part->transposed);
         part->device = plan->problem.matrix_bytes / after * begin;
         part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
-        if (whole + 1 < stages)
-            result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
-                                      &part->transposed);
+        if (launches[ups + 1 + i].count)
+            result =
+                ipt__host_enqueue(plan, part->queue, share->buffer, &launches[ups + 1 + i], &middle, &part->transposed);
         if (result)
             break;
         run->written = 1;
@@ -9849,7 +10212,7 @@ static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t
 }
 
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
-static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
+static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -9868,6 +10231,10 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     host->parts = (ipt__host_part *)ipt__allocate(allocator, host->part_count * sizeof *host->parts);
     if (!host->shares || !host->parts)
         result = IPT_ERROR_OUT_OF_MEMORY;
+#ifndef IPT_NO_PAPERS
+    if (!result && whole)
+        result = ipt__host_launch_parts(plan, host);
+#endif
     for (s = 0; s < host->share_count && !result; ++s) {
         ipt__host_share *const share = &host->shares[s];
         const size_t begin = host->part_count * s / host->share_count,
@@ -9900,8 +10267,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             part->queue = *queue;
         }
         if (!result)
-            share->buffer = ipt__buffer_make(share->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory",
-                                             &plan->refused, &result);
+            result = ipt__buffer_make(share->context, bytes, NULL, "device memory", &plan->refused, &share->buffer);
     }
     if (!result) {
         bytes = ipt__host_workspace(host, &least);
@@ -10166,7 +10532,7 @@ static size_t ipt__moves_bytes(const ipt__cut *cut)
     return cut->panels * cut->groups / 8 + 1;
 }
 
-static void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsigned char *moved)
+static IPT__RARE void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsigned char *moved)
 {
     memset(moves, 0, sizeof *moves);
     moves->inner = cut->tall ? cut->panels : cut->groups;
@@ -10742,14 +11108,10 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 
 /* Cut matrices: plans of the pieces, executions. */
 
-/* Makes a plan for `count` pieces of rows x cols elements, or of a group's super-elements. The plan has `workspace`
- * bytes of its own, or borrows from the owner. */
-static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
-                                      ipt_host host, ipt_plan *owner, ipt_plan **made)
+/* The desc of a plan for `count` pieces of rows x cols elements. */
+static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count, ipt_host host)
 {
-    ipt__host_share *const share = &plan->host->staging.shares[0];
     ipt_plan_desc desc = plan->problem.desc;
-    ipt_result result;
     desc.rows = rows;
     desc.cols = cols;
     desc.batch = count;
@@ -10759,10 +11121,15 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.host = plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
-    if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
-        desc.elem_size = plan->host->cut.piece_bytes;
-        desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
-    }
+    return desc;
+}
+
+/* Makes a plan for pieces. It has `workspace` bytes of its own, or borrows from the owner. */
+static ipt_result ipt__cut_piece_plan(ipt_plan *plan, ipt_plan_desc desc, size_t workspace, ipt_plan *owner,
+                                      ipt_plan **made)
+{
+    ipt__host_share *const share = &plan->host->staging.shares[0];
+    ipt_result result;
     desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
     result = plan->host->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
@@ -10780,15 +11147,24 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
     const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
-    ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, NULL, &plans[0]);
-    if (!result && last != whole)
-        result = ipt__cut_piece_plan(plan, rows, cols, last, 0, host, plans[0], &plans[1]);
-    if (!result && cut->rest)
-        result = ipt__cut_piece_plan(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest,
-                                     1, 0, host, plans[0], &plans[IPT__CUT_PLAN_REST]);
-    if (!result && cut->group > 1)
-        result = ipt__cut_piece_plan(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels,
-                                     1, 0, host, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
+    ipt_plan_desc desc = ipt__cut_piece_desc(plan, rows, cols, whole, host);
+    ipt_result result = ipt__cut_piece_plan(plan, desc, workspace, NULL, &plans[0]);
+    if (!result && last != whole) {
+        desc.batch = last;
+        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[1]);
+    }
+    if (!result && cut->rest) {
+        desc = ipt__cut_piece_desc(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest, 1,
+                                   host);
+        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_REST]);
+    }
+    if (!result && cut->group > 1) { /* of a group's super-elements; the chunks' plans apply the expression */
+        desc = ipt__cut_piece_desc(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels, 1,
+                                   host);
+        desc.elem_size = cut->piece_bytes;
+        desc.expression = desc.expression_type = NULL;
+        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
+    }
     return result;
 }
 
@@ -10867,9 +11243,9 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
                      cols = i & 2 ? plan->problem.desc.cols % sizes->columns : sizes->columns;
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
-            result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
-                                         &share->block_plans[i]);
+            result = ipt__cut_piece_plan(
+                plan, ipt__cut_piece_desc(plan, rows, cols, 1, IPT_HOST_SYNCHRONOUS), i ? 0 : workspace,
+                first && !ipt__plan_borrows(first) ? first : share->plans[0], &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -10933,8 +11309,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     if (plan->host->blocks.bus_bytes)
         used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);
-    share->buffer =
-        ipt__buffer_make(share->context, CL_MEM_READ_WRITE, used, NULL, "device memory", &plan->refused, &result);
+    result = ipt__buffer_make(share->context, used, NULL, "device memory", &plan->refused, &share->buffer);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {
@@ -11136,7 +11511,7 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
-static ipt_result ipt__cut_open_host(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
     plan->host->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
@@ -11220,8 +11595,8 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
-static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
-                                         int in_pieces, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+                                                   int in_pieces, ipt_plan **plan)
 {
     ipt_result result = ipt__host_plan_new(context, desc, owner, plan);
     if (result)
@@ -11256,10 +11631,9 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     cl_int error;
     cl_event event = NULL;
     void *mapped;
-    ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer =
-        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->problem.span_bytes, run->data,
-                         "the host's matrix as a buffer", &plan->refused, &result);
+    cl_mem buffer;
+    ipt_result result = ipt__buffer_make(plan->context, plan->problem.span_bytes, run->data,
+                                         "the host's matrix as a buffer", &plan->refused, &buffer);
     if (result)
         return result;
     ipt__host_progress(run, 0);
@@ -11299,9 +11673,8 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
     const size_t bytes = plan->problem.span_bytes + (plan->problem.desc.batch_stride - plan->problem.matrix_bytes);
     cl_event event = NULL;
-    ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer =
-        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory", &plan->refused, &result);
+    cl_mem buffer;
+    ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "device memory", &plan->refused, &buffer);
     if (result)
         return result;
     result = ipt__transfer(plan, buffer, run->data, 0);
@@ -11329,7 +11702,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 }
 
 /* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
-static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
+static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =
@@ -11672,7 +12045,7 @@ static int ipt__cut_saves_late(const ipt__cut *cut)
 }
 
 /* The phase at `turn`. count: its turns of read, compute and write, see ipt__phase_reports. */
-static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
+static IPT__RARE ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 {
     static const ipt__phase tall[] = {IPT__PHASE_SAVE, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
                                       IPT__PHASE_RESTORE},
@@ -11709,7 +12082,7 @@ static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
 }
 
 /* Turns of all matrices; steps, if `reports`. */
-static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
+static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
     size_t all = 0, count;
     int turn;

@@ -43,9 +43,9 @@ static ipt_context *make_context(size_t local_memory)
 /* Is it the kernel that is meant, with tiles that cover something and fit? */
 static void check_tiles(const ipt_plan *plan)
 {
-    const ipt__program *const program = plan->kernels[plan->out_of_place_kernel].program;
+    const ipt__program *const program = plan->kernels[plan->launches.items[plan->out_of_place].kernel].program;
     size_t rows, cols;
-    const ipt__tile_layout layout = ipt__out_of_place_tile(plan, &rows, &cols);
+    const ipt__tile_layout layout = ipt__out_of_place_tile(&plan->problem, &program->params, &rows, &cols);
     assert_int_equal(program->id, IPT__KERNEL_out_of_place);
     assert_in_range(rows, 1, plan->problem.desc.rows);
     assert_in_range(cols, 1, plan->problem.desc.cols);
@@ -112,7 +112,7 @@ static void out_of_place_of_large_elements(void **state)
     desc.elem_size = 257;
     desc.flags = IPT_OUT_OF_PLACE;
     plan = test_make_plan(context, &desc);
-    assert_int_equal(plan->kernels[plan->out_of_place_kernel].program->id, IPT__KERNEL_transpose);
+    assert_int_equal(plan->kernels[plan->launches.items[plan->out_of_place].kernel].program->id, IPT__KERNEL_transpose);
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
 }

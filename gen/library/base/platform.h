@@ -84,7 +84,8 @@ typedef pthread_t ipt__thread;
 
 #if defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
-/* For functions of failures, and those that run once for a context, a program or a plan: compilers keep them small. */
+/* For functions of failures, and those that run once for a context, a program, a plan or a host matrix: compilers keep
+ * them small. */
 #define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */

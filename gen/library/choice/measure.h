@@ -39,14 +39,14 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
+    const ipt__operand given = {"measure_buffer", "its offset", desc->measure_buffer, 0, IPT__BUFFER_READ_AND_WRITTEN};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t above, unused;
     ipt_result result = IPT_SUCCESS;
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (buffer)
-        result = ipt__check_buffer(plan, "measure_buffer", buffer, "its offset", 0,
-                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL);
+        result = ipt__check_buffer(plan, &given, NULL);
     if (result || !ipt__plan_has_choice(plan))
         return result;
 #ifndef IPT_NO_WISDOM
@@ -56,8 +56,8 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (!measure)
         return result;
     if (!buffer)
-        buffer = ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, plan->problem.span_bytes, NULL,
-                                  "a temporary matrix for IPT_MEASURE", &unused, &result);
+        result = ipt__buffer_make(plan->context, plan->problem.span_bytes, NULL, "a temporary matrix for IPT_MEASURE",
+                                  &unused, &buffer);
     if (result)
         return result;
     for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {

@@ -37,11 +37,23 @@ static size_t ipt__host_alignment(const ipt_plan *plan)
     return plan->context->limits.cpu ? plan->problem.unit_bytes : (size_t)IPT__VECTOR_BYTES;
 }
 
-/* Checks a buffer that holds the batch from byte `offset`. refused: access flags that the buffer must not have.
- * unaligned: see ipt__run, may be NULL. */
-static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_mem buffer, const char *offset_name,
-                                    size_t offset, cl_mem_flags refused, int *unaligned)
+/* A caller's buffer that holds the batch from byte `offset`, with the names of both for messages. refused: access flags
+ * that it must not have. */
+typedef struct ipt__operand {
+    const char *name, *offset_name;
+    cl_mem buffer;
+    size_t offset;
+    cl_mem_flags refused;
+} ipt__operand;
+
+enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
+
+/* unaligned: see ipt__run, may be NULL. */
+static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *operand, int *unaligned)
 {
+    const char *const name = operand->name;
+    const cl_mem buffer = operand->buffer;
+    const size_t offset = operand->offset;
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
     cl_context context = NULL;
@@ -62,7 +74,7 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is not an OpenCL buffer", name);
     if (context != plan->context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s belongs to another OpenCL context than the plan", name);
-    if (flags & refused)
+    if (flags & operand->refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
                          flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
     if (unaligned)
@@ -72,11 +84,11 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const char *name, cl_m
                          "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
                          name, host, (unsigned long)ipt__host_alignment(plan));
     if (offset % plan->problem.unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", offset_name,
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", operand->offset_name,
                          (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
     if (offset > bytes || bytes - offset < plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, offset_name,
+                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, operand->offset_name,
                          (unsigned long)offset);
     return IPT_SUCCESS;
 }
@@ -203,9 +215,9 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
+    const ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, IPT__BUFFER_READ_AND_WRITTEN};
     cl_event joined[2] = {NULL, NULL};
     ipt__run run;
-    ipt__place place;
     int unaligned = 0;
     ipt_result result;
     if (event)
@@ -214,19 +226,16 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result = ipt__check_buffer(plan, "buffer", buffer, "byte_offset", byte_offset,
-                                   CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, &unaligned);
+        result = ipt__check_buffer(plan, &operand, &unaligned);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
-    place.buffer = buffer;
-    place.base = byte_offset / plan->problem.unit_bytes;
-    place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
+    ipt__run_give(&run, buffer, byte_offset, buffer, byte_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
-        result = ipt__run_finish(&run, ipt__run_stages(&run, &place), event);
+        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
@@ -246,130 +255,30 @@ static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory
     return error ? ipt__fail_opencl("clGetMemObjectInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__check_apart(const ipt_plan *plan, cl_mem source, size_t source_offset, cl_mem destination,
-                                   size_t destination_offset)
+static ipt_result ipt__check_apart(const ipt_plan *plan, const ipt__operand *from, const ipt__operand *to)
 {
     cl_mem source_memory, destination_memory;
     size_t source_begin, destination_begin;
-    ipt_result result = ipt__memory_range(source, source_offset, &source_memory, &source_begin);
+    ipt_result result = ipt__memory_range(from->buffer, from->offset, &source_memory, &source_begin);
     if (!result)
-        result = ipt__memory_range(destination, destination_offset, &destination_memory, &destination_begin);
+        result = ipt__memory_range(to->buffer, to->offset, &destination_memory, &destination_begin);
     if (result)
         return result;
     if (source_memory == destination_memory && source_begin < destination_begin + plan->problem.span_bytes &&
         destination_begin < source_begin + plan->problem.span_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
-                         (unsigned long)destination_offset, (unsigned long)source_offset);
+                         (unsigned long)to->offset, (unsigned long)from->offset);
     return IPT_SUCCESS;
-}
-
-/* The out-of-place tile for GPUs, in elements. Rows of about 384 bytes cut few memory sectors. Local memory limits the
- * number of rows. Matrices with few rows get longer ones. */
-static ipt__tile_layout ipt__out_of_place_tile(const ipt_plan *plan, size_t *tile_rows, size_t *tile_cols)
-{
-    const ipt__params *const params = &plan->kernels[plan->out_of_place_kernel].program->params;
-    const size_t size = plan->problem.desc.elem_size, vectors = params->local_bytes / 16;
-    const size_t most_rows = ipt__min(plan->problem.desc.rows, IPT__CHUNK_RUNS);
-    size_t wanted = ipt__max(384 / size, 8);
-    ipt__tile_layout layout;
-    if (plan->problem.desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
-        wanted = ipt__max(wanted, (vectors / plan->problem.desc.rows > 2 ? vectors / plan->problem.desc.rows - 2 : 0) *
-                                      16 / size);
-    *tile_cols = ipt__min(plan->problem.desc.cols, wanted);
-    for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout =
-            ipt__lay_out_tile(&plan->problem, params->group_size, *tile_cols * size, plan->problem.desc.cols * size);
-        *tile_rows = most_rows;
-        while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
-            *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
-        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols == 1)
-            return layout;
-    }
-}
-
-/* Builds the out-of-place kernel. GPUs fetch large tiles by vectors, with as much local memory as builds. CPUs, and
- * elements that do not fit, use the plain tiled kernel. */
-static ipt_result ipt__out_of_place_get(ipt_plan *plan)
-{
-    const ipt__limits *const limits = &plan->context->limits;
-    size_t tries[2] = {0, 0};
-    ipt__params params;
-    int i;
-    if (limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE)
-        tries[0] = IPT__CHUNK_BYTES_LARGE;
-    if (limits->local_memory >= 8192)
-        tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-    for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
-        ipt_result result;
-        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
-        params.apply = plan->problem.desc.expression != NULL;
-        if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
-            continue;
-        params.local_bytes = (cl_uint)tries[i];
-        if (tries[i] == IPT__CHUNK_BYTES_LARGE)
-            params.group_size = IPT__CHUNK_GROUP_LARGE;
-        result = ipt__plan_kernel_get(plan, IPT__KERNEL_out_of_place, params, &plan->out_of_place_kernel);
-        if (result != IPT_ERROR_BUILD)
-            return result;
-        ipt__refuse_local(plan->context, tries[i]);
-    }
-    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
-    params.apply = plan->problem.desc.expression != NULL;
-    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &plan->out_of_place_kernel);
-}
-
-static ipt_result ipt__run_out_of_place(ipt__run *run, const ipt__place *from, const ipt__place *to)
-{
-    const ipt_plan *const plan = run->plan;
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const cl_ulong units = plan->problem.element_units;
-    ipt__tile_layout layout;
-    ipt__out_of_place_arguments a;
-    size_t tile_rows, tile_cols;
-    cl_ulong tiles_down, tiles;
-    if (plan->kernels[plan->out_of_place_kernel].program->id == IPT__KERNEL_transpose) {
-        ipt__transpose_arguments t;
-        memset(&t, 0, sizeof t);
-        t.source_base = from->base;
-        t.target_base = to->base;
-        t.source_matrix_stride = from->matrix_stride;
-        t.target_matrix_stride = to->matrix_stride;
-        t.instances_per_matrix = 1;
-        t.rows = desc->rows;
-        t.cols = desc->cols;
-        t.source_row_stride = desc->cols * units;
-        t.target_row_stride = desc->rows * units;
-        t.element_units = (cl_uint)units;
-        return ipt__run_transpose(run, plan->out_of_place_kernel, from->buffer, to->buffer, &t, desc->batch);
-    }
-    layout = ipt__out_of_place_tile(plan, &tile_rows, &tile_cols);
-    tiles_down = ipt__ceil_divide(desc->rows, tile_rows);
-    tiles = tiles_down * ipt__ceil_divide(desc->cols, tile_cols);
-    memset(&a, 0, sizeof a);
-    a.source_base = from->base;
-    a.target_base = to->base;
-    a.source_matrix_stride = from->matrix_stride;
-    a.target_matrix_stride = to->matrix_stride;
-    a.matrix_units = (cl_ulong)desc->rows * desc->cols * units;
-    a.rows = desc->rows;
-    a.cols = desc->cols;
-    a.tile_rows = (cl_uint)tile_rows;
-    a.tile_cols = (cl_uint)tile_cols;
-    a.tiles = (cl_uint)tiles; /* fits if the number of groups does */
-    a.tiles_down = (cl_uint)tiles_down;
-    a.pitch = (cl_uint)layout.pitch;
-    a.skew = (cl_uint)layout.skew;
-    a.run_lanes = (cl_uint)layout.run_lanes;
-    a.element_units = (cl_uint)units;
-    return ipt__run_kernel(run, plan->out_of_place_kernel, from->buffer, to->buffer, 0, &a, tiles * desc->batch);
 }
 
 IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    ipt__place from, to;
+    const ipt__turn none = {0, 0};
+    const ipt__operand from = {"source", "source_offset", source, source_offset, CL_MEM_WRITE_ONLY},
+                       to = {"destination", "destination_offset", destination, destination_offset, CL_MEM_READ_ONLY};
     int unaligned = 0;
     ipt__run run;
     ipt_result result;
@@ -381,29 +290,21 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
     if (!result)
-        result =
-            ipt__check_buffer(plan, "source", source, "source_offset", source_offset, CL_MEM_WRITE_ONLY, &unaligned);
+        result = ipt__check_buffer(plan, &from, &unaligned);
     if (!result)
-        result = ipt__check_buffer(plan, "destination", destination, "destination_offset", destination_offset,
-                                   CL_MEM_READ_ONLY, &unaligned);
+        result = ipt__check_buffer(plan, &to, &unaligned);
     if (!result)
-        result = ipt__check_apart(plan, source, source_offset, destination, destination_offset);
+        result = ipt__check_apart(plan, &from, &to);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
     run.unaligned = unaligned;
-    from.buffer = source;
-    from.base = source_offset / plan->problem.unit_bytes;
-    to.buffer = destination;
-    to.base = destination_offset / plan->problem.unit_bytes;
-    from.matrix_stride = to.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
+    ipt__run_give(&run, source, source_offset, destination, destination_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    if (plan->out_of_place_kernel < 0)
+    if (plan->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
-    if (result)
-        plan->out_of_place_kernel = -1;
-    else {
-        result = ipt__run_out_of_place(&run, &from, &to);
+    if (!result) {
+        result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
         /* This kernel uses no workspace: the plan's last event stays as it is. */
         if (!result)
             ipt__cl.clFlush(queue);
@@ -417,7 +318,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
 }
 
 /* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices stay untouched. */
-static ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
+static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
     const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},

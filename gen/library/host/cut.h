@@ -138,7 +138,7 @@ static size_t ipt__moves_bytes(const ipt__cut *cut)
     return cut->panels * cut->groups / 8 + 1;
 }
 
-static void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsigned char *moved)
+static IPT__RARE void ipt__moves_begin(ipt__moves_list *moves, const ipt__cut *cut, unsigned char *moved)
 {
     memset(moves, 0, sizeof *moves);
     moves->inner = cut->tall ? cut->panels : cut->groups;

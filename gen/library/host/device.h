@@ -1,13 +1,9 @@
 /* Cut matrices: plans of the pieces, executions. */
 
-/* Makes a plan for `count` pieces of rows x cols elements, or of a group's super-elements. The plan has `workspace`
- * bytes of its own, or borrows from the owner. */
-static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, size_t count, size_t workspace,
-                                      ipt_host host, ipt_plan *owner, ipt_plan **made)
+/* The desc of a plan for `count` pieces of rows x cols elements. */
+static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size_t cols, size_t count, ipt_host host)
 {
-    ipt__host_share *const share = &plan->host->staging.shares[0];
     ipt_plan_desc desc = plan->problem.desc;
-    ipt_result result;
     desc.rows = rows;
     desc.cols = cols;
     desc.batch = count;
@@ -17,10 +13,15 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, size_t rows, size_t cols, 
     desc.host = plan->problem.desc.max_workspace > 1 && host == IPT_HOST_OVERLAPPED ? IPT_HOST_SYNCHRONOUS : host;
     desc.host_queues = 0;
     desc.max_device_memory = desc.max_host_memory = 0;
-    if (made == &share->plans[IPT__CUT_PLAN_GROUP]) {
-        desc.elem_size = plan->host->cut.piece_bytes;
-        desc.expression = desc.expression_type = NULL; /* the chunks' plans apply it */
-    }
+    return desc;
+}
+
+/* Makes a plan for pieces. It has `workspace` bytes of its own, or borrows from the owner. */
+static ipt_result ipt__cut_piece_plan(ipt_plan *plan, ipt_plan_desc desc, size_t workspace, ipt_plan *owner,
+                                      ipt_plan **made)
+{
+    ipt__host_share *const share = &plan->host->staging.shares[0];
+    ipt_result result;
     desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
     result = plan->host->make_piece(share->context, &desc, owner, made);
     if (result == IPT_ERROR_UNSUPPORTED) {
@@ -38,15 +39,24 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
     const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
-    ipt_result result = ipt__cut_piece_plan(plan, rows, cols, whole, workspace, host, NULL, &plans[0]);
-    if (!result && last != whole)
-        result = ipt__cut_piece_plan(plan, rows, cols, last, 0, host, plans[0], &plans[1]);
-    if (!result && cut->rest)
-        result = ipt__cut_piece_plan(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest,
-                                     1, 0, host, plans[0], &plans[IPT__CUT_PLAN_REST]);
-    if (!result && cut->group > 1)
-        result = ipt__cut_piece_plan(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels,
-                                     1, 0, host, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
+    ipt_plan_desc desc = ipt__cut_piece_desc(plan, rows, cols, whole, host);
+    ipt_result result = ipt__cut_piece_plan(plan, desc, workspace, NULL, &plans[0]);
+    if (!result && last != whole) {
+        desc.batch = last;
+        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[1]);
+    }
+    if (!result && cut->rest) {
+        desc = ipt__cut_piece_desc(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest, 1,
+                                   host);
+        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_REST]);
+    }
+    if (!result && cut->group > 1) { /* of a group's super-elements; the chunks' plans apply the expression */
+        desc = ipt__cut_piece_desc(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels, 1,
+                                   host);
+        desc.elem_size = cut->piece_bytes;
+        desc.expression = desc.expression_type = NULL;
+        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
+    }
     return result;
 }
 
@@ -125,9 +135,9 @@ static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
                      cols = i & 2 ? plan->problem.desc.cols % sizes->columns : sizes->columns;
         ipt_plan *const first = share->block_plans[0];
         if (rows && cols)
-            result = ipt__cut_piece_plan(plan, rows, cols, 1, i ? 0 : workspace, IPT_HOST_SYNCHRONOUS,
-                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
-                                         &share->block_plans[i]);
+            result = ipt__cut_piece_plan(
+                plan, ipt__cut_piece_desc(plan, rows, cols, 1, IPT_HOST_SYNCHRONOUS), i ? 0 : workspace,
+                first && !ipt__plan_borrows(first) ? first : share->plans[0], &share->block_plans[i]);
     }
     if (result || !sizes->bus_bytes ||
         (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
@@ -191,8 +201,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     if (plan->host->blocks.bus_bytes)
         used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);
-    share->buffer =
-        ipt__buffer_make(share->context, CL_MEM_READ_WRITE, used, NULL, "device memory", &plan->refused, &result);
+    result = ipt__buffer_make(share->context, used, NULL, "device memory", &plan->refused, &share->buffer);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {

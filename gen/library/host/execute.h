@@ -8,10 +8,9 @@ static ipt_result ipt__host_run_shared(ipt__host_run *run)
     cl_int error;
     cl_event event = NULL;
     void *mapped;
-    ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer =
-        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, plan->problem.span_bytes, run->data,
-                         "the host's matrix as a buffer", &plan->refused, &result);
+    cl_mem buffer;
+    ipt_result result = ipt__buffer_make(plan->context, plan->problem.span_bytes, run->data,
+                                         "the host's matrix as a buffer", &plan->refused, &buffer);
     if (result)
         return result;
     ipt__host_progress(run, 0);
@@ -51,9 +50,8 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
     const size_t bytes = plan->problem.span_bytes + (plan->problem.desc.batch_stride - plan->problem.matrix_bytes);
     cl_event event = NULL;
-    ipt_result result = IPT_SUCCESS;
-    const cl_mem buffer =
-        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory", &plan->refused, &result);
+    cl_mem buffer;
+    ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "device memory", &plan->refused, &buffer);
     if (result)
         return result;
     result = ipt__transfer(plan, buffer, run->data, 0);
@@ -81,7 +79,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 }
 
 /* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
-static ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
+static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const int shares =

@@ -75,7 +75,7 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
 }
 
 /* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
-static void ipt__host_close(ipt_plan *plan)
+static IPT__RARE void ipt__host_close(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -97,6 +97,9 @@ static void ipt__host_close(ipt_plan *plan)
             ipt__cl.clReleaseMemObject(share->buffer);
         share->queue_count = 0;
     }
+    while (host->stages.launches && host->stages.count)
+        ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);
+    ipt__release(allocator, host->stages.launches);
     ipt__release(allocator, host->shares);
     ipt__release(allocator, host->parts);
     ipt__release(allocator, host->commands);

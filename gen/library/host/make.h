@@ -45,7 +45,7 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
-static ipt_result ipt__cut_open_host(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan)
 {
     plan->host->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
@@ -129,8 +129,8 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
-static ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
-                                         int in_pieces, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+                                                   int in_pieces, ipt_plan **plan)
 {
     ipt_result result = ipt__host_plan_new(context, desc, owner, plan);
     if (result)

@@ -104,7 +104,7 @@ static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t
 }
 
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
-static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
+static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -123,6 +123,10 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     host->parts = (ipt__host_part *)ipt__allocate(allocator, host->part_count * sizeof *host->parts);
     if (!host->shares || !host->parts)
         result = IPT_ERROR_OUT_OF_MEMORY;
+#ifndef IPT_NO_PAPERS
+    if (!result && whole)
+        result = ipt__host_launch_parts(plan, host);
+#endif
     for (s = 0; s < host->share_count && !result; ++s) {
         ipt__host_share *const share = &host->shares[s];
         const size_t begin = host->part_count * s / host->share_count,
@@ -155,8 +159,7 @@ static ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             part->queue = *queue;
         }
         if (!result)
-            share->buffer = ipt__buffer_make(share->context, CL_MEM_READ_WRITE, bytes, NULL, "device memory",
-                                             &plan->refused, &result);
+            result = ipt__buffer_make(share->context, bytes, NULL, "device memory", &plan->refused, &share->buffer);
     }
     if (!result) {
         bytes = ipt__host_workspace(host, &least);

@@ -8,7 +8,7 @@ static void ipt__host_forget(cl_event *event)
 }
 
 /* Waits until all commands of a run have ended, even after a failure. */
-static void ipt__host_finish(const ipt__host *host)
+static IPT__RARE void ipt__host_finish(const ipt__host *host)
 {
     size_t s, i;
     for (s = 0; s < host->share_count; ++s)
@@ -133,29 +133,84 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     return grain;
 }
 
-/* Enqueues stages [first, end) for instances [begin, stop) of `grain`. */
-static ipt_result ipt__host_stages(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, int first, int end,
-                                   size_t grain, size_t begin, size_t stop, const cl_event *wait, cl_event *event)
+/* Divides a plan's stages and its matrix into parts. Fails if the stages cannot be cut. */
+static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt__host_stages *parts)
+{
+    const int stages = plan->layout.stage_count;
+    int whole = 0, later;
+    while (whole < stages && plan->layout.stages[whole].instances > 1)
+        ++whole;
+    later = whole + 1 < stages;
+    parts->whole = whole;
+    parts->before = ipt__host_grain(plan, 0, whole);
+    parts->after = ipt__host_grain(plan, whole + 1, stages);
+    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !parts->before) ||
+        (later && !parts->after))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
+                         "divide can",
+                         ipt_host_string(IPT_HOST_STAGES));
+    parts->before = whole ? parts->before : plan->problem.desc.rows;
+    parts->after = later ? parts->after : plan->problem.desc.cols;
+    parts->ups = ipt__min(parts->before, part_count);
+    parts->downs = ipt__min(parts->after, part_count);
+    return IPT_SUCCESS;
+}
+
+/* Adds the launches of stages [first, end) for instances [begin, stop) of `grain`. */
+static IPT__RARE ipt_result ipt__host_launch(const ipt_plan *plan, const int *range, size_t grain, size_t begin,
+                                             size_t stop, ipt__launches *launches)
+{
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    for (i = range[0]; i < range[1] && !result; ++i) {
+        ipt__stage stage = plan->layout.stages[i];
+        const size_t each = stage.instances / grain;
+        stage.instances = (stop - begin) * each;
+        result = ipt__stage_launch(plan, &stage, begin * each * ipt__instance_units(&plan->problem, &stage), launches);
+    }
+    return result;
+}
+
+/* Fixes the launches of all parts: IPT_HOST_STAGES. */
+static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
+{
+    ipt__host_stages *const parts = &host->stages;
+    int up[2] = {0, 0}, middle[2], down[2];
+    size_t i;
+    ipt_result result = ipt__host_divide(plan, host->part_count, parts);
+    if (result)
+        return result;
+    up[1] = middle[0] = parts->whole;
+    middle[1] = down[0] = parts->whole + 1;
+    down[1] = plan->layout.stage_count;
+    parts->count = parts->ups + 1 + parts->downs;
+    parts->launches = (ipt__launches *)ipt__allocate(&plan->context->allocator, parts->count * sizeof *parts->launches);
+    if (!parts->launches)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < parts->ups && !result; ++i)
+        result = ipt__host_launch(plan, up, parts->before, parts->before * i / parts->ups,
+                                  parts->before * (i + 1) / parts->ups, &parts->launches[i]);
+    if (!result)
+        result = ipt__host_launch(plan, middle, 1, 0, 1, &parts->launches[parts->ups]);
+    for (i = 0; i < parts->downs && !result; ++i)
+        result = ipt__host_launch(plan, down, parts->after, parts->after * i / parts->downs,
+                                  parts->after * (i + 1) / parts->downs, &parts->launches[parts->ups + 1 + i]);
+    return result;
+}
+
+/* Enqueues the launches of a part. */
+static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
+                                              const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
     cl_event joined[2] = {NULL, NULL};
     ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
     ipt_result result;
-    int i;
+    ipt__run_give(&run, buffer, 0, buffer, 0);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
-    if (!result) {
-        for (i = first; i < end && !result; ++i) {
-            ipt__stage stage = plan->layout.stages[i];
-            const size_t each = stage.instances / grain;
-            ipt__place place;
-            place.buffer = buffer;
-            place.base = run.skipped = begin * each * ipt__instance_units(&plan->problem, &stage);
-            place.matrix_stride = plan->problem.desc.batch_stride / plan->problem.unit_bytes;
-            stage.instances = (stop - begin) * each;
-            result = ipt__stage_runs[stage.kind](&run, &stage, &place);
-        }
-        result = ipt__run_finish(&run, result, event);
-    }
+    if (!result)
+        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
@@ -168,44 +223,29 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 {
     ipt_plan *const plan = run->plan;
     ipt__host_share *const share = &host->shares[0];
-    const int stages = plan->layout.stage_count;
-    size_t before, after, ups, downs, i, awaited;
-    int whole = 0;
+    const ipt__host_stages *const parts = &host->stages;
+    const ipt__launches *const launches = parts->launches;
+    const size_t ups = parts->ups, downs = parts->downs, before = parts->before, after = parts->after;
+    size_t i, awaited;
     cl_event middle = NULL;
     ipt_result result = IPT_SUCCESS;
-    while (whole < stages && plan->layout.stages[whole].instances > 1)
-        ++whole;
-    before = ipt__host_grain(plan, 0, whole);
-    after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !before) ||
-        (whole + 1 < stages && !after))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
-                         "divide can",
-                         ipt_host_string(IPT_HOST_STAGES));
-    ups = whole ? ipt__min(before, host->part_count) : host->part_count;
-    downs = whole + 1 < stages ? ipt__min(after, host->part_count) : host->part_count;
-    before = whole ? before : plan->problem.desc.rows;
-    after = whole + 1 < stages ? after : plan->problem.desc.cols;
-    ups = ipt__min(ups, before);
-    downs = ipt__min(downs, after);
     for (i = 0; i < ups && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t begin = before * i / ups, stop = before * (i + 1) / ups;
         part->device = plan->problem.matrix_bytes / before * begin;
         part->up = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / before * (stop - begin), 0);
         result = ipt__host_move(run, part, 0, 0, NULL, &part->uploaded);
-        if (!result && whole)
-            result = ipt__host_stages(plan, part->queue, share->buffer, 0, whole, before, begin, stop, &part->uploaded,
-                                      &part->transposed);
+        if (!result && launches[i].count)
+            result =
+                ipt__host_enqueue(plan, part->queue, share->buffer, &launches[i], &part->uploaded, &part->transposed);
     }
     for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
         result = ipt__host_await(run, &host->parts[awaited], 0);
     /* The plan's own event orders both halves, but drops failures. */
-    for (awaited = 0; awaited < ups && whole && !result && !run->cancelled; ++awaited)
+    for (awaited = 0; awaited < ups && launches[awaited].count && !result && !run->cancelled; ++awaited)
         result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
-        result = ipt__host_stages(plan, share->queues[0], share->buffer, whole, whole + 1, 1, 0, 1, NULL, &middle);
+        result = ipt__host_enqueue(plan, share->queues[0], share->buffer, &launches[ups], NULL, &middle);
     if (!result && !run->cancelled) /* until here the host's matrix is unchanged */
         result = ipt__wait_for(middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
@@ -214,9 +254,9 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         ipt__host_forget(&part->transposed);
         part->device = plan->problem.matrix_bytes / after * begin;
         part->up = part->down = ipt__area_of(part->device, 1, plan->problem.matrix_bytes / after * (stop - begin), 0);
-        if (whole + 1 < stages)
-            result = ipt__host_stages(plan, part->queue, share->buffer, whole + 1, stages, after, begin, stop, &middle,
-                                      &part->transposed);
+        if (launches[ups + 1 + i].count)
+            result =
+                ipt__host_enqueue(plan, part->queue, share->buffer, &launches[ups + 1 + i], &middle, &part->transposed);
         if (result)
             break;
         run->written = 1;

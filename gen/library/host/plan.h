@@ -93,11 +93,21 @@ typedef struct ipt__command {
     cl_event event;
 } ipt__command;
 
+/* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
+typedef struct ipt__host_stages {
+    int whole;               /* index of that stage */
+    size_t before, after;    /* instances that the parts of uploads and of downloads share */
+    size_t ups, downs;       /* number of these parts */
+    ipt__launches *launches; /* of each upload, of the whole stage, of each download */
+    size_t count;
+} ipt__host_stages;
+
 typedef struct ipt__host {
     ipt__host_share *shares;
     size_t share_count;
     ipt__host_part *parts;
     size_t part_count;
+    ipt__host_stages stages;
     ipt__command *commands; /* for one matrix */
     size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */

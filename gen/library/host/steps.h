@@ -67,7 +67,7 @@ static int ipt__cut_saves_late(const ipt__cut *cut)
 }
 
 /* The phase at `turn`. count: its turns of read, compute and write, see ipt__phase_reports. */
-static ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
+static IPT__RARE ipt__phase ipt__cut_phase(const ipt__cut *cut, int turn, size_t *count)
 {
     static const ipt__phase tall[] = {IPT__PHASE_SAVE, IPT__PHASE_CHUNKS, IPT__PHASE_MOVES, IPT__PHASE_GROUPS,
                                       IPT__PHASE_RESTORE},
@@ -104,7 +104,7 @@ static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
 }
 
 /* Turns of all matrices; steps, if `reports`. */
-static size_t ipt__cut_steps(const ipt_plan *plan, int reports)
+static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
     size_t all = 0, count;
     int turn;

@@ -94,7 +94,7 @@ static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t ro
     ++area->count;
 }
 
-static ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
     ipt__area area;
     memset(&area, 0, sizeof area);
@@ -102,12 +102,24 @@ static ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size
     return area;
 }
 
-/* Enqueues a transfer of rows between the device and memory that the device accesses directly. */
-static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect *rect, size_t device, char *data,
-                                     int download, cl_uint wait_count, const cl_event *wait, cl_event *event)
+/* Where rows go, between the device and memory that the device accesses directly. */
+typedef struct ipt__way {
+    cl_command_queue queue;
+    cl_mem buffer;
+    size_t device; /* bytes into the buffer */
+    char *host;
+    int download;
+} ipt__way;
+
+/* Enqueues a transfer of rows. */
+static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
+                                     const cl_event *wait, cl_event *event)
 {
-    const cl_mem buffer = part->share->buffer;
-    char *const host = data + rect->offset;
+    const cl_command_queue queue = way->queue;
+    const cl_mem buffer = way->buffer;
+    const size_t device = way->device;
+    const int download = way->download;
+    char *const host = way->host + rect->offset;
     const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
     /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
     const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
@@ -120,9 +132,9 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
                      region[3] = {rect->row_bytes, rect->rows, 1};
         error =
             download
-                ? ipt__cl.clEnqueueReadBufferRect(part->queue, buffer, CL_FALSE, device_origin, host_origin, region,
+                ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
                                                   rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event)
-                : ipt__cl.clEnqueueWriteBufferRect(part->queue, buffer, CL_FALSE, device_origin, host_origin, region,
+                : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
                                                    rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
         return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
                      : IPT_SUCCESS;
@@ -131,9 +143,9 @@ static ipt_result ipt__rect_transfer(const ipt__host_part *part, const ipt__rect
         const cl_uint waits = last ? 1 : wait_count;
         const cl_event *const list = last ? &last : wait;
         cl_event next = NULL;
-        error = download ? ipt__cl.clEnqueueReadBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
+        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
                                                        host + i * rect->pitch, waits, list, &next)
-                         : ipt__cl.clEnqueueWriteBuffer(part->queue, buffer, CL_FALSE, device + i * bytes, bytes,
+                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
                                                         host + i * rect->pitch, waits, list, &next);
         if (last)
             ipt__cl.clReleaseEvent(last);
@@ -148,20 +160,24 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
                                      const cl_event *wait, cl_event *event)
 {
     const ipt__area *const area = download ? &part->down : &part->up;
-    size_t device = part->device;
+    ipt__way way;
     cl_event last = NULL;
     int i;
+    way.queue = part->queue;
+    way.buffer = part->share->buffer;
+    way.device = part->device;
+    way.host = data;
+    way.download = download;
     for (i = 0; i < area->count; ++i) {
         const ipt__rect *const rect = &area->rects[i];
         cl_event next = NULL;
-        const ipt_result result =
-            ipt__rect_transfer(part, rect, device, data, download, last ? 1 : wait_count, last ? &last : wait, &next);
+        const ipt_result result = ipt__rect_transfer(&way, rect, last ? 1 : wait_count, last ? &last : wait, &next);
         if (last)
             ipt__cl.clReleaseEvent(last);
         if (result)
             return result;
         last = next;
-        device += rect->rows * rect->row_bytes;
+        way.device += rect->rows * rect->row_bytes;
     }
     *event = last;
     ipt__cl.clFlush(part->queue);
@@ -303,8 +319,8 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
 
 /* Moves a part; the event follows its last transfer. The device transfers directly if it can, else this function
  * copies. */
-static ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
-                                 const cl_event *wait, cl_event *event)
+static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
+                                           const cl_event *wait, cl_event *event)
 {
 #ifndef IPT_NO_THREADS
     if (!run->pinned && part->share->pinned) {

@@ -85,7 +85,7 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
 }
 
 /* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
-static size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
+static IPT__RARE size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
 {
     size_t count = 0, d;
     for (d = first; d < end && d <= n / d; ++d)

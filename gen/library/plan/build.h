@@ -82,7 +82,7 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 /* Chooses a layout and builds its kernels. Some limits show only at the attempt: local memory beyond the reported
  * size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a smaller
  * budget. */
-static ipt_result ipt__plan_build(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
     size_t budget = ipt__problem_budget(&plan->problem), least, less;
@@ -110,7 +110,7 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
     plan->workspace = &plan->own;
     ipt__context_retain(context);
     plan->context = context;
-    plan->out_of_place_kernel = -1;
+    plan->out_of_place = -1;
 }
 
 /* Destroys a plan that serves matrices on the device only. */
@@ -129,7 +129,8 @@ static void ipt__plan_free(ipt_plan *plan)
 
 /* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
  * owner. */
-static ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+                                          ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_result result;

@@ -9,7 +9,8 @@ static size_t ipt__problem_budget(const ipt__problem *problem)
 }
 
 /* The better of the two-pass layouts with super-elements of `length` elements. */
-static void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
+static IPT__RARE void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layout, size_t length,
+                                            size_t budget)
 {
     ipt__layout other;
     ipt__layout_two_pass(problem, layout, length, budget);
@@ -22,8 +23,8 @@ static void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layo
 }
 
 /* The best two-pass layout with super-elements above `above` and up to `most` bytes. */
-static void ipt__layout_best_two_pass(const ipt__problem *problem, ipt__layout *best, size_t budget, size_t above,
-                                      size_t most)
+static IPT__RARE void ipt__layout_best_two_pass(const ipt__problem *problem, ipt__layout *best, size_t budget,
+                                                size_t above, size_t most)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const size_t long_side = ipt__max(desc->rows, desc->cols);
@@ -86,7 +87,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
             return result;
         }
 #endif
-        ipt__stage_add_dense(problem, layout, budget, 1, desc->rows, desc->cols, 1);
+        ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
             return IPT_SUCCESS;

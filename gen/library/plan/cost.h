@@ -76,7 +76,7 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
     return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
 }
 
-static double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
     ipt__swap_tile(problem, stage);
@@ -96,19 +96,19 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
     return factor;
 }
 
-static double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
     return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
 }
 
-static double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
     return ipt__panel_factor(problem, stage) * ipt__batch_bytes(problem);
 }
 
-static double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
     double factor = 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
@@ -124,7 +124,7 @@ static const struct {
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
 } ipt__stage_planners[] = {
-#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, run) {ipt__need_##need, ipt__cost_##cost},
+#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {ipt__need_##need, ipt__cost_##cost},
     IPT__STAGE_LIST(IPT__STAGE_PLANNER, IPT__IF_PAPERS(IPT__STAGE_PLANNER, IPT__NO_STAGE_PLANNER))};
 
 /* Chooses how many instances of a stage run at once. Returns the number of launches. */
@@ -150,7 +150,7 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
 
 /* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
  * workspace and cost. */
-static void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     size_t largest = 0, smallest = 0;
     int i;

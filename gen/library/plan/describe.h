@@ -138,7 +138,7 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 #endif
 
 static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
-#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, run) ipt__describe_##describe,
+#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, launch) ipt__describe_##describe,
     IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};
 
 /* True if a matrix has the same bytes before and after. */

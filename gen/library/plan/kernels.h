@@ -193,7 +193,7 @@ static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, 
 #endif
 
 static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
-#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, run) ipt__kernels_##kernels,
+#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, launch) ipt__kernels_##kernels,
     IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
 
 /* Gets all kernels of a stage. */

@@ -70,7 +70,8 @@ static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *
     return need;
 }
 
-static ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout,
+                                             const ipt__stage *stage)
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
     if (!(stage->shuffle.chains && layout->cooperative))
@@ -139,7 +140,7 @@ static int ipt__pack_fits(const ipt__problem *problem, size_t units, size_t loca
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
  * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
  * tile, also for short runs that lie far apart. */
-static void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
+static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
     const ipt__limits *const limits = &problem->limits;
@@ -188,21 +189,20 @@ static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *
 
 /* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
  * the least workspace serves. A grid with one row or one column needs no stage. */
-static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, size_t instances,
-                                 size_t rows, size_t cols, size_t length)
+static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, ipt__grids grids)
 {
     ipt__stage *stage;
     size_t wave, shuffle;
-    if (rows == 1 || cols == 1)
+    if (grids.rows == 1 || grids.cols == 1)
         return;
-    stage = ipt__stage_add(layout, IPT__STAGE_TILE, instances, rows, cols, length);
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, grids.instances, grids.rows, grids.cols, grids.length);
     ipt__pack_choose(problem, stage);
     if (stage->tile.pack_bytes ||
         ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
         return;
     if (ipt__tile_serves_many(problem, stage))
         return;
-    if (rows == cols) {
+    if (grids.rows == grids.cols) {
         stage->kind = IPT__STAGE_SWAP;
         return;
     }
@@ -212,7 +212,8 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
     ipt__shuffle_pieces(problem, stage);
     shuffle = ipt__need_shuffle(problem, layout, stage).instance;
     /* Short super-elements make shuffles slow. */
-    if (length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle : shuffle > budget && wave < shuffle)
+    if (grids.length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle
+                                                    : shuffle > budget && wave < shuffle)
         stage->kind = IPT__STAGE_WAVE;
     if (stage->kind == IPT__STAGE_WAVE)
         memset(&stage->shuffle, 0, sizeof stage->shuffle);

@@ -1,6 +1,6 @@
-/* Opening plans: kernels and workspace of a layout. */
+/* Opening plans: kernels, launches and workspace of a layout. */
 
-/* Builds the kernels and allocates the workspace of the plan's layout. */
+/* Builds the kernels of the plan's layout, fixes its launches and allocates its workspace. */
 static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
@@ -8,11 +8,13 @@ static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
     ipt__layout_add_epilogue(&plan->problem, &plan->layout);
     for (i = 0; i < plan->layout.stage_count && !result; ++i)
         result = ipt__stage_get_kernels(plan, &plan->layout.stages[i]);
+    for (i = 0; i < plan->layout.stage_count && !result; ++i)
+        result = ipt__stage_launch(plan, &plan->layout.stages[i], 0, &plan->launches);
     return result ? result : ipt__plan_take_workspace(plan);
 }
 
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
-static void ipt__plan_close(ipt_plan *plan)
+static IPT__RARE void ipt__plan_close(ipt_plan *plan)
 {
     if (plan->own.last)
         ipt__cl.clReleaseEvent(plan->own.last);
@@ -21,13 +23,14 @@ static void ipt__plan_close(ipt_plan *plan)
         ipt__cl.clReleaseMemObject(plan->own.buffer);
     plan->own.buffer = NULL;
     plan->own.bytes = 0;
+    ipt__launches_free(&plan->context->allocator, &plan->launches);
     while (plan->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
         if (kernel->kernel)
             ipt__cl.clReleaseKernel(kernel->kernel);
         ipt__program_drop(plan->context, kernel->program);
     }
-    plan->out_of_place_kernel = -1;
+    plan->out_of_place = -1;
 }
 
 /* Gets the cooperative panel kernel with these parameters for the plan, if the device has one. */
@@ -48,7 +51,7 @@ static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params
 }
 
 /* Finds the cooperative panel kernel and its resident groups, if the plan may use it. */
-static ipt_result ipt__plan_find_panel(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
     const ipt__problem *const problem = &plan->problem;
     const ipt_plan_desc *const desc = &problem->desc;

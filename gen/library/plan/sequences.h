@@ -39,9 +39,50 @@ static const ipt__sequence_text ipt__sequence_texts[] = {
     {IPT_SEQUENCE_4_3, {"m-N", "M-N*", "M-n", NULL}},
 };
 
-static size_t ipt__factor(const size_t factors[4], char name)
+/* A matrix as a 4-dimensional array: the sizes of M, m, N, n, and the order in memory. */
+typedef struct ipt__factors {
+    size_t sizes[4];
+    char order[5];
+} ipt__factors;
+
+static ipt__factors ipt__factors_of(const ipt_plan_desc *desc, size_t tile_m, size_t tile_n, const char *order)
 {
-    return factors[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
+    ipt__factors factors;
+    factors.sizes[0] = desc->rows / tile_m;
+    factors.sizes[1] = tile_m;
+    factors.sizes[2] = desc->cols / tile_n;
+    factors.sizes[3] = tile_n;
+    memcpy(factors.order, order, 5);
+    return factors;
+}
+
+/* The size of the factor at a position in memory. */
+static size_t ipt__factor(const ipt__factors *factors, size_t at)
+{
+    const char name = factors->order[at];
+    return factors->sizes[name == 'M' ? 0 : name == 'm' ? 1 : name == 'N' ? 2 : 3];
+}
+
+/* `left` factors from `begin` on change places with the next `right` factors. inner: the super-element, two factors, is
+ * transposed as well. */
+typedef struct ipt__exchange {
+    size_t begin, left, right;
+    int inner;
+} ipt__exchange;
+
+static void ipt__factors_exchange(ipt__factors *factors, const ipt__exchange *exchange)
+{
+    char *const order = factors->order;
+    const size_t begin = exchange->begin, left = exchange->left, right = exchange->right, end = begin + left + right;
+    char moved[5];
+    memcpy(moved, order, 5);
+    memcpy(moved + begin, order + begin + left, right);
+    memcpy(moved + begin + right, order + begin, left);
+    if (exchange->inner) {
+        moved[end] = order[end + 1];
+        moved[end + 1] = order[end];
+    }
+    memcpy(order, moved, 5);
 }
 
 /* Selects the paper's kernel that the desc names for a stage, or reports why the kernel cannot serve. */
@@ -120,24 +161,25 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     return IPT_SUCCESS;
 }
 
-/* Appends the stage that exchanges `left` factors from `begin` on with the next `right` factors, and updates `order`.
- * inner: also transposes the super-element, two factors. */
-static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
-                                       const size_t factors[4], char order[5], size_t begin, size_t left, size_t right,
-                                       int inner)
+/* Appends the stage of an exchange, and updates the order. */
+static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
+                                                 ipt__factors *factors, const ipt__exchange *exchange)
 {
-    const size_t end = begin + left + right;
+    const size_t begin = exchange->begin, middle = begin + exchange->left, end = middle + exchange->right;
     const int before = layout->stage_count;
-    size_t part[4] = {1, 1, 1, 1}; /* instances, rows, cols, length */
-    char moved[5];
+    ipt__grids grids = ipt__grids_of(1, 1, 1, 1);
     size_t i;
     for (i = 0; i < 4; ++i)
-        part[i < begin ? 0 : i < begin + left ? 1 : i < end ? 2 : 3] *= ipt__factor(factors, order[i]);
-    if (inner) {
+        *(i < begin    ? &grids.instances
+          : i < middle ? &grids.rows
+          : i < end    ? &grids.cols
+                       : &grids.length) *= ipt__factor(factors, i);
+    if (exchange->inner) {
         /* The super-element is transposed even if the grid stays as it is. */
-        ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]);
-        stage->shuffle.inner_rows = ipt__factor(factors, order[end]);
-        stage->shuffle.inner_cols = ipt__factor(factors, order[end + 1]);
+        ipt__stage *const stage =
+            ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows, grids.cols, grids.length);
+        stage->shuffle.inner_rows = ipt__factor(factors, end);
+        stage->shuffle.inner_cols = ipt__factor(factors, end + 1);
         if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
@@ -145,31 +187,27 @@ static ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout 
                              (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
                              (unsigned long)problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
-        if (part[1] > 1 && part[2] > 1)
-            ipt__shuffle_pieces(problem,
-                                ipt__stage_add(layout, IPT__STAGE_SHUFFLE, part[0], part[1], part[2], part[3]));
+        if (grids.rows > 1 && grids.cols > 1)
+            ipt__shuffle_pieces(problem, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows,
+                                                        grids.cols, grids.length));
     } else {
-        ipt__stage_add_dense(problem, layout, budget, part[0], part[1], part[2], part[3]);
+        ipt__stage_add_dense(problem, layout, budget, grids);
     }
-    memcpy(moved, order, 5);
-    memcpy(moved + begin, order + begin + left, right);
-    memcpy(moved + begin + right, order + begin, left);
-    if (inner) {
-        moved[end] = order[end + 1];
-        moved[end + 1] = order[end];
-    }
-    memcpy(order, moved, 5);
+    ipt__factors_exchange(factors, exchange);
     return layout->stage_count > before ? ipt__stage_force(problem, &layout->stages[before]) : IPT_SUCCESS;
 }
 
 /* Appends the stage of a text in ipt__sequence_texts. */
 static ipt_result ipt__layout_text(const ipt__problem *problem, ipt__layout *layout, size_t budget,
-                                   const size_t factors[4], char order[5], const char *text)
+                                   ipt__factors *factors, const char *text)
 {
     const char *const dash = strchr(text, '-');
-    const size_t left = (size_t)(dash - text), right = strcspn(dash + 1, "*");
-    return ipt__layout_exchange(problem, layout, budget, factors, order, (size_t)(strchr(order, text[0]) - order), left,
-                                right, text[left + 1 + right] == '*');
+    ipt__exchange exchange;
+    exchange.begin = (size_t)(strchr(factors->order, text[0]) - factors->order);
+    exchange.left = (size_t)(dash - text);
+    exchange.right = strcspn(dash + 1, "*");
+    exchange.inner = dash[1 + exchange.right] == '*';
+    return ipt__layout_exchange(problem, layout, budget, factors, &exchange);
 }
 
 /* The tile along one side for a forced sequence: the caller's, which must divide the side, or a divisor. */
@@ -191,8 +229,8 @@ static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side
 static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    size_t factors[4] = {1, 1, 1, 1}, tile_m = 1, tile_n = 1;
-    char order[5] = "MmNn";
+    size_t tile_m = 1, tile_n = 1;
+    ipt__factors factors;
     ipt_result result = IPT_SUCCESS;
     size_t s = 0;
     int i;
@@ -203,39 +241,44 @@ static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout 
         result = ipt__tile_side("tile_n", desc->tile_n, "cols", desc->cols, &tile_n);
     if (result)
         return result;
-    factors[0] = desc->rows / tile_m;
-    factors[1] = tile_m;
-    factors[2] = desc->cols / tile_n;
-    factors[3] = tile_n;
+    factors = ipt__factors_of(desc, tile_m, tile_n, "MmNn");
     while (ipt__sequence_texts[s].sequence != desc->sequence)
         ++s;
     for (i = 0; !result && ipt__sequence_texts[s].stages[i]; ++i)
-        result = ipt__layout_text(problem, layout, budget, factors, order, ipt__sequence_texts[s].stages[i]);
+        result = ipt__layout_text(problem, layout, budget, &factors, ipt__sequence_texts[s].stages[i]);
     ipt__layout_finish(problem, layout, budget);
     return result;
 }
 
-/* Tries all sequences of at most `most` more stages from `order` to the order `to`. Keeps the best layout. */
-static void ipt__layout_search(const ipt__problem *problem, ipt__layout *best, int *found, const ipt__layout *so_far,
-                               size_t budget, const size_t factors[4], const char *order, const char *to, int most)
+/* A search for the best sequence of exchanges. */
+typedef struct ipt__search {
+    const ipt__problem *problem;
+    size_t budget;
+    const char *to; /* the order that is wanted */
+    ipt__layout *best;
+    int found;
+} ipt__search;
+
+/* Tries all sequences of at most `most` more stages. Keeps the best layout. */
+static void ipt__layout_search(ipt__search *search, const ipt__layout *so_far, const ipt__factors *factors, int most)
 {
-    size_t begin, left, right;
-    if (!strcmp(order, to)) {
+    ipt__exchange exchange;
+    exchange.inner = 0;
+    if (!strcmp(factors->order, search->to)) {
         ipt__layout layout = *so_far;
-        ipt__layout_finish(problem, &layout, budget);
-        if (!*found || ipt__layout_better(&layout, best, budget))
-            *best = layout;
-        *found = 1;
+        ipt__layout_finish(search->problem, &layout, search->budget);
+        if (!search->found || ipt__layout_better(&layout, search->best, search->budget))
+            *search->best = layout;
+        search->found = 1;
         return;
     }
-    for (begin = 0; begin < 3 && most; ++begin)
-        for (left = 1; begin + left < 4; ++left)
-            for (right = 1; begin + left + right <= 4; ++right) {
+    for (exchange.begin = 0; exchange.begin < 3 && most; ++exchange.begin)
+        for (exchange.left = 1; exchange.begin + exchange.left < 4; ++exchange.left)
+            for (exchange.right = 1; exchange.begin + exchange.left + exchange.right <= 4; ++exchange.right) {
                 ipt__layout layout = *so_far;
-                char next[5];
-                memcpy(next, order, 5);
-                if (!ipt__layout_exchange(problem, &layout, budget, factors, next, begin, left, right, 0))
-                    ipt__layout_search(problem, best, found, &layout, budget, factors, next, to, most - 1);
+                ipt__factors next = *factors;
+                if (!ipt__layout_exchange(search->problem, &layout, search->budget, &next, &exchange))
+                    ipt__layout_search(search, &layout, &next, most - 1);
             }
 }
 
@@ -246,19 +289,19 @@ static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *
 #define IPT__FORMAT_FACTORS(name, text, factors) factors,
         IPT_FORMAT_LIST(IPT__FORMAT_FACTORS)};
     const ipt_plan_desc *const desc = &problem->desc;
-    const char *const from = orders[desc->from ? desc->from : IPT_FORMAT_RM];
-    const char *const to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
-    size_t factors[4];
+    const ipt__factors factors =
+        ipt__factors_of(desc, desc->tile_m, desc->tile_n, orders[desc->from ? desc->from : IPT_FORMAT_RM]);
     ipt__layout empty;
-    int found = 0;
+    ipt__search search;
     memset(&empty, 0, sizeof empty);
-    factors[0] = desc->rows / desc->tile_m;
-    factors[1] = desc->tile_m;
-    factors[2] = desc->cols / desc->tile_n;
-    factors[3] = desc->tile_n;
-    ipt__layout_search(problem, layout, &found, &empty, budget, factors, from, to, 3);
-    return found ? IPT_SUCCESS
-                 : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
+    memset(&search, 0, sizeof search);
+    search.problem = problem;
+    search.budget = budget;
+    search.to = orders[desc->to ? desc->to : IPT_FORMAT_CM];
+    search.best = layout;
+    ipt__layout_search(&search, &empty, &factors, 3);
+    return search.found ? IPT_SUCCESS
+                        : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
 
 #endif

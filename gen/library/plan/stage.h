@@ -1,8 +1,7 @@
 /* Stages, layouts and the plan. */
 
-/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, run); P: the same for
- * kinds that only the papers have.
- * SAVE: copies rows x cols elements at origin to the save area, transposed.
+/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch); P: the same
+ * for kinds that only the papers have. SAVE: copies rows x cols elements at origin to the save area, transposed.
  * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
@@ -22,9 +21,9 @@
     X(RESTORE, nothing, save, restore, restore, restore)                                                               \
     X(TILE, nothing, tile, tile, tile, tile)                                                                           \
     X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
-    X(WAVE, wave, wave, wave, wave, in_turns)                                                                          \
+    X(WAVE, wave, wave, wave, wave, wave)                                                                              \
     X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
-    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, in_turns)                                                           \
+    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, shuffle)                                                            \
     X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
     X(MAP, nothing, nothing, map, map, map)                                                                            \
     P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
@@ -32,7 +31,7 @@
     P(PAD, pad, nothing, pad, pad, pad)
 
 typedef enum ipt__stage_kind {
-#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, run) IPT__STAGE_##kind,
+#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, launch) IPT__STAGE_##kind,
     IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
 
@@ -42,8 +41,23 @@ typedef enum ipt__stage_kind {
 #else
 #define IPT__IF_PAPERS(row, empty) empty
 #endif
-#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, run) NULL,
-#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, run) {NULL, NULL},
+#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, launch) NULL,
+#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {NULL, NULL},
+
+/* `instances` independent rows x cols grids of super-elements of `length` elements. */
+typedef struct ipt__grids {
+    size_t instances, rows, cols, length;
+} ipt__grids;
+
+static ipt__grids ipt__grids_of(size_t instances, size_t rows, size_t cols, size_t length)
+{
+    ipt__grids grids;
+    grids.instances = instances;
+    grids.rows = rows;
+    grids.cols = cols;
+    grids.length = length;
+    return grids;
+}
 
 typedef enum ipt__family {
     IPT__FAMILY_AUTO,

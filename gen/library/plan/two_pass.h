@@ -19,7 +19,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     }
     if (tall) {
         if (!left)
-            ipt__stage_add_dense(problem, layout, budget, panels, length, cols, 1);
+            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, length, cols, 1));
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
             stage->row_slots = panels;
@@ -37,7 +37,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     }
     if (!tall) {
         if (!left)
-            ipt__stage_add_dense(problem, layout, budget, panels, rows, length, 1);
+            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, rows, length, 1));
         else {
             stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
             stage->row_slots = panels;
@@ -174,7 +174,7 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
 
 /* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
  * panel with chunks along both sides. Returns 0 if it does not fit. */
-static int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
+static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
     const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;

@@ -11,23 +11,25 @@ static ipt_result ipt__wait_for(cl_event event)
     return status < 0 ? ipt__fail_opencl("a command that clWaitForEvents waited for", status) : IPT_SUCCESS;
 }
 
-/* Allocates a buffer; NULL and the error on failure. name: content, for the message. refused: see ipt_plan. */
-static cl_mem ipt__buffer_make(const ipt_context *context, cl_mem_flags flags, size_t bytes, void *host,
-                               const char *name, size_t *refused, ipt_result *result)
+/* Allocates a buffer, or makes one over `host`. name: content, for the message. refused: see ipt_plan. */
+static ipt_result ipt__buffer_make(const ipt_context *context, size_t bytes, void *host, const char *name,
+                                   size_t *refused, cl_mem *buffer)
 {
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0);
     cl_int error;
-    const cl_mem buffer = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
+    const cl_mem made = ipt__cl.clCreateBuffer(context->context, flags, bytes, host, &error);
     char limit[80] = "";
-    if (!error)
-        return buffer;
+    if (!error) {
+        *buffer = made;
+        return IPT_SUCCESS;
+    }
     if (ipt__is_out_of_memory(error))
         *refused = bytes;
     if (context->allocation && bytes > context->allocation)
         snprintf(limit, sizeof limit, ": the device allocates %lu bytes at most at once",
                  (unsigned long)context->allocation);
-    *result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
-                        (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
-    return NULL;
+    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
+                     (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
 }
 
 /* Bytes for the next attempt after a refused allocation. The first attempt uses the device's reported limit. */
@@ -43,14 +45,13 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     const size_t bytes = plan->layout.workspace;
     cl_event event = NULL;
     cl_int error;
-    ipt_result result = IPT_SUCCESS;
+    ipt_result result;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
     if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
     plan->workspace = &plan->own;
-    plan->own.buffer =
-        ipt__buffer_make(plan->context, CL_MEM_READ_WRITE, bytes, NULL, "workspace", &plan->refused, &result);
+    result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &plan->own.buffer);
     if (result)
         return result;
     error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,

@@ -1,0 +1,221 @@
+/* Enqueueing launches. */
+
+/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs (seen:
+ * 2026.22.10) passes a failure only to direct dependents of the failed event. So on that runtime each command of an
+ * in-order queue `holds`: it waits for all of the caller's events. Its out-of-order queues pass failures on, but crash
+ * on a wait list of two with a failed event. */
+typedef struct ipt__run {
+    ipt_plan *plan;
+    cl_command_queue queue;
+    cl_uint wait_count;
+    const cl_event *wait;
+    cl_event previous; /* event of the last command, owned; NULL before the first */
+    int commands;      /* number of enqueued commands */
+    int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
+    int unaligned;     /* a buffer's host memory is not aligned to words: kernels move units */
+    cl_mem buffers[2]; /* given by the caller: source and target, the same in place */
+    cl_ulong bases[2]; /* where their batches begin, in the plan's units */
+} ipt__run;
+
+static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
+{
+    ipt__run run;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.queue = queue;
+    run.wait_count = wait_count;
+    run.wait = wait;
+    return run;
+}
+
+/* Gives a run its buffers, with the bytes before their batches. */
+static void ipt__run_give(ipt__run *run, cl_mem source, size_t source_offset, cl_mem target, size_t target_offset)
+{
+    run->buffers[0] = source;
+    run->buffers[1] = target;
+    run->bases[0] = source_offset / run->plan->problem.unit_bytes;
+    run->bases[1] = target_offset / run->plan->problem.unit_bytes;
+}
+
+/* Takes ownership of the event of a command that was just enqueued. */
+static ipt_result ipt__run_took(ipt__run *run, const char *call, cl_int error, cl_event event)
+{
+    if (error)
+        return ipt__fail_opencl(call, error);
+    if (run->previous)
+        ipt__cl.clReleaseEvent(run->previous);
+    run->previous = event;
+    if (!run->holds) {
+        run->wait_count = 1;
+        run->wait = &run->previous;
+    }
+    ++run->commands;
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
+{
+    const cl_uint zero = 0;
+    cl_event event = NULL;
+    const cl_int error = ipt__cl.clEnqueueFillBuffer(run->queue, run->plan->workspace->buffer, &zero, sizeof zero,
+                                                     offset, bytes, run->wait_count, run->wait, &event);
+    return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
+}
+
+/* Enqueues a launch's kernel with these arguments. The plan is locked. */
+static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
+{
+    const cl_mem workspace = run->plan->workspace->buffer;
+    const ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
+    const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
+    cl_event event = NULL;
+    cl_int error = ipt__set_arguments(kernel->kernel, &ipt__kernels[kernel->program->id],
+                                      launch->given & 1 ? run->buffers[0] : workspace,
+                                      launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
+    if (error)
+        return ipt__fail_opencl("clSetKernelArg", error);
+    error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
+                                           run->wait_count, run->wait, &event);
+    return ipt__run_took(run, "clEnqueueNDRangeKernel", error, event);
+}
+
+/* True if the queue itself orders later commands after `event`. */
+static int ipt__queue_follows(cl_command_queue queue, cl_event event)
+{
+    cl_command_queue of_event = NULL;
+    cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    return !ipt__cl.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof of_event, &of_event, NULL) &&
+           of_event == queue &&
+           !ipt__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) &&
+           !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* Enqueues a cooperative kernel after the context's previous one. Two such kernels on one device could deadlock: each
+ * might hold compute units that the other needs. */
+static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
+{
+    ipt_context *const context = run->plan->context;
+    cl_event both[2] = {NULL, NULL};
+    cl_int status = CL_COMPLETE;
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&context->cooperative_lock);
+    if (context->cooperative_last &&
+        (ipt__cl.clGetEventInfo(context->cooperative_last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                NULL) ||
+         status <= CL_COMPLETE)) {
+        ipt__cl.clReleaseEvent(context->cooperative_last);
+        context->cooperative_last = NULL;
+    }
+    if (context->cooperative_last && !ipt__queue_follows(run->queue, context->cooperative_last)) {
+        if (run->wait_count > 1) {
+            cl_event marker = NULL;
+            const cl_int error = ipt__cl.clEnqueueMarkerWithWaitList(run->queue, run->wait_count, run->wait, &marker);
+            result = ipt__run_took(run, "clEnqueueMarkerWithWaitList", error, marker);
+        }
+        both[0] = context->cooperative_last;
+        if (run->wait_count)
+            both[1] = run->wait[0];
+        run->wait = both;
+        ++run->wait_count;
+    }
+    if (!result)
+        result = ipt__run_kernel(run, launch, arguments);
+    if (!result) {
+        if (context->cooperative_last)
+            ipt__cl.clReleaseEvent(context->cooperative_last);
+        context->cooperative_last = run->previous;
+        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for this event: wait here */
+            ipt__cl.clWaitForEvents(1, &run->previous);
+            context->cooperative_last = NULL;
+        }
+    }
+    IPT_LOCK_RELEASE(&context->cooperative_lock);
+    return result;
+}
+
+/* Where a turn begins: units of the batch before its first matrix, and instances of a matrix before its first. */
+typedef struct ipt__turn {
+    cl_ulong units;
+    size_t instance;
+} ipt__turn;
+
+/* Adds to a launch's arguments what only an execution knows. */
+static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ipt__turn turn, ipt__arguments *arguments)
+{
+    cl_ulong *const bases = (cl_ulong *)(void *)arguments;
+    const cl_ulong skipped = turn.instance * launch->instance_units, slots = turn.instance * launch->instance_slots;
+    const ipt__kernel_id id = run->plan->kernels[launch->kernel].program->id;
+    int i;
+    for (i = 0; i < 2; ++i)
+        if (launch->given >> i & 1)
+            bases[i] += (run->bases[i] + turn.units) / launch->plan_units + skipped;
+    if (id == IPT__KERNEL_chains)
+        arguments->chains.matrix_units -= skipped;
+    if (id == IPT__KERNEL_copy)
+        *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
+    if (launch->cooperative && run->plan->turn) {
+        const cl_ulong control = arguments->panel.clear_base;
+        arguments->panel.clear_base = arguments->panel.control_base;
+        arguments->panel.control_base = control;
+    }
+}
+
+static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt__turn turn)
+{
+    ipt__arguments arguments;
+    ipt_result result;
+    if (launch->kernel < 0)
+        return ipt__run_clear(run, launch->offset, launch->bytes);
+    arguments = launch->arguments;
+    ipt__launch_place(run, launch, turn, &arguments);
+    if (!launch->cooperative)
+        return ipt__run_kernel(run, launch, &arguments);
+    result = ipt__run_cooperative(run, launch, &arguments);
+    if (!result)
+        run->plan->turn = !run->plan->turn;
+    return result;
+}
+
+/* Enqueues the launches of a step, turn by turn. */
+static ipt_result ipt__run_step(ipt__run *run, const ipt__launches *launches, const ipt__step *step)
+{
+    const size_t turns = ipt__ceil_divide(step->instances, step->instances_at_once);
+    const int words =
+        !run->unaligned && run->bases[0] % ipt__max(1, IPT__WORD_BYTES / run->plan->problem.unit_bytes) == 0;
+    size_t matrix, i;
+    int at;
+    ipt_result result = IPT_SUCCESS;
+    for (matrix = 0; matrix < step->matrices; matrix += step->matrices_at_once)
+        for (i = 0; i < turns; ++i) {
+            const size_t matrices = ipt__min(step->matrices_at_once, step->matrices - matrix);
+            const size_t first = (step->backwards ? turns - 1 - i : i) * step->instances_at_once;
+            const size_t instances = ipt__min(step->instances_at_once, step->instances - first);
+            ipt__turn turn;
+            turn.units = matrix * step->matrix_stride;
+            turn.instance = first;
+            for (at = step->first; at < step->end && !result; ++at) {
+                const ipt__launch *const launch = &launches->items[at];
+                if (launch->matrices == matrices && launch->instances == instances &&
+                    (words ? launch->by_words : launch->by_units))
+                    result = ipt__run_launch(run, launch, turn);
+            }
+            if (result)
+                return result;
+        }
+    return result;
+}
+
+/* Enqueues a list of launches in place. */
+static ipt_result ipt__run_launches(ipt__run *run, const ipt__launches *launches)
+{
+    ipt_plan *const plan = run->plan;
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    if (plan->dirty && plan->layout.cooperative)
+        result = ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
+    if (!result)
+        plan->dirty = 0;
+    for (i = 0; i < launches->step_count && !result; ++i)
+        result = ipt__run_step(run, launches, &launches->steps[i]);
+    return result;
+}
