@@ -72,7 +72,7 @@ test: ## a sample of every subject: 62 to 97 s of processor time, after the pack
 check-sample: $(B)/sample/tests/ipt_tests # every subject has a test in the sample
 	@sh tests/sample.sh check $<
 
-sample-library: $(B)/sample/tests/ipt_tests
+sample-library: $(B)/sample/tests/ipt_tests $(B)/ipt
 	@set -f; $< $$(sh tests/sample.sh patterns library host cache papers) '-told*'
 
 sample-tool: $(B)/sample/tests/ipt_tests $(B)/ipt
@@ -108,14 +108,14 @@ check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, 
 oclgrind-quick: $(B)/walk
 	@sh tests/oclgrind/run.sh quick
 
-library-tests: $(B)/tests/ipt_tests
+library-tests: $(B)/tests/ipt_tests $(B)/ipt
 	@$< '-tool_*'
 
-told: $(B)/tests/ipt_tests $(B)/libtold.so ## the library's tests on the simulated devices of tests/devices/told.list
-	@sh tests/devices/told.sh $^ $(DEVICES)
+told: $(B)/tests/ipt_tests $(B)/libtold.so $(B)/ipt ## the library's tests on the simulated devices of tests/devices/told.list
+	@sh tests/devices/told.sh $(wordlist 1,2,$^) $(DEVICES)
 
-told-quick: $(B)/tests/ipt_tests $(B)/libtold.so
-	@sh tests/devices/told.sh $^ quick
+told-quick: $(B)/tests/ipt_tests $(B)/libtold.so $(B)/ipt
+	@sh tests/devices/told.sh $(wordlist 1,2,$^) quick
 
 tool-tests: $(B)/tests/ipt_tests $(B)/ipt
 	@$< 'tool_*'

@@ -1487,6 +1487,7 @@ static void hostm_split_of_one_device(void **state)
 static void hostm_split(void **state)
 {
     (void)state;
+    test_need_kernels_at_once();
     static const cl_device_partition_property parts[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
     cl_device_id devices[256] = {NULL};
     cl_uint found = 0;

@@ -123,10 +123,6 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     host->parts = (ipt__host_part *)ipt__allocate(allocator, host->part_count * sizeof *host->parts);
     if (!host->shares || !host->parts)
         result = IPT_ERROR_OUT_OF_MEMORY;
-#ifndef IPT_NO_PAPERS
-    if (!result && whole)
-        result = ipt__host_launch_parts(plan, host);
-#endif
     for (s = 0; s < host->share_count && !result; ++s) {
         ipt__host_share *const share = &host->shares[s];
         const size_t begin = host->part_count * s / host->share_count,
@@ -161,6 +157,10 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
         if (!result)
             result = ipt__buffer_make(share->context, bytes, NULL, "device memory", &plan->refused, &share->buffer);
     }
+#ifndef IPT_NO_PAPERS
+    if (!result && whole)
+        result = ipt__host_launch_parts(plan, host);
+#endif
     if (!result) {
         bytes = ipt__host_workspace(host, &least);
         result = ipt__host_check_workspace(plan, bytes, least);
