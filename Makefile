@@ -14,7 +14,7 @@ HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
 # The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
-TEST_SUPPORT = main test expect folders process fake_cl
+TEST_SUPPORT = main test expect folders process meter fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
 TOOL = main arguments options messages setup show shape shape_list draft programs matrix_file stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
@@ -26,7 +26,7 @@ BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
 SINGLE_SOURCES = $(wildcard $(SINGLE:%=tests/*/test_%.c)) $(SINGLE_SUPPORT:%=tests/support/%.c)
 SINGLE = host shapes seeds cut cache
-SINGLE_SUPPORT = main test expect folders process
+SINGLE_SUPPORT = main test expect folders process meter
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
 TEST_HEADERS = $(wildcard tests/support/*.h)
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)

@@ -1705,19 +1705,10 @@ static void cache_stale_temporaries(void **state)
 
 static pid_t start_tool(void)
 {
-    const char *tool = process_tool();
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
-        const int nowhere = open("/dev/null", O_RDWR);
-        dup2(nowhere, 0);
-        dup2(nowhere, 1);
-        alarm(120);
-        execl(tool, tool, "plan", "37x23:4", "--sequence", "two-pass", "--tile-m", "5", "--no-cooperative",
-              (char *)NULL);
-        _exit(127);
-    }
-    return child;
+    const char *const words[] = {process_tool(), "plan", "37x23:4",          "--sequence", "two-pass",
+                                 "--tile-m",     "5",    "--no-cooperative", NULL};
+    const process_setup setup = {.output = -1, .errors = STDERR_FILENO};
+    return process_start(words, &setup);
 }
 
 static void cache_processes(void **state)

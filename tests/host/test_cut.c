@@ -1,6 +1,7 @@
 /* Matrices that do not fit, in memory and in a storage: ipt cuts them into panels or transposes a few at a time. Every
  * shape comes out right, within the memory limit and without touching other bytes. After any interruption, the work in
  * a storage can be resumed. A matrix that cannot be cut is refused with a message. */
+#include "meter.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -701,39 +702,13 @@ static void cut_told_random(void **state)
 /* Memory */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static size_t taken, most_taken;
-static pthread_mutex_t taken_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void *metered_alloc(size_t bytes, void *user)
-{
-    size_t *block = malloc(bytes + 16);
-    (void)user;
-    if (!block)
-        return NULL;
-    *block = bytes;
-    pthread_mutex_lock(&taken_lock);
-    taken += bytes;
-    most_taken = taken > most_taken ? taken : most_taken;
-    pthread_mutex_unlock(&taken_lock);
-    return (char *)block + 16;
-}
-
-static void metered_free(void *pointer, void *user)
-{
-    size_t *block = (size_t *)(void *)((char *)pointer - 16);
-    (void)user;
-    pthread_mutex_lock(&taken_lock);
-    taken -= *block;
-    pthread_mutex_unlock(&taken_lock);
-    free(block);
-}
-
 static void cut_host_memory(void **state)
 {
     (void)state;
     ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .cache_dir = ""};
     ipt_context *context;
-    context_desc.allocator = (ipt_allocator){metered_alloc, metered_free, NULL};
+    meter count = METER;
+    context_desc.allocator = meter_allocator(&count);
     assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
     static const size_t limits[] = {400000, 1 << 20, 5 << 20};
     for (size_t i = 0; i < TEST_COUNT(limits); ++i) {
@@ -741,17 +716,17 @@ static void cut_host_memory(void **state)
         ipt_plan *plan = test_make_plan(context, &desc);
         store *its = make_store(&desc);
         const ipt_storage storage = store_of(its, NULL);
-        const size_t before = taken;
-        most_taken = taken;
+        const size_t before = count.bytes;
+        count.most = before;
         assert_int_equal(ipt_plan_execute_storage(plan, &storage), IPT_SUCCESS);
         assert_true(store_holds(its, its->expected));
-        assert_in_range(most_taken - before, limits[i] / 3, limits[i] + 4096);
-        assert_int_equal(taken, before);
+        assert_in_range(count.most - before, limits[i] / 3, limits[i] + 4096);
+        assert_int_equal(count.bytes, before);
         end_store(its);
         ipt_plan_destroy(plan);
     }
     ipt_context_destroy(context);
-    assert_int_equal(taken, 0);
+    assert_int_equal(count.living, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
 /* Contract: plans also transpose host memory, and out of place in device memory. ipt returns all memory to the user's
  * allocator, and reports its failures as errors. The logger gets messages about builds only. */
+#include "meter.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -154,47 +155,12 @@ static void host_out_of_place_events(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Counts what is given and taken back, and fails once, at the fail_at-th call. */
-typedef struct meter {
-    size_t calls, fail_at;
-    long living;
-} meter;
-
-#define HEADER 64 /* before each piece: its size, to spoil it when it is freed; a multiple of every alignment */
-
-static void *metered_alloc(size_t bytes, void *user)
-{
-    meter *count = user;
-    if (++count->calls == count->fail_at)
-        return NULL;
-    unsigned char *block = malloc(HEADER + bytes);
-    if (!block)
-        return NULL;
-    memcpy(block, &bytes, sizeof bytes);
-    memset(block + HEADER, 0xA5, bytes);
-    ++count->living;
-    return block + HEADER;
-}
-
-static void metered_free(void *pointer, void *user)
-{
-    meter *count = user;
-    if (!pointer)
-        return;
-    size_t bytes = 0;
-    unsigned char *block = (unsigned char *)pointer - HEADER;
-    memcpy(&bytes, block, sizeof bytes);
-    memset(block, 0x5A, HEADER + bytes);
-    --count->living;
-    free(block);
-}
-
 /* From creating a context to destroying it. Returns the first failure. Without a failure the data is correct. */
-static ipt_result metered_life(meter *count, size_t *calls_before_execute, size_t *calls_after_execute)
+static ipt_result metered_life(meter *count, long *calls_before_execute, long *calls_after_execute)
 {
     static const ipt_plan_desc desc = {.rows = 67, .cols = 143, .elem_size = 4, .batch = 2};
     ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device};
-    context_desc.allocator = (ipt_allocator){metered_alloc, metered_free, count};
+    context_desc.allocator = meter_allocator(count);
     ipt_context *context = (ipt_context *)&context_desc;
     ipt_plan *plan = (ipt_plan *)&context_desc;
     test_job job = {0};
@@ -242,12 +208,13 @@ static ipt_result metered_life(meter *count, size_t *calls_before_execute, size_
 static void host_allocator(void **state)
 {
     (void)state;
-    size_t before = 0, after = 0, fail_at = 1;
+    long before = 0, after = 0, fail_at = 1;
     for (;; ++fail_at) {
-        meter count = {.fail_at = fail_at};
+        meter count = METER;
+        count.fail_at = fail_at;
         ipt_result result = metered_life(&count, &before, &after);
         if (count.living)
-            print_error("%ld pieces not freed after failure %zu\n", count.living, fail_at);
+            print_error("%ld pieces not freed after failure %ld\n", count.living, fail_at);
         assert_int_equal(count.living, 0);
         if (count.calls < fail_at) { /* nothing failed any more */
             assert_int_equal(result, IPT_SUCCESS);
@@ -255,7 +222,7 @@ static void host_allocator(void **state)
             break;
         }
         if (result != IPT_ERROR_OUT_OF_MEMORY)
-            print_error("failure %zu: %s: %s\n", fail_at, ipt_result_string(result), ipt_context_error(NULL));
+            print_error("failure %ld: %s: %s\n", fail_at, ipt_result_string(result), ipt_context_error(NULL));
         test_expect_error(result, IPT_ERROR_OUT_OF_MEMORY, NULL, NULL);
         assert_true(fail_at < 10000);
     }

@@ -353,6 +353,7 @@ static void *CL_API_CALL watch_clEnqueueMapBuffer(cl_command_queue queue, cl_mem
 #define IPT__BLOCK_BYTES_LEAST 1
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
+#include "meter.h"
 #include "test.h"
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1155,32 +1156,12 @@ static void hostm_faults_of_builds(void **state)
     }
 }
 
-/* Counts what is given and taken back, and fails once, at the fail_at-th call, counted from 1. */
-typedef struct meter {
-    long calls, fail_at, living;
-} meter;
-
-static void *metered_alloc(size_t bytes, void *user)
-{
-    meter *count = user;
-    if (++count->calls == count->fail_at)
-        return NULL;
-    ++count->living;
-    return malloc(bytes);
-}
-
-static void metered_free(void *pointer, void *user)
-{
-    ((meter *)user)->living -= pointer != NULL;
-    free(pointer);
-}
-
 static void hostm_allocator(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SCENE_COUNT; ++i) {
-        meter count = {0, 0, 0};
-        scene s = set_up(i, (ipt_allocator){metered_alloc, metered_free, &count});
+        meter count = METER;
+        scene s = set_up(i, meter_allocator(&count));
         const long usual = count.living;
         int reached = 1;
         for (long n = 1; reached; ++n) {

@@ -3,6 +3,7 @@
  * message that names the argument. Nothing is enqueued, and no OpenCL object or memory leaks. The stub ends the program
  * if a call uses a released object. */
 #include "fake_world.h"
+#include "meter.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -18,32 +19,7 @@ static char somewhere; /* what a pointer that must become NULL points to before 
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* An allocator that counts what it has given out. */
-static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
-static long memory_count;
-
-static void count_memory(long more)
-{
-    pthread_mutex_lock(&memory_lock);
-    memory_count += more;
-    pthread_mutex_unlock(&memory_lock);
-}
-
-static void *counting_alloc(size_t bytes, void *user)
-{
-    void *const memory = malloc(bytes);
-    (void)user;
-    if (memory)
-        count_memory(1);
-    return memory;
-}
-
-static void counting_free(void *memory, void *user)
-{
-    (void)user;
-    count_memory(-1);
-    free(memory);
-}
+static meter counted = METER;
 
 static ipt_context *make_context(cl_context cl, fake_device device)
 {
@@ -52,8 +28,7 @@ static ipt_context *make_context(cl_context cl, fake_device device)
     desc.context = cl;
     desc.device = fake_device_id(device);
     desc.cache_dir = "";
-    desc.allocator.alloc = counting_alloc;
-    desc.allocator.free = counting_free;
+    desc.allocator = meter_allocator(&counted);
     assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
     return context;
 }
@@ -93,7 +68,7 @@ static void open_world(world *w)
 {
     memset(w, 0, sizeof *w);
     w->objects = fake_living();
-    w->memory = memory_count;
+    w->memory = counted.living;
     w->cl = fake_make_cl(FAKE_CPU);
     w->other_cl = fake_make_cl(FAKE_CPU);
     w->context = make_context(w->cl, FAKE_CPU);
@@ -116,7 +91,7 @@ static void open_world(world *w)
 static void expect_nothing_left(long objects, long memory)
 {
     assert_int_equal(fake_living(), objects);
-    assert_int_equal(memory_count, memory);
+    assert_int_equal(counted.living, memory);
 }
 
 static void close_world(world *w)
@@ -332,7 +307,7 @@ static void misuse_heuristics(void **state)
 /* No plan, no workspace, and an execution of what was made is refused, too. */
 static void expect_no_plan(world *w, const ipt_plan_desc *desc, const char *name, const char *value)
 {
-    const long objects = fake_living(), memory = memory_count;
+    const long objects = fake_living(), memory = counted.living;
     ipt_context *const contexts[] = {w->context};
     ipt_plan *plan = POISON;
     cl_event event = POISON;
@@ -695,7 +670,7 @@ static void let_go(const pieces *p, int which)
  * before the step with number `opens`, or after all. */
 static void destroy_in(const int *sequence, fake_device device, int opens)
 {
-    const long objects = fake_living(), memory = memory_count;
+    const long objects = fake_living(), memory = counted.living;
     const ipt_plan_desc desc = {
         .rows = 371, .cols = 23, .elem_size = 4, .sequence = IPT_SEQUENCE_TWO_PASS, .tile_m = 50};
     const cl_context cl = fake_make_cl(device);
@@ -784,7 +759,7 @@ static void misuse_after_failures(void **state)
     (void)state;
     for (i = 0; i < 2 * TEST_COUNT(devices); ++i) {
         const fake_device device = devices[i / 2];
-        const long objects = fake_living(), memory = memory_count;
+        const long objects = fake_living(), memory = counted.living;
         const cl_context cl = fake_make_cl(device);
         ipt_context *const context = make_context(cl, device);
         ipt_plan *const plan = make_plan(context, &shape);

@@ -66,16 +66,11 @@ static run start(const char *const *words)
     run its = {0};
     for (int i = 0; words[i]; ++i)
         all[2 + i] = words[i];
-    its.process = fork();
-    assert_true(its.process >= 0);
-    if (its.process == 0) {
-        int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(log, 1);
-        dup2(log, 2);
-        alarm(RUN_SECONDS);
-        execv(all[0], (char *const *)all);
-        _exit(127);
-    }
+    const int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const process_setup setup = {.output = log, .errors = log};
+    assert_true(log >= 0);
+    its.process = process_start(all, &setup);
+    close(log);
     return its;
 }
 

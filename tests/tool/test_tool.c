@@ -28,8 +28,7 @@
 enum {
     PATH_SIZE = 512,
     MAX_PATHS = 64,
-    OUTPUT_SIZE = 1 << 18, /* more than any command prints */
-    RUN_SECONDS = 120      /* then a run has hung */
+    OUTPUT_SIZE = 1 << 18 /* more than any command prints */
 };
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -45,7 +44,7 @@ typedef struct outcome {
 static outcome last; /* of the latest run */
 
 /* The most bytes that the next run may have in a file that it writes; 0: no limit. */
-static rlim_t next_file_limit;
+static size_t next_file_limit;
 
 /* Which of the standard streams the next run finds closed: a bit for each. */
 static unsigned next_closed;
@@ -65,24 +64,8 @@ static void run_words(const char *output_path, const char *const *words)
     FILE *errors = tmpfile();
     assert_non_null(output);
     assert_non_null(errors);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (next_file_limit != 0) {
-            struct rlimit limit = {next_file_limit, next_file_limit};
-            setrlimit(RLIMIT_FSIZE, &limit);
-        }
-        dup2(fileno(output), STDOUT_FILENO);
-        dup2(fileno(errors), STDERR_FILENO);
-        for (int stream = 0; stream < 3; stream++) {
-            if ((next_closed >> stream & 1) != 0) {
-                close(stream);
-            }
-        }
-        alarm(RUN_SECONDS);
-        execvp(words[0], (char *const *)words);
-        _exit(127);
-    }
+    const process_setup setup = {fileno(output), fileno(errors), next_closed, next_file_limit};
+    const pid_t child = process_start(words, &setup);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     last.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -1802,7 +1785,7 @@ static void tool_precompile_full_disk(void **state)
             assert_int_equal(remove(in_directory("kernels.h")), 0);
         }
         header = in_directory("kernels.h");
-        next_file_limit = (rlim_t)status.st_size - 1; /* nothing that is written before is half as large */
+        next_file_limit = (size_t)status.st_size - 1; /* nothing that is written before is half as large */
         run_program(1, FULL_DISK, process_tool(), "precompile", SHAPES, "--cache", in_directory("cache"), "--embed",
                     header);
         next_file_limit = 0;
@@ -2151,7 +2134,7 @@ static void tool_tune_failures(void **state)
     const char *more = in_directory("more");
     assert_int_equal(rename(path, more), 0);
     write_text("wisdom", "old\n");
-    next_file_limit = (rlim_t)status.st_size - 10; /* without a program, since the driver could not make one */
+    next_file_limit = (size_t)status.st_size - 10; /* without a program, since the driver could not make one */
     run_program(1, FULL_DISK, process_tool(), "tune", "5x1:4", "--wisdom", more, "-o", path);
     next_file_limit = 0;
     /* The limit is the message's, too, which fits if a plan was measured; a line about the signal takes the room. */

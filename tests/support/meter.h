@@ -1,0 +1,25 @@
+/* An allocator that counts, and that can fail. */
+#ifndef METER_H_INCLUDED
+#define METER_H_INCLUDED
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "ipt.h"
+
+/* Begins as METER. The call number fail_at, counted from 1, gets no memory. */
+typedef struct meter {
+    pthread_mutex_t lock;
+    long calls, fail_at, living; /* living: pieces that were not given back */
+    size_t bytes, most;          /* of living pieces, now and at most */
+} meter;
+
+#define METER                                                                                                          \
+    {                                                                                                                  \
+        PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0, 0                                                                       \
+    }
+
+/* Pieces from this allocator are filled with a pattern before use, and with another after use. */
+ipt_allocator meter_allocator(meter *count);
+
+#endif
