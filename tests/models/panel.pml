@@ -1,11 +1,11 @@
 /* Panels by work-groups that wait for one another: gen/kernels/panel.cl, ipt_k_panel with ipt_wait and what the last
  * group does alone. Tall and wide, narrow or not, with and without a tail, by blocks, in chunks along both sides, and
- * the whole matrix in one order with chunks by group numbers (`single`).
+ * the whole matrix in one ticket group with chunks by group numbers (`single`).
  *
  * As in the kernel: tickets; which elements a chunk reads and where they go; counters by blocks; what a group waits
  * for; closing the ticket counter with one atomic and telling where in another; departing; clearing the other control
- * block; what was left to the last group, and from which order on. Each element of the matrix and of the saved tail is
- * there, with its address on the grid of slots.
+ * block; what was left to the last group, and from which ticket group on. Each element of the matrix and of the saved
+ * tail is there, with its address on the grid of slots.
  *
  * Only RESIDENT groups run at a time, as many processes, which take up one group after the other; a group that runs
  * waits, but does not give its place away. A launch begins with a control block that is clear and one that is not (it
@@ -17,8 +17,8 @@
  *   in the bad variant: the later something is read, the worse, and it can be put off until the count. What is read is
  *   asserted to be original, so nobody relies on what others have stored, and stores that are seen late do no harm.
  * - The waits of a group's work-items for different counters come one after the other. They have nothing but the
- *   ticket counter in common, their own order's last ticket is the same for all, and their answers are put together by
- *   "and".
+ *   ticket counter in common, their own ticket group's last ticket is the same for all, and their answers are put
+ *   together by "and".
  * - A wait is a step that is possible when a look would see something; a look that sees nothing changes nothing. That
  *   the waiter has looked often enough to close may be so at any time: more than the kernel can do. Nobody looks for
  *   ever, so what is stuck is found as a deadlock.
@@ -26,16 +26,16 @@
  *   If they touched the same memory, one of the two sequences would show it.
  * - Atomics are seen in one order by all. A wait rests on a single word, or on one that says that it has been set; the
  *   last group looks at others' words behind a fence, as they had before they departed.
- * - One matrix: those of a batch only follow one another in tickets. Orders of several panels are larger panels.
+ * - One matrix: those of a batch only follow one another in tickets. Ticket groups of several panels are larger panels.
  *
  * Known to be bad:
  * CLAIM_EARLY       a group counts before what it reads has arrived (guard: ipt_fetch_wait_but, or the data dependence
  *                   through local memory, and the barrier before ipt_count_read)
  * CLAIM_OWN_LANE    it counts when the counting work-item's own part has arrived (guard: that barrier)
- * IGNORE_NEIGHBOUR  with a tail, the order before is not waited for (guard: before_too)
+ * IGNORE_NEIGHBOUR  with a tail, the ticket group before is not waited for (guard: before_too)
  * NO_CLOSE          waits are not bounded (guard: `polls` and IPT_CLOSED)
- * NO_TICKET_WAIT    wide by blocks: a group writes its first block before all tickets of its order are issued (guard:
- *                   the wait without a counter)
+ * NO_TICKET_WAIT    wide by blocks: a group writes its first block before all its ticket group's tickets are issued
+ *                   (guard: the wait without a counter)
  * DEPART_EARLY      a group counts its departure before it has decided (guard: IPT_DEPARTED behind the waits)
  * NO_CLEAR          the other control block is not cleared (guard: clear_words) */
 #ifndef TALL
@@ -83,8 +83,8 @@
 #else
 #define NEIGHBOURS 0
 #endif
-#define ORDERS (PANELS + NEIGHBOURS)
-#define TICKETS (CHUNKS * ORDERS)
+#define TICKET_GROUPS (PANELS + NEIGHBOURS)
+#define TICKETS (CHUNKS * TICKET_GROUPS)
 #if TALL
 #define BLOCK_ROWS ((LENGTH + BLOCKS - 1) / BLOCKS)
 #else
@@ -98,12 +98,12 @@
 
 /* The two control blocks. */
 #define CLOSED 128
-#define WORDS (4 + ORDERS * BLOCKS)
+#define WORDS (4 + TICKET_GROUPS * BLOCKS)
 #define CONTROL(word) control[turn * WORDS + (word)]
 #define TICKET_WORD CONTROL(0)
 #define CLOSED_AT CONTROL(1)
 #define DEPARTED CONTROL(2)
-#define COUNTER(order, block) CONTROL(4 + (order) * BLOCKS + (block))
+#define COUNTER(group, block) CONTROL(4 + (group) * BLOCKS + (block))
 #define CLEARED_EACH ((WORDS + TICKETS - 1) / TICKETS)
 
 byte matrix[MATRIX];
@@ -116,11 +116,11 @@ byte free = (1 << RESIDENT) - 1; /* places for groups */
 hidden byte scratch[LENGTH * SHORT];
 
 /* The chunk of `ticket`. */
-#define ORDER (ticket / CHUNKS)
+#define TICKET_GROUP (ticket / CHUNKS)
 #if TALL
-#define K (ORDERS - 1 - ORDER)
+#define K (TICKET_GROUPS - 1 - TICKET_GROUP)
 #else
-#define K ORDER
+#define K TICKET_GROUP
 #endif
 #define IS_TAIL (K == PANELS)
 #define Y_LENGTH (IS_TAIL -> TAIL : LENGTH)
@@ -174,7 +174,7 @@ inline read_rows(begin, end, which)
 
 inline count(block)
 {
-    COUNTER(ORDER, block) = COUNTER(ORDER, block) + 1
+    COUNTER(TICKET_GROUP, block) = COUNTER(TICKET_GROUP, block) + 1
 }
 
 inline read_and_count(begin, end, block)
@@ -227,13 +227,13 @@ inline write(which)
     }
 }
 
-/* ipt_wait for counter `block` of `order` or, with none of them, for all tickets of this group's order. */
-#define OWN_END ((ORDER + 1) * CHUNKS)
+/* ipt_wait for counter `block` of ticket group `group` or, with none of them, for all tickets of this one's. */
+#define OWN_END ((TICKET_GROUP + 1) * CHUNKS)
 #define IS_LEFT (CLOSED_AT != 0 && CLOSED_AT - 1 < OWN_END)
-inline wait(counts, order, block, needed)
+inline wait(counts, group, block, needed)
 {
     do
-    :: counts && COUNTER(order, block) >= needed -> break
+    :: counts && COUNTER(group, block) >= needed -> break
     :: !counts && TICKET_WORD < CLOSED && TICKET_WORD >= OWN_END -> break
     :: !counts && TICKET_WORD >= CLOSED && CLOSED_AT > OWN_END -> break
     :: TICKET_WORD >= CLOSED && IS_LEFT ->
@@ -371,7 +371,7 @@ next:
 #endif
        :: else
        fi;
-       before_too = has_chunk && NEIGHBOURS && ORDER != 0;
+       before_too = has_chunk && NEIGHBOURS && TICKET_GROUP != 0;
 
 #ifdef DEPART_EARLY
        depart();
@@ -395,7 +395,7 @@ next:
        fi;
 #ifndef IGNORE_NEIGHBOUR
        if
-       :: before_too -> wait(true, ORDER - 1, 0, CHUNKS)
+       :: before_too -> wait(true, TICKET_GROUP - 1, 0, CHUNKS)
        :: else
        fi;
 #endif
@@ -427,13 +427,13 @@ next:
        };
        do
        :: first_block < end_block ->
-            wait(true, ORDER, first_block, CHUNKS);
+            wait(true, TICKET_GROUP, first_block, CHUNKS);
             first_block++
        :: else -> break
        od;
        do
        :: before_too && block < BLOCKS ->
-            wait(true, ORDER - 1, block, CHUNKS);
+            wait(true, TICKET_GROUP - 1, block, CHUNKS);
             block++
        :: else -> break
        od;
@@ -454,14 +454,14 @@ next:
        :: block < BLOCKS ->
             if
             :: has_chunk && !IS_TAIL ->
-                wait(true, ORDER, block,
+                wait(true, TICKET_GROUP, block,
                      ((block + 1) * SHORT + BLOCKS * CHUNK_X - 1) / (BLOCKS * CHUNK_X) -
                          (block * SHORT + BLOCKS * CHUNK_X - 1) / (BLOCKS * CHUNK_X))
             :: else
             fi;
             do
             :: before_too && block == 0 && first_block < BLOCKS ->
-                wait(true, ORDER - 1, first_block,
+                wait(true, TICKET_GROUP - 1, first_block,
                      ((first_block + 1) * SHORT + BLOCKS * CHUNK_X - 1) / (BLOCKS * CHUNK_X) -
                          (first_block * SHORT + BLOCKS * CHUNK_X - 1) / (BLOCKS * CHUNK_X));
                 first_block++
@@ -502,7 +502,7 @@ next:
             :: else
             fi;
 #endif
-            left = ORDERS;
+            left = TICKET_GROUPS;
             if
             :: departed == TICKETS && !(SINGLE && go) && TICKET_WORD >= CLOSED ->
                 assert(CLOSED_AT != 0);
@@ -521,7 +521,7 @@ next:
             has_chunk = false;
             go = false;
             if
-            :: left == ORDERS ->
+            :: left == TICKET_GROUPS ->
                 left = 0;
                 ticket = 0;
                 free = free | 1 << me;
@@ -531,7 +531,7 @@ next:
             fi
        };
        do
-       :: left < ORDERS ->
+       :: left < TICKET_GROUPS ->
             ticket = left * CHUNKS;
             if
 #if TAIL
