@@ -4946,17 +4946,17 @@ typedef struct ipt__launch {
 } ipt__launch;
 
 /* The launches of a stage, and its turns: the commands of a turn have its numbers of matrices and instances. */
-typedef struct ipt__step {
+typedef struct ipt__turns {
     int first, end; /* in the list */
     size_t matrices, matrices_at_once;
     size_t instances, instances_at_once; /* per matrix */
     cl_ulong matrix_stride;              /* the plan's units */
     int backwards;                       /* the last instances first */
-} ipt__step;
+} ipt__turns;
 
 typedef struct ipt__launches {
-    ipt__step steps[IPT__MAX_STAGES];
-    int step_count;
+    ipt__turns stages[IPT__MAX_STAGES];
+    int stage_count;
     ipt__launch *items;
     int count, capacity;
 } ipt__launches;
@@ -7282,23 +7282,23 @@ static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage
 static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__stage *stage, cl_ulong skipped,
                                               ipt__launches *launches)
 {
-    ipt__step *const step = &launches->steps[launches->step_count++];
+    ipt__turns *const turns = &launches->stages[launches->stage_count++];
     const size_t batch = plan->problem.desc.batch;
     size_t matrices[2], instances[2];
     int i, j;
     ipt_result result = IPT_SUCCESS;
-    step->first = launches->count;
-    step->matrices = batch;
-    step->matrices_at_once = stage->matrices_at_once ? stage->matrices_at_once : batch;
-    step->instances = stage->instances;
-    step->instances_at_once =
+    turns->first = launches->count;
+    turns->matrices = batch;
+    turns->matrices_at_once = stage->matrices_at_once ? stage->matrices_at_once : batch;
+    turns->instances = stage->instances;
+    turns->instances_at_once =
         ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
-    step->matrix_stride = ipt__matrix_stride(&plan->problem);
-    step->backwards = !stage->gapped_source;
-    matrices[0] = step->matrices_at_once;
-    matrices[1] = batch % step->matrices_at_once;
-    instances[0] = step->instances_at_once;
-    instances[1] = stage->instances % step->instances_at_once;
+    turns->matrix_stride = ipt__matrix_stride(&plan->problem);
+    turns->backwards = !stage->gapped_source;
+    matrices[0] = turns->matrices_at_once;
+    matrices[1] = batch % turns->matrices_at_once;
+    instances[0] = turns->instances_at_once;
+    instances[1] = stage->instances % turns->instances_at_once;
     for (i = 0; i < 2 && matrices[i]; ++i)
         for (j = 0; j < 2 && instances[j] && !result; ++j) {
             ipt__launcher to;
@@ -7310,7 +7310,7 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
             to.skipped = skipped;
             result = ipt__turn_launch(&to, stage);
         }
-    step->end = launches->count;
+    turns->end = launches->count;
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8306,24 +8306,24 @@ static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt_
     return result;
 }
 
-/* Enqueues the launches of a step, turn by turn. */
-static ipt_result ipt__run_step(ipt__run *run, const ipt__launches *launches, const ipt__step *step)
+/* Enqueues the launches of a stage, turn by turn. */
+static ipt_result ipt__run_stage(ipt__run *run, const ipt__launches *launches, const ipt__turns *turns)
 {
-    const size_t turns = ipt__ceil_divide(step->instances, step->instances_at_once);
+    const size_t number = ipt__ceil_divide(turns->instances, turns->instances_at_once);
     const int words =
         !run->unaligned && run->bases[0] % ipt__max(1, IPT__WORD_BYTES / run->plan->problem.unit_bytes) == 0;
     size_t matrix, i;
     int at;
     ipt_result result = IPT_SUCCESS;
-    for (matrix = 0; matrix < step->matrices; matrix += step->matrices_at_once)
-        for (i = 0; i < turns; ++i) {
-            const size_t matrices = ipt__min(step->matrices_at_once, step->matrices - matrix);
-            const size_t first = (step->backwards ? turns - 1 - i : i) * step->instances_at_once;
-            const size_t instances = ipt__min(step->instances_at_once, step->instances - first);
+    for (matrix = 0; matrix < turns->matrices; matrix += turns->matrices_at_once)
+        for (i = 0; i < number; ++i) {
+            const size_t matrices = ipt__min(turns->matrices_at_once, turns->matrices - matrix);
+            const size_t first = (turns->backwards ? number - 1 - i : i) * turns->instances_at_once;
+            const size_t instances = ipt__min(turns->instances_at_once, turns->instances - first);
             ipt__turn turn;
-            turn.units = matrix * step->matrix_stride;
+            turn.units = matrix * turns->matrix_stride;
             turn.instance = first;
-            for (at = step->first; at < step->end && !result; ++at) {
+            for (at = turns->first; at < turns->end && !result; ++at) {
                 const ipt__launch *const launch = &launches->items[at];
                 if (launch->matrices == matrices && launch->instances == instances &&
                     (words ? launch->by_words : launch->by_units))
@@ -8345,8 +8345,8 @@ static ipt_result ipt__run_launches(ipt__run *run, const ipt__launches *launches
         result = ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
     if (!result)
         plan->dirty = 0;
-    for (i = 0; i < launches->step_count && !result; ++i)
-        result = ipt__run_step(run, launches, &launches->steps[i]);
+    for (i = 0; i < launches->stage_count && !result; ++i)
+        result = ipt__run_stage(run, launches, &launches->stages[i]);
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */

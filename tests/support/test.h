@@ -28,6 +28,7 @@
     X(told)                                                                                                            \
     X(faults)                                                                                                          \
     X(plan)                                                                                                            \
+    X(launches)                                                                                                        \
     X(bad_input)                                                                                                       \
     X(host)                                                                                                            \
     X(execution)                                                                                                       \

@@ -176,24 +176,24 @@ static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt_
     return result;
 }
 
-/* Enqueues the launches of a step, turn by turn. */
-static ipt_result ipt__run_step(ipt__run *run, const ipt__launches *launches, const ipt__step *step)
+/* Enqueues the launches of a stage, turn by turn. */
+static ipt_result ipt__run_stage(ipt__run *run, const ipt__launches *launches, const ipt__turns *turns)
 {
-    const size_t turns = ipt__ceil_divide(step->instances, step->instances_at_once);
+    const size_t number = ipt__ceil_divide(turns->instances, turns->instances_at_once);
     const int words =
         !run->unaligned && run->bases[0] % ipt__max(1, IPT__WORD_BYTES / run->plan->problem.unit_bytes) == 0;
     size_t matrix, i;
     int at;
     ipt_result result = IPT_SUCCESS;
-    for (matrix = 0; matrix < step->matrices; matrix += step->matrices_at_once)
-        for (i = 0; i < turns; ++i) {
-            const size_t matrices = ipt__min(step->matrices_at_once, step->matrices - matrix);
-            const size_t first = (step->backwards ? turns - 1 - i : i) * step->instances_at_once;
-            const size_t instances = ipt__min(step->instances_at_once, step->instances - first);
+    for (matrix = 0; matrix < turns->matrices; matrix += turns->matrices_at_once)
+        for (i = 0; i < number; ++i) {
+            const size_t matrices = ipt__min(turns->matrices_at_once, turns->matrices - matrix);
+            const size_t first = (turns->backwards ? number - 1 - i : i) * turns->instances_at_once;
+            const size_t instances = ipt__min(turns->instances_at_once, turns->instances - first);
             ipt__turn turn;
-            turn.units = matrix * step->matrix_stride;
+            turn.units = matrix * turns->matrix_stride;
             turn.instance = first;
-            for (at = step->first; at < step->end && !result; ++at) {
+            for (at = turns->first; at < turns->end && !result; ++at) {
                 const ipt__launch *const launch = &launches->items[at];
                 if (launch->matrices == matrices && launch->instances == instances &&
                     (words ? launch->by_words : launch->by_units))
@@ -215,7 +215,7 @@ static ipt_result ipt__run_launches(ipt__run *run, const ipt__launches *launches
         result = ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
     if (!result)
         plan->dirty = 0;
-    for (i = 0; i < launches->step_count && !result; ++i)
-        result = ipt__run_step(run, launches, &launches->steps[i]);
+    for (i = 0; i < launches->stage_count && !result; ++i)
+        result = ipt__run_stage(run, launches, &launches->stages[i]);
     return result;
 }

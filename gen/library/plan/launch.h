@@ -23,17 +23,17 @@ typedef struct ipt__launch {
 } ipt__launch;
 
 /* The launches of a stage, and its turns: the commands of a turn have its numbers of matrices and instances. */
-typedef struct ipt__step {
+typedef struct ipt__turns {
     int first, end; /* in the list */
     size_t matrices, matrices_at_once;
     size_t instances, instances_at_once; /* per matrix */
     cl_ulong matrix_stride;              /* the plan's units */
     int backwards;                       /* the last instances first */
-} ipt__step;
+} ipt__turns;
 
 typedef struct ipt__launches {
-    ipt__step steps[IPT__MAX_STAGES];
-    int step_count;
+    ipt__turns stages[IPT__MAX_STAGES];
+    int stage_count;
     ipt__launch *items;
     int count, capacity;
 } ipt__launches;

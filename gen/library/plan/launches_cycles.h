@@ -188,23 +188,23 @@ static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage
 static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__stage *stage, cl_ulong skipped,
                                               ipt__launches *launches)
 {
-    ipt__step *const step = &launches->steps[launches->step_count++];
+    ipt__turns *const turns = &launches->stages[launches->stage_count++];
     const size_t batch = plan->problem.desc.batch;
     size_t matrices[2], instances[2];
     int i, j;
     ipt_result result = IPT_SUCCESS;
-    step->first = launches->count;
-    step->matrices = batch;
-    step->matrices_at_once = stage->matrices_at_once ? stage->matrices_at_once : batch;
-    step->instances = stage->instances;
-    step->instances_at_once =
+    turns->first = launches->count;
+    turns->matrices = batch;
+    turns->matrices_at_once = stage->matrices_at_once ? stage->matrices_at_once : batch;
+    turns->instances = stage->instances;
+    turns->instances_at_once =
         ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
-    step->matrix_stride = ipt__matrix_stride(&plan->problem);
-    step->backwards = !stage->gapped_source;
-    matrices[0] = step->matrices_at_once;
-    matrices[1] = batch % step->matrices_at_once;
-    instances[0] = step->instances_at_once;
-    instances[1] = stage->instances % step->instances_at_once;
+    turns->matrix_stride = ipt__matrix_stride(&plan->problem);
+    turns->backwards = !stage->gapped_source;
+    matrices[0] = turns->matrices_at_once;
+    matrices[1] = batch % turns->matrices_at_once;
+    instances[0] = turns->instances_at_once;
+    instances[1] = stage->instances % turns->instances_at_once;
     for (i = 0; i < 2 && matrices[i]; ++i)
         for (j = 0; j < 2 && instances[j] && !result; ++j) {
             ipt__launcher to;
@@ -216,6 +216,6 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
             to.skipped = skipped;
             result = ipt__turn_launch(&to, stage);
         }
-    step->end = launches->count;
+    turns->end = launches->count;
     return result;
 }

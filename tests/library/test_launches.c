@@ -1,0 +1,148 @@
+/* Contract: a plan's launches are fixed when it is made. Each turn of each stage has its kernels, for offsets that are
+ * aligned to words and for others; each launch belongs to a turn, and its divisors are complete. */
+#define _POSIX_C_SOURCE 200809L
+#define CL_TARGET_OPENCL_VERSION 120
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A GPU with cooperative panels, which plans need not have at hand. */
+static const char gpu[] =
+    "ipt profile 1\ndevice GPU\nvendor none\ndriver none\nplatform none\nbits %d\ncpu 0\ncooperative 1\n"
+    "nvidia 0\nmemory_model 1\nsub_group 1\nlanes 32\nstandard 12\ngroup_size 256\nlargest_group 1024\n"
+    "local_memory 48128\ncompute_units 16\nresident_groups 32\nwait_polls 1048576\nlocal_is_limited 0\n"
+    "chunk_bytes 0\nrefused_bytes 0\nsub_groups_refused 0\nend\n";
+
+static ipt_context *make_context(const char *profile)
+{
+    ipt_context_desc desc = {.cache_dir = "", .profile = profile};
+    ipt_context *context = NULL;
+    if (!profile) {
+        desc.context = test_cl_context;
+        desc.device = test_device;
+    }
+    if (ipt_context_create(&desc, &context))
+        fail_msg("%s", ipt_context_error(NULL));
+    return context;
+}
+
+/* What the plans of a test had, so that it cannot test nothing. */
+typedef struct seen {
+    size_t plans, turns, rests, words;
+    size_t kinds[IPT__STAGE_COUNT];
+} seen;
+
+/* Counts the kernels of a turn, and marks its launches. */
+static int count_kernels(const ipt_plan *plan, const ipt__turns *turns, size_t matrices, size_t instances, int words,
+                         char *used)
+{
+    int kernels = 0;
+    for (int at = turns->first; at < turns->end; ++at) {
+        const ipt__launch *const launch = &plan->launches.items[at];
+        if (launch->matrices == matrices && launch->instances == instances &&
+            (words ? launch->by_words : launch->by_units)) {
+            kernels += launch->kernel >= 0;
+            used[at] = 1;
+        }
+    }
+    return kernels;
+}
+
+static void check_stage(const ipt_plan *plan, int index, char *used, seen *all)
+{
+    const ipt__stage *const stage = &plan->layout.stages[index];
+    const ipt__turns *const turns = &plan->launches.stages[index];
+    ++all->kinds[stage->kind];
+    all->words += stage->by_words != 0;
+    assert_int_equal(turns->matrices, plan->problem.desc.batch);
+    assert_int_equal(turns->instances, stage->instances);
+    for (size_t matrix = 0; matrix < turns->matrices; matrix += turns->matrices_at_once)
+        for (size_t first = 0; first < turns->instances; first += turns->instances_at_once) {
+            const size_t matrices = ipt__min(turns->matrices_at_once, turns->matrices - matrix),
+                         instances = ipt__min(turns->instances_at_once, turns->instances - first);
+            ++all->turns;
+            all->rests += matrices < turns->matrices_at_once || instances < turns->instances_at_once;
+            for (int words = 0; words < 2; ++words)
+                assert_int_equal(count_kernels(plan, turns, matrices, instances, words, used),
+                                 stage->kind == IPT__STAGE_WAVE ? 2 : 1);
+        }
+}
+
+static void check_plan(ipt_context *context, const ipt_plan_desc *desc, seen *all)
+{
+    ipt_plan *plan = NULL;
+    if (ipt_plan_create(context, desc, &plan)) /* the workspace may be too small */
+        return;
+    const ipt__launches *const launches = &plan->launches;
+    char *const used = calloc((size_t)launches->count + 1, 1);
+    assert_non_null(used);
+    ++all->plans;
+    assert_int_equal(launches->stage_count, plan->layout.stage_count);
+    for (int i = 0; i < launches->stage_count; ++i)
+        check_stage(plan, i, used, all);
+    for (int i = 0; i < launches->count; ++i) {
+        const ipt__launch *const launch = &launches->items[i];
+        assert_true(used[i]);
+        if (launch->kernel < 0)
+            continue;
+        const ipt__program *const program = plan->kernels[launch->kernel].program;
+        ipt__arguments again = launch->arguments;
+        assert_in_range(launch->groups, 1, 0x7fffffff);
+        ipt__complete_divisors(&ipt__kernels[program->id], &program->params, &again);
+        assert_memory_equal(&again, &launch->arguments, sizeof again);
+    }
+    free(used);
+    ipt_plan_destroy(plan);
+}
+
+static seen check_plans(ipt_context *context)
+{
+    static const size_t shapes[][2] = {{1, 77}, {16, 5}, {97, 97}, {350, 210}, {37, 1201}, {3001, 50}, {701, 703}};
+    static const size_t sizes[] = {1, 2, 4, 12}, batches[] = {1, 5}, workspaces[] = {0, 700, 20000};
+    static const ipt_sequence sequences[] = {IPT_SEQUENCE_AUTO, IPT_SEQUENCE_TWO_PASS, IPT_SEQUENCE_3_1};
+    seen all = {0};
+    for (size_t i = 0; i < TEST_COUNT(shapes); ++i)
+        for (size_t j = 0; j < TEST_COUNT(sizes); ++j)
+            for (size_t k = 0; k < TEST_COUNT(batches) * TEST_COUNT(workspaces) * TEST_COUNT(sequences); ++k) {
+                ipt_plan_desc desc = {.rows = shapes[i][0], .cols = shapes[i][1], .elem_size = sizes[j]};
+                desc.batch = batches[k % 2];
+                desc.max_workspace = workspaces[k / 2 % 3];
+                desc.sequence = sequences[k / 6];
+                desc.flags = k % 4 < 2 ? 0 : IPT_NO_COOPERATIVE;
+                check_plan(context, &desc, &all);
+            }
+    return all;
+}
+
+static void launches_cover_every_turn(void **state)
+{
+    (void)state;
+    char profile[sizeof gpu + 8];
+    snprintf(profile, sizeof profile, gpu, (int)sizeof(void *) * 8);
+    ipt_context *const context = make_context(profile);
+    const seen all = check_plans(context);
+    assert_true(all.plans > 100 && all.turns > 300 && all.rests > 4 && all.words > 10);
+    assert_true(all.kinds[IPT__STAGE_SAVE] && all.kinds[IPT__STAGE_RESTORE] && all.kinds[IPT__STAGE_TILE] &&
+                all.kinds[IPT__STAGE_SWAP] && all.kinds[IPT__STAGE_WAVE] && all.kinds[IPT__STAGE_PANEL] &&
+                all.kinds[IPT__STAGE_SHUFFLE]);
+    ipt_context_destroy(context);
+}
+
+static void launches_on_the_device(void **state)
+{
+    (void)state;
+    ipt_context *const context = make_context(NULL);
+    const seen all = check_plans(context);
+    assert_true(all.plans > 100);
+    ipt_context_destroy(context);
+}
+
+const struct CMUnitTest test_launches[] = {
+    TEST_CASE(launches_cover_every_turn),
+    TEST_CASE(launches_on_the_device),
+};
+const size_t test_launches_count = TEST_COUNT(test_launches);
