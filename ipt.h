@@ -10211,6 +10211,22 @@ static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t
     return ipt__fail_for_parts(budget, plan->enough);
 }
 
+/* Makes a queue for a share. Where kernels must not run at once, all plans of a context use the context's queue. */
+static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue *queue)
+{
+    ipt_context *const context = share->context;
+    cl_int error;
+    if (context->mixes_grids) {
+        *queue = context->queue; /* which the context releases */
+        return IPT_SUCCESS;
+    }
+    *queue = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+    if (error)
+        return ipt__fail_opencl("clCreateCommandQueue", error);
+    ++share->queue_count;
+    return IPT_SUCCESS;
+}
+
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
 static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
@@ -10222,7 +10238,6 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
                                                     : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
     size_t length, i, s, bytes = 0, least;
     ipt_result result = IPT_SUCCESS;
-    cl_int error = CL_SUCCESS;
     if (host->shares)
         return IPT_SUCCESS; /* a cut plan was opened when it was made */
     length = ipt__host_cut(plan, devices, &host->part_count);
@@ -10251,15 +10266,7 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             bytes += ipt__area_bytes(&part->up);
             if (result)
                 break;
-            if (share->context->mixes_grids && share->queue_count) {
-                part->queue = share->queues[0];
-                continue;
-            }
-            *queue = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
-            if (error)
-                result = ipt__fail_opencl("clCreateCommandQueue", error);
-            else
-                ++share->queue_count;
+            result = ipt__share_add_queue(share, queue);
             part->queue = *queue;
         }
         if (!result)
@@ -11265,7 +11272,6 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     ipt__host_share *share;
     const size_t workspace = ipt__cut_workspace(plan, limit),
                  line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
-    cl_int error = CL_SUCCESS;
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
@@ -11300,12 +11306,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
         return result;
-    for (i = 0; i < IPT__CUT_SLOTS && !error; ++i) {
-        share->queues[i] = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
-        share->queue_count += !error;
-    }
-    if (error)
-        return ipt__fail_opencl("clCreateCommandQueue", error);
+    for (i = 0; i < IPT__CUT_SLOTS && !result; ++i)
+        result = ipt__share_add_queue(share, &share->queues[i]);
+    if (result)
+        return result;
     used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     if (plan->host->blocks.bus_bytes)
         used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);

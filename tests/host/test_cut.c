@@ -342,8 +342,14 @@ static void cut_storage(void **state)
 static void cut_storage_workspace(void **state)
 {
     static const size_t sides[][2] = {{4001, 2503}, {2503, 4001}, {9973, 1009}, {1009, 9973}};
-    ipt_context *const context = test_make_context((size_t)256 << 10); /* panels that fit need no workspace */
+    const ipt_context_desc context_desc = {
+        .context = test_cl_context,
+        .device = test_device,
+        .max_local_memory = test_less_local_memory((size_t)256 << 10), /* panels that fit need no workspace */
+        .resident_groups = 16};                                        /* a busy device's count changes */
+    ipt_context *context = NULL;
     (void)state;
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
     for (size_t s = 0; s < TEST_COUNT(sides); ++s) {
         ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = 4};
         const int tall = desc.rows > desc.cols;

@@ -229,12 +229,14 @@ static void two_queues(int one_plan)
 static void execution_two_plans_on_two_queues(void **state)
 {
     (void)state;
+    test_need_kernels_at_once();
     two_queues(0);
 }
 
 static void execution_one_plan_on_two_queues(void **state)
 {
     (void)state;
+    test_need_kernels_at_once();
     two_queues(1);
 }
 
@@ -358,6 +360,7 @@ static void *work(void *argument)
 
 static void four_threads(const ipt_plan_desc *shared)
 {
+    test_need_kernels_at_once();
     worker *workers = calloc(4, sizeof *workers);
     ipt_plan *plan = shared ? test_make_plan(test_context, shared) : NULL;
     assert_non_null(workers);

@@ -157,7 +157,6 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     ipt__host_share *share;
     const size_t workspace = ipt__cut_workspace(plan, limit),
                  line = ipt__min(plan->problem.desc.rows, plan->problem.desc.cols);
-    cl_int error = CL_SUCCESS;
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
@@ -192,12 +191,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_open_blocks(plan, limit);
     if (result)
         return result;
-    for (i = 0; i < IPT__CUT_SLOTS && !error; ++i) {
-        share->queues[i] = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
-        share->queue_count += !error;
-    }
-    if (error)
-        return ipt__fail_opencl("clCreateCommandQueue", error);
+    for (i = 0; i < IPT__CUT_SLOTS && !result; ++i)
+        result = ipt__share_add_queue(share, &share->queues[i]);
+    if (result)
+        return result;
     used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     if (plan->host->blocks.bus_bytes)
         used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);

@@ -103,6 +103,22 @@ static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t
     return ipt__fail_for_parts(budget, plan->enough);
 }
 
+/* Makes a queue for a share. Where kernels must not run at once, all plans of a context use the context's queue. */
+static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue *queue)
+{
+    ipt_context *const context = share->context;
+    cl_int error;
+    if (context->mixes_grids) {
+        *queue = context->queue; /* which the context releases */
+        return IPT_SUCCESS;
+    }
+    *queue = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+    if (error)
+        return ipt__fail_opencl("clCreateCommandQueue", error);
+    ++share->queue_count;
+    return IPT_SUCCESS;
+}
+
 /* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
 static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
 {
@@ -114,7 +130,6 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
                                                     : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
     size_t length, i, s, bytes = 0, least;
     ipt_result result = IPT_SUCCESS;
-    cl_int error = CL_SUCCESS;
     if (host->shares)
         return IPT_SUCCESS; /* a cut plan was opened when it was made */
     length = ipt__host_cut(plan, devices, &host->part_count);
@@ -143,15 +158,7 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             bytes += ipt__area_bytes(&part->up);
             if (result)
                 break;
-            if (share->context->mixes_grids && share->queue_count) {
-                part->queue = share->queues[0];
-                continue;
-            }
-            *queue = ipt__cl.clCreateCommandQueue(share->context->context, share->context->device, 0, &error);
-            if (error)
-                result = ipt__fail_opencl("clCreateCommandQueue", error);
-            else
-                ++share->queue_count;
+            result = ipt__share_add_queue(share, queue);
             part->queue = *queue;
         }
         if (!result)
