@@ -5058,7 +5058,8 @@ typedef struct ipt__host_share {
     cl_mem buffer;
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
-    cl_mem pinned; /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
+    int borrows_queue; /* of the context, and has no other */
+    cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
     char *slots;
 } ipt__host_share;
 
@@ -9403,13 +9404,13 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
-        for (i = 0; i < share->queue_count; ++i)
+        for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
         if (share->pinned)
             ipt__cl.clReleaseMemObject(share->pinned);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
-        share->queue_count = 0;
+        share->queue_count = share->borrows_queue = 0;
     }
     while (host->stages.launches && host->stages.count)
         ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);
@@ -10217,7 +10218,8 @@ static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue 
     ipt_context *const context = share->context;
     cl_int error;
     if (context->mixes_grids) {
-        *queue = context->queue; /* which the context releases */
+        *queue = context->queue;
+        share->queue_count = share->borrows_queue = 1;
         return IPT_SUCCESS;
     }
     *queue = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);

@@ -11,8 +11,8 @@ clang=${CLANG:-$(command -v clang)} || { echo "no clang is installed" >&2; exit 
 # Dwarf 4: valgrind 3.19 cannot read all of clang's default format.
 flags="-std=c99 -O1 -g -gdwarf-4 -fno-omit-frame-pointer -Wall -Wextra -Wpedantic -I${SOURCES:-.} -I. -Itests/support"
 address="-fsanitize=address,undefined -fno-sanitize-recover=all"
-stub="test expect folders fake_cl test_trust test_misuse test_threads"
-device="test expect folders process test_plan test_execution test_host test_cut test_cache"
+stub="test expect folders meter fake_cl test_trust test_misuse test_threads"
+device="test expect folders process meter test_plan test_execution test_host test_cut test_cache"
 TMPDIR=$(mktemp -d) || exit 2
 IPT_CACHE_DIR=
 export TMPDIR IPT_CACHE_DIR

@@ -89,13 +89,13 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
-        for (i = 0; i < share->queue_count; ++i)
+        for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
         if (share->pinned)
             ipt__cl.clReleaseMemObject(share->pinned);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
-        share->queue_count = 0;
+        share->queue_count = share->borrows_queue = 0;
     }
     while (host->stages.launches && host->stages.count)
         ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);

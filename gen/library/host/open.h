@@ -109,7 +109,8 @@ static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue 
     ipt_context *const context = share->context;
     cl_int error;
     if (context->mixes_grids) {
-        *queue = context->queue; /* which the context releases */
+        *queue = context->queue;
+        share->queue_count = share->borrows_queue = 1;
         return IPT_SUCCESS;
     }
     *queue = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);

@@ -68,7 +68,8 @@ typedef struct ipt__host_share {
     cl_mem buffer;
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
-    cl_mem pinned; /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
+    int borrows_queue; /* of the context, and has no other */
+    cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
     char *slots;
 } ipt__host_share;
 
