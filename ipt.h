@@ -2967,7 +2967,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     char path[2 * IPT__PATH_BYTES];
     unsigned char head[8];
     ipt__file file;
-    size_t bytes;
+    size_t bytes = 0;
     int ours;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (ipt__file_open(path, &file, &bytes))
@@ -8227,6 +8227,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
 {
     ipt_context *const context = run->plan->context;
     cl_event both[2] = {NULL, NULL};
+    const cl_event *wait;
     cl_int status = CL_COMPLETE;
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&context->cooperative_lock);
@@ -8246,11 +8247,18 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
         both[0] = context->cooperative_last;
         if (run->wait_count)
             both[1] = run->wait[0];
+        wait = run->wait;
         run->wait = both;
         ++run->wait_count;
-    }
-    if (!result)
+        if (!result)
+            result = ipt__run_kernel(run, launch, arguments);
+        if (run->wait == both) { /* a failure, or the run holds */
+            run->wait = wait;
+            --run->wait_count;
+        }
+    } else {
         result = ipt__run_kernel(run, launch, arguments);
+    }
     if (!result) {
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);

@@ -326,7 +326,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     char path[2 * IPT__PATH_BYTES];
     unsigned char head[8];
     ipt__file file;
-    size_t bytes;
+    size_t bytes = 0;
     int ours;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (ipt__file_open(path, &file, &bytes))
