@@ -133,7 +133,7 @@ single-tests: $(B)/tests/single/ipt_tests
 oclgrind: $(B)/walk ## every kernel under oclgrind: accesses out of bounds, uninitialised values, races, diverging barriers
 	@sh tests/oclgrind/run.sh full
 
-sanitize: ## the library under the address, undefined behaviour and thread sanitizers, and valgrind
+sanitize: $(B)/ipt ## the library under the address, undefined behaviour and thread sanitizers, and valgrind
 	@sh gen/deps.sh clang libclang-rt-dev valgrind
 	@sh tests/analysis/sanitize.sh
 

@@ -2420,7 +2420,7 @@ struct ipt_context {
     ipt__pinned *pinned;
     cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
-    cl_command_queue queue; /* in-order; writes workspaces first, times plans, transfers host matrices */
+    cl_command_queue queue; /* in-order; writes workspaces first, times plans, serves host matrices */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
@@ -4757,8 +4757,9 @@ enum {
 
 /* Stages, layouts and the plan. */
 
-/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch); P: the same
- * for kinds that only the papers have. SAVE: copies rows x cols elements at origin to the save area, transposed.
+/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch);
+ * P: the same for kinds that only the papers have.
+ * SAVE: copies rows x cols elements at origin to the save area, transposed.
  * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
@@ -5072,7 +5073,8 @@ typedef struct ipt__host_part {
     cl_event uploaded, transposed, downloaded;
 } ipt__host_part;
 
-/* A command for a matrix that is transferred by blocks. Each kind has its own queue. */
+/* A command for a matrix that is transferred by blocks. Each kind has its own queue, see
+ * ipt__share_add_queue. */
 typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IPT__COMMAND_DOWNLOAD } ipt__command_kind;
 
 typedef struct ipt__command {
@@ -5087,7 +5089,7 @@ typedef struct ipt__command {
 /* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
 typedef struct ipt__host_stages {
     int whole;               /* index of that stage */
-    size_t before, after;    /* instances that the parts of uploads and of downloads share */
+    size_t before, after;    /* instances, or rows and columns, that the parts of uploads and of downloads share */
     size_t ups, downs;       /* number of these parts */
     ipt__launches *launches; /* of each upload, of the whole stage, of each download */
     size_t count;
@@ -6703,9 +6705,6 @@ static IPT__RARE ipt_result ipt__launch_add(ipt__launcher *to, ipt__launch *laun
     if (launch->kernel >= 0) {
         const ipt__program *const program = to->plan->kernels[launch->kernel].program;
         const ipt__kernel_info *const info = &ipt__kernels[program->id];
-        if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
-            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible",
-                             info->name, (double)launch->groups);
         for (i = 0; i < 2; ++i)
             if (launch->given >> i & 1)
                 bases[i] += to->skipped / launch->plan_units;
@@ -8199,10 +8198,14 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     const cl_mem workspace = run->plan->workspace->buffer;
     const ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
+    const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
     cl_event event = NULL;
-    cl_int error = ipt__set_arguments(kernel->kernel, &ipt__kernels[kernel->program->id],
-                                      launch->given & 1 ? run->buffers[0] : workspace,
-                                      launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
+    cl_int error;
+    if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
+                         (double)launch->groups);
+    error = ipt__set_arguments(kernel->kernel, info, launch->given & 1 ? run->buffers[0] : workspace,
+                               launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
     error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
@@ -10220,7 +10223,7 @@ static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t
     return ipt__fail_for_parts(budget, plan->enough);
 }
 
-/* Makes a queue for a share. Where kernels must not run at once, all plans of a context use the context's queue. */
+/* Makes a queue for a share. Where kernels must not run at once, the host matrices of a context use its queue. */
 static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue *queue)
 {
     ipt_context *const context = share->context;
@@ -11620,7 +11623,7 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         result = ipt__plan_cut(*plan, ipt__cut_open_host);
     } else {
         result = ipt__plan_make_stages(*plan);
-        if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED)
+        if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
             result = ipt__plan_propose_for_parts(*plan, result);
     }
     return ipt__host_plan_end(plan, result);

@@ -68,10 +68,14 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     const cl_mem workspace = run->plan->workspace->buffer;
     const ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
+    const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
     cl_event event = NULL;
-    cl_int error = ipt__set_arguments(kernel->kernel, &ipt__kernels[kernel->program->id],
-                                      launch->given & 1 ? run->buffers[0] : workspace,
-                                      launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
+    cl_int error;
+    if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
+                         (double)launch->groups);
+    error = ipt__set_arguments(kernel->kernel, info, launch->given & 1 ? run->buffers[0] : workspace,
+                               launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
     error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,

@@ -140,7 +140,7 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         result = ipt__plan_cut(*plan, ipt__cut_open_host);
     } else {
         result = ipt__plan_make_stages(*plan);
-        if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED)
+        if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
             result = ipt__plan_propose_for_parts(*plan, result);
     }
     return ipt__host_plan_end(plan, result);

@@ -103,7 +103,7 @@ static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t
     return ipt__fail_for_parts(budget, plan->enough);
 }
 
-/* Makes a queue for a share. Where kernels must not run at once, all plans of a context use the context's queue. */
+/* Makes a queue for a share. Where kernels must not run at once, the host matrices of a context use its queue. */
 static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue *queue)
 {
     ipt_context *const context = share->context;

@@ -82,7 +82,8 @@ typedef struct ipt__host_part {
     cl_event uploaded, transposed, downloaded;
 } ipt__host_part;
 
-/* A command for a matrix that is transferred by blocks. Each kind has its own queue. */
+/* A command for a matrix that is transferred by blocks. Each kind has its own queue, see
+ * ipt__share_add_queue. */
 typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IPT__COMMAND_DOWNLOAD } ipt__command_kind;
 
 typedef struct ipt__command {
@@ -97,7 +98,7 @@ typedef struct ipt__command {
 /* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
 typedef struct ipt__host_stages {
     int whole;               /* index of that stage */
-    size_t before, after;    /* instances that the parts of uploads and of downloads share */
+    size_t before, after;    /* instances, or rows and columns, that the parts of uploads and of downloads share */
     size_t ups, downs;       /* number of these parts */
     ipt__launches *launches; /* of each upload, of the whole stage, of each download */
     size_t count;

@@ -42,9 +42,6 @@ static IPT__RARE ipt_result ipt__launch_add(ipt__launcher *to, ipt__launch *laun
     if (launch->kernel >= 0) {
         const ipt__program *const program = to->plan->kernels[launch->kernel].program;
         const ipt__kernel_info *const info = &ipt__kernels[program->id];
-        if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
-            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible",
-                             info->name, (double)launch->groups);
         for (i = 0; i < 2; ++i)
             if (launch->given >> i & 1)
                 bases[i] += to->skipped / launch->plan_units;

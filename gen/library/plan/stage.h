@@ -1,7 +1,8 @@
 /* Stages, layouts and the plan. */
 
-/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch); P: the same
- * for kinds that only the papers have. SAVE: copies rows x cols elements at origin to the save area, transposed.
+/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch);
+ * P: the same for kinds that only the papers have.
+ * SAVE: copies rows x cols elements at origin to the save area, transposed.
  * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
