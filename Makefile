@@ -82,7 +82,7 @@ sample-told: $(B)/sample/tests/ipt_tests $(B)/libtold.so
 	@PATTERNS='told*' sh tests/devices/told.sh $^ gpu-smallest
 
 # The fastest checks run first. The last six run two at a time; each prints its output when it ends.
-check: deps ## all tests, as CI runs them: under 10 minutes on two cores
+check: deps ## all tests, as CI runs them
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory check-gen check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
