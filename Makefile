@@ -43,7 +43,7 @@ DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgri
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-drawn told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
+.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
         clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -99,7 +99,7 @@ check: deps ## all tests, as CI runs them
 deep: ## the deep checks beyond make check
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@sh tests/skipped.sh begin
-	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models told-drawn check-compile differential-planted
+	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models told check-compile differential-planted
 	@sh tests/skipped.sh list
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
@@ -113,10 +113,6 @@ library-tests: $(B)/tests/ipt_tests $(B)/ipt
 
 told: $(B)/tests/ipt_tests $(B)/libtold.so $(B)/ipt ## the library's tests on the simulated devices of tests/devices/told.list
 	@sh tests/devices/told.sh $(wordlist 1,2,$^) $(DEVICES)
-
-# Two of the devices, drawn anew each time: the whole list takes hours.
-told-drawn: $(B)/tests/ipt_tests $(B)/libtold.so $(B)/ipt
-	@sh tests/devices/told.sh $(wordlist 1,2,$^) $$(awk -F' *[|]' '/^[a-z]/ { print $$1 }' tests/devices/told.list | shuf -n 2)
 
 told-quick: $(B)/tests/ipt_tests $(B)/libtold.so $(B)/ipt
 	@sh tests/devices/told.sh $(wordlist 1,2,$^) quick

@@ -1,5 +1,5 @@
 # Shows that build/differential detects defects. It builds the program against a copy of ipt.h and the kernels for each defect
-# of tests/random/differential.planted, or for those whose names contain $1. It fails unless 1000 cases at most find the defect.
+# of tests/random/differential.planted, or for those whose names contain $1. It fails unless 300 cases at most find the defect.
 # Environment: CC, CFLAGS, LDLIBS, KERNEL_FILES (in the Makefile's order). To be run from the repository's root after `make
 # build/embed`.
 set -eu
@@ -49,7 +49,7 @@ while read -r line; do
     ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -I$copy -I. -Itests/support -o $out/differential $here/differential.c ${LDLIBS:--lOpenCL -lpthread}
     log=$out/$(echo "$name" | tr ' ' _).log
     status=0
-    timeout 600 $out/differential --cases 1000 --failures 1 ${SEED:+--seed $SEED} > "$log" 2>&1 < /dev/null || status=$?
+    timeout 600 $out/differential --cases 300 --failures 1 ${SEED:+--seed $SEED} > "$log" 2>&1 < /dev/null || status=$?
     if [ $status = 0 ]; then
         echo "$name: not found"
         failed=1
