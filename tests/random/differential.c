@@ -5,9 +5,9 @@
  * Usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] [--failures LIMIT]
  *        differential --case SEED     that case alone, described in words
  *
- * The low four bits of a case's seed choose its element sizes. Many consecutive cases share them, and so share
- * programs. Blocks of cases share contexts; at the end of a block no object of ipt may remain. Exit code: 0 success, 1
- * failure, 4 hang. */
+ * The low four bits of a case's seed choose its element sizes. A few consecutive cases share them, and so share
+ * programs; any 256 consecutive cases have all element sizes. Blocks of cases share contexts; at the end of a block no
+ * object of ipt may remain. Exit code: 0 success, 1 failure, 4 hang. */
 #define _XOPEN_SOURCE 700
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic ignored "-Wunused-function" /* neither all of soak.h nor of stress.h is needed */
@@ -22,7 +22,8 @@
 #include <sys/stat.h>
 
 enum {
-    THEME = 100,                        /* cases whose seeds choose the same element sizes */
+    THEMES = 16,                        /* triples of element sizes */
+    THEME = 16,                         /* consecutive cases with the same triple: 256 cases have every one */
     BLOCK = 50,                         /* cases that share contexts */
     TIME_LIMIT = 4 * STRESS_TIME_LIMIT, /* of a case, before it counts as hung */
     SHOWN = 10                          /* failures that are shown in full */
@@ -712,13 +713,13 @@ static uint64_t mix(uint64_t x)
 /* The case of a seed. */
 static void run_case(worker *me, uint64_t seed)
 {
-    static const size_t sizes[16][3] = {
+    static const size_t sizes[THEMES][3] = {
         {4, 4, 4}, {1, 1, 1},  {4, 12, 20},  {8, 8, 24},    {2, 2, 6},     {16, 16, 48},    {3, 5, 7}, {1, 3, 9},
         {4, 4, 4}, {8, 16, 4}, {2, 10, 100}, {33, 63, 255}, {8, 40, 1000}, {64, 128, 4096}, {1, 2, 4}, {4, 16, 1}};
     static void (*const deeds[])(worker *) = {executes, spoilt, misused, plans_by_profile, takes_wisdom, fills_cache};
     all.at_work = seed;
     me->dice.random = mix(seed) | 1;
-    me->sizes = sizes[seed & 15];
+    me->sizes = sizes[seed % THEMES];
     me->size_count = 3;
     stress_random(&me->dice);
     all.kind = by_share(me, kind_shares, KINDS);
@@ -735,8 +736,8 @@ static unsigned long run_block(worker *me, uint64_t seed, unsigned long first, u
     uint64_t seeds[BLOCK];
     unsigned long i, done = 0;
     for (i = 0; i < count && stress_now() < until && all.failures < all.most_failures; ++i, ++done) {
-        const uint64_t drawn = mix(seed + (first + i) * 0x9e3779b97f4a7c15u), theme = mix(seed ^ first / THEME * 77);
-        seeds[i] = (drawn & ~(uint64_t)15) | (theme & 15);
+        const uint64_t drawn = mix(seed + (first + i) * 0x9e3779b97f4a7c15u), theme = mix(seed) + (first + i) / THEME;
+        seeds[i] = drawn - drawn % THEMES + theme % THEMES;
         run_case(me, seeds[i]);
     }
     if (!close_places(me))
