@@ -311,6 +311,24 @@ static void follow_advice(worker *me, slot *its, place *at)
     its->plan = NULL;
 }
 
+/* A second plan may hold less than what this one holds: it obeys, or there is none. */
+static void want_less_workspace(worker *me, const slot *its)
+{
+    const size_t held = ipt_plan_workspace(its->plan);
+    slot less = *its;
+    ipt_result result;
+    less.plan = NULL;
+    if (held < 3 || its->recipe.way == WAY_SPLIT || (its->recipe.desc.flags & IPT_MEASURE))
+        return;
+    less.recipe.desc.max_workspace = between(me, held / 2 + 1, held - 1);
+    result = ipt_plan_create(its->place->context, &less.recipe.desc, &less.plan);
+    if (less.plan)
+        check_plan(me, &less);
+    else if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS)
+        failure(me, &less, ipt_context_error(NULL));
+    ipt_plan_destroy(less.plan);
+}
+
 static place *place_of(worker *me, size_t kind);
 
 /* make_plan without its opinion of refusals. */
@@ -470,6 +488,8 @@ static void executes(worker *me)
         if (its.span + 4 * GUARD + 4096 <= me->capacity)
             run(me, &its);
         check_plan(me, &its);
+        if (one_in(me, 4))
+            want_less_workspace(me, &its);
     }
     end_plan(&its);
     if (at == &me->own)

@@ -46,7 +46,7 @@ while read -r line; do
         continue
     fi
     (cd $copy && ../../embed kernels gen/kernels.def $KERNEL_FILES > ipt_kernels.h)
-    ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -I$copy -I. -Itests/support -o $out/differential $here/differential.c ${LDLIBS:--lOpenCL -lpthread}
+    ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -w -I$copy -I. -Itests/support -o $out/differential $here/differential.c ${LDLIBS:--lOpenCL -lpthread}
     log=$out/$(echo "$name" | tr ' ' _).log
     status=0
     timeout 600 $out/differential --cases 300 --failures 1 ${SEED:+--seed $SEED} > "$log" 2>&1 < /dev/null || status=$?
