@@ -43,7 +43,7 @@ DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgri
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-quick oclgrind oclgrind-quick library-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
+.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
         clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -81,10 +81,10 @@ sample-tool: $(B)/sample/tests/ipt_tests $(B)/ipt
 sample-told: $(B)/sample/tests/ipt_tests $(B)/libtold.so
 	@PATTERNS='told*' sh tests/devices/told.sh $^ gpu-smallest
 
-# The fastest checks run first. The last six run two at a time; each prints its output when it ends.
+# The fastest checks run first. Where there is -j2, two run at a time; each prints its output when it ends.
 check: deps ## all tests, as CI runs them
 	@sh tests/skipped.sh begin
-	@$(MAKE) --no-print-directory check-gen check-words check-format check-lint check-compile-quick
+	@$(MAKE) --no-print-directory -j2 -Otarget check-gen check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
@@ -92,14 +92,14 @@ check: deps ## all tests, as CI runs them
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
-	@$(MAKE) --no-print-directory -j2 -Otarget library-tests tool-tests oclgrind-quick single-tests told-quick differential
+	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential
 	@sh tests/skipped.sh list
 
 # Two at a time, the most useful first. Each prints its output when it ends.
 deep: ## the deep checks beyond make check
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@sh tests/skipped.sh begin
-	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models told check-compile differential-planted
+	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile differential-planted told-odd told-even
 	@sh tests/skipped.sh list
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
@@ -109,10 +109,16 @@ oclgrind-quick: $(B)/walk
 	@sh tests/oclgrind/run.sh quick
 
 library-tests: $(B)/tests/ipt_tests $(B)/ipt
-	@$< '-tool_*'
+	@$< '-tool_*' '-host*' '-cut_*'
+
+host-tests: $(B)/tests/ipt_tests $(B)/ipt
+	@$< 'host*' 'cut_*'
 
 told: $(B)/tests/ipt_tests $(B)/libtold.so $(B)/ipt ## the library's tests on the simulated devices of tests/devices/told.list
 	@sh tests/devices/told.sh $(wordlist 1,2,$^) $(DEVICES)
+
+told-odd told-even: told-%: $(B)/tests/ipt_tests $(B)/libtold.so $(B)/ipt # every second device of the list
+	@HALF=$* sh tests/devices/told.sh $(wordlist 1,2,$^)
 
 told-quick: $(B)/tests/ipt_tests $(B)/libtold.so $(B)/ipt
 	@sh tests/devices/told.sh $(wordlist 1,2,$^) quick

@@ -2,14 +2,14 @@
 # The library's tests on the devices of tests/devices/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program and
 # the reporting library. quick: the sample's patterns only. Prints a line for each device: passed, skipped (with reasons) and
 # failed tests. Fails if a test failed, or a run ended without its summary. PATTERNS replaces the default patterns.
-# SECONDS_A_RUN limits the time of a pattern. The logs are in build/told.
+# SECONDS_A_RUN limits the time of a pattern. HALF=odd or HALF=even takes every second device. The logs are in build/told.
 set -u
 tests=$1 library=$(realpath "$2")
 shift 2
 quick=0
 [ "${1:-}" != quick ] || { quick=1; shift; }
 list=$(dirname "$0")/told.list
-out=build/told failed=0 count=0
+out=build/told failed=0 count=0 line=0
 PATTERNS=${PATTERNS:-"told* shapes* seeds* moves* sequences* plan* launches* host_* execution* faults* bad_input* device_classes*
     stress* hostm* blocks* refusals* out_* limits* cut* workspace* cache* wisdom*"}
 mkdir -p "$out" || exit 2
@@ -140,6 +140,8 @@ wanted=" $* "
 while IFS='|' read -r name told environment sample _; do
     name=$(echo $name) told=$(echo $told) patterns=$PATTERNS
     case $name in '' | '#'*) continue ;; esac
+    line=$((line + 1))
+    case ${HALF:-}$((line % 2)) in odd0 | even1) continue ;; esac
     if [ "$wanted" != "  " ]; then
         case $wanted in *" $name "*) ;; *) continue ;; esac
     fi
