@@ -7854,7 +7854,7 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
                          "flags has IPT_PAD, whose kernels wait for other work-groups, and IPT_NO_COOPERATIVE");
     if ((desc->flags & IPT_PAD) && !forced && desc->sequence != IPT_SEQUENCE_AUTO)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
+                         "flags has IPT_PAD, but sequence is %s, which needs no factors: choose auto, or 1 to 4.3",
                          ipt_sequence_string(desc->sequence));
     return IPT_SUCCESS;
 }
@@ -12611,8 +12611,8 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     ipt__release(allocator, own);
     if (result == IPT_ERROR_CANCELLED)
         return run.written
-                   ? ipt__fail(IPT_ERROR_INCOMPLETE, "ended by the storage's ready: some steps have been written")
-                   : ipt__fail(IPT_ERROR_CANCELLED, "ended by the storage's ready before anything was written");
+                   ? ipt__fail(IPT_ERROR_INCOMPLETE, "storage.ready ended the execution: some steps have been written")
+                   : ipt__fail(IPT_ERROR_CANCELLED, "storage.ready ended the execution before anything was written");
     return result && run.written ? ipt__fail_incomplete("it happened after some steps had been written") : result;
 }
 

@@ -189,7 +189,7 @@ static double copy_speed(size_t bytes)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* transpositions: ipt's choice, the seed's models, and a launch to a matrix */
+/* transpositions: ipt's choice, the paper's models, and a launch for each matrix */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The names of the kernels that serve a batch, of which a version of ipt may lack some. */
@@ -581,7 +581,7 @@ static double adapt_layout(const products *of, cl_mem memory, size_t first, size
     return seconds;
 }
 
-/* A work-group to each matrix, as small as the seed's estimator allows for the rows that fit into its block. */
+/* A work-group for each matrix, as small as the paper's estimator allows for the rows that fit into its block. */
 static size_t group_for(size_t side)
 {
     const size_t pitch = side | 1, most = BATCHES_BLOCK / pitch, rows = side < most ? side : most;

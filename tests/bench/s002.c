@@ -219,7 +219,8 @@ static ipt_plan_desc describe(const session *session, bench_shape shape, const c
         return desc;
     desc.tile_m = choice->sequence == IPT_SEQUENCE_2_2 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->m;
     desc.tile_n = choice->sequence == IPT_SEQUENCE_2_1 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->n;
-    /* A flag for every element of 4 bytes is 3 % of the matrix: the seed's way with tiles of one element needs them. */
+    /* A flag for every element of 4 bytes is 3 % of the matrix: the paper's way with tiles of one element needs them.
+     */
     desc.max_workspace = shape.rows * shape.cols * session->elem_size / 16 + (1 << 20);
     return desc;
 }

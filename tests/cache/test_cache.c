@@ -2219,7 +2219,7 @@ static void cache_entry_for_another_target(void **state)
     }
     ipt_context_destroy(context);
     assert_int_equal(expect_whole_folder(in_root("folder")), TEST_COUNT(targets));
-    /* The one of ptx:sm_20 may be shown to an NVIDIA driver, and only that; PoCL takes bitcode, so leave it out. */
+    /* Only NVIDIA's driver may get the program for ptx:sm_20. PoCL takes bitcode, so that one is left out. */
     binaries[1] = binaries[3];
     desc.binaries = binaries;
     desc.binary_count = 3;

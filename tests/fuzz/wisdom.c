@@ -152,7 +152,7 @@ static void expect_ranges(const ipt_context *context)
     IPT__FINDING_LIST(EXPECT_FINDING)
 }
 
-/* Plans by all that depends on a device: whole matrices in local memory, two passes, squares, the seeds' kernels. */
+/* Plans by all that depends on a device: whole matrices in local memory, two passes, squares, the papers' kernels. */
 static void use_profile(ipt_context *context)
 {
     static const ipt_plan_desc descs[] = {

@@ -906,7 +906,7 @@ static void hostm_bad_descs(void **state)
         desc.flags |= stages ? IPT_NO_COOPERATIVE : 0;
         desc.host = stages ? IPT_HOST_STAGES : IPT_HOST_OVERLAPPED;
         const ipt_result result = attempt(context, &desc);
-        if (!stages || result) /* a plan whose one stage needs the whole matrix may be taken */
+        if (!stages || result) /* a plan with one stage for the whole matrix is accepted */
             test_expect_error(result, IPT_ERROR_UNSUPPORTED, stages ? "stages" : "overlapped", NULL);
         refused += stages && result;
     }

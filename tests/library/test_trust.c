@@ -540,7 +540,8 @@ static void check_failure(const world *w, failure how, cl_int error, long n, con
             COMPLAIN("%s: %s %ld, %s, failed, and the result is a success", s->name, what, n, failed);
         return;
     }
-    /* If all calls from one on fail, it is any of them; the call that waited for a command reports its end. */
+    /* Where several calls fail, the message names any one of them. A failed command is reported by the call that
+     * waited. */
     if (how == ONE_CALL ? !strstr(text, failed) : !strstr(text, "failed with CL_"))
         COMPLAIN("%s: %s %ld, %s, failed: the message is '%s'", s->name, what, n, failed, text);
     if (result == IPT_ERROR_INCOMPLETE)

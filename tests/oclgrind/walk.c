@@ -220,7 +220,7 @@ static size_t count_wrong(const ipt_plan_desc *desc, unsigned char *before, cons
     return wrong;
 }
 
-/* The plan from one place to another, and back into the first one. */
+/* Executes the plan out of place, then copies the result back into the buffer. */
 static ipt_result execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_context cl, cl_mem buffer,
                                        size_t offset, size_t bytes)
 {
@@ -314,7 +314,7 @@ static void express(ipt_plan_desc *desc)
                                         : "uint4";
 }
 
-/* Every kernel that only reproduces the seeds, or does so by a variant of another. */
+/* Every kernel of the papers, also where it is a variant of another kernel. */
 static void walk_seeds(ipt_context *context, int quick)
 {
     static const size_t elem_sizes[] = {4, 3, 2, 8, 16};

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The devices of the seeds: local memory, largest work-group, SIMD unit, work-items and work-groups to a unit. */
+/* The devices of the papers: local memory, largest work-group, SIMD unit, work-items and work-groups to a unit. */
 static const ipt_heuristic_device k20 = {49152, 1024, 32, 0, 0}, fermi = {49152, 1024, 32, 1536, 8},
                                   hawaii = {32768, 256, 64, 0, 0}, cpu = {1u << 20, 4096, 1, 0, 0};
 
@@ -406,7 +406,7 @@ static void heuristics_by_block(void **state)
 {
     (void)state;
     assert_true(!ipt_heuristic_by_block(1000, 10) && ipt_heuristic_by_block(10, 1000));
-    assert_true(!ipt_heuristic_by_block(10, 10)); /* the seed's method per element is the better one in general */
+    assert_true(!ipt_heuristic_by_block(10, 10)); /* the paper's method per element is the better one in general */
 }
 
 static void heuristics_divisors(void **state)

@@ -712,7 +712,7 @@ static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *
     return 1;
 }
 
-/* On devices with much local memory few sides need padding: 16 KiB is like the seeds' devices. */
+/* On devices with much local memory few sides need padding: 16 KiB is like the papers' devices. */
 static ipt_context *make_padding_context(void)
 {
     ipt_context *context = NULL;

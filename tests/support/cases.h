@@ -81,7 +81,7 @@ struct slot {
     ipt_plan *plan;
     recipe recipe;
     place *place;
-    size_t matrix, room, stride, span; /* bytes: of a matrix, with padding, from one to the next, of all */
+    size_t matrix, room, stride, span; /* bytes: a matrix; a padded one; between starts; the whole batch */
 };
 
 /* A thread that draws and executes cases. */
@@ -311,7 +311,7 @@ static void draw_expression(worker *me, ipt_plan_desc *desc)
 static void draw_wish(worker *me, size_t bytes, recipe *its)
 {
     ipt_plan_desc *const desc = &its->desc;
-    const size_t few = bytes < 200000 ? bytes : 200000; /* for the seeds' slow kernels */
+    const size_t few = bytes < 200000 ? bytes : 200000; /* for the papers' slow kernels */
     draw_shape(me, bytes, desc);
     switch (its->wish) {
     case WISH_MOVE:

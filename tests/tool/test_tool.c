@@ -1778,7 +1778,7 @@ static void tool_precompile_full_disk(void **state)
     assert_int_equal(stat(header, &status), 0);
     assert_true((size_t)status.st_size > 2 * largest);
     assert_int_equal(folder_remove(folder), 0);
-    for (int old = 1; old >= 0; old--) { /* with a header that was there, and without */
+    for (int old = 1; old >= 0; old--) { /* with an existing header, and without one */
         if (old) {
             write_text("kernels.h", "old\n");
         } else {

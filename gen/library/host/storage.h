@@ -212,8 +212,8 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     ipt__release(allocator, own);
     if (result == IPT_ERROR_CANCELLED)
         return run.written
-                   ? ipt__fail(IPT_ERROR_INCOMPLETE, "ended by the storage's ready: some steps have been written")
-                   : ipt__fail(IPT_ERROR_CANCELLED, "ended by the storage's ready before anything was written");
+                   ? ipt__fail(IPT_ERROR_INCOMPLETE, "storage.ready ended the execution: some steps have been written")
+                   : ipt__fail(IPT_ERROR_CANCELLED, "storage.ready ended the execution before anything was written");
     return result && run.written ? ipt__fail_incomplete("it happened after some steps had been written") : result;
 }
 

@@ -123,7 +123,7 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
                          "flags has IPT_PAD, whose kernels wait for other work-groups, and IPT_NO_COOPERATIVE");
     if ((desc->flags & IPT_PAD) && !forced && desc->sequence != IPT_SEQUENCE_AUTO)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "flags has IPT_PAD, but sequence is %s, which needs no factors: 1 to 4.3 and auto go with it",
+                         "flags has IPT_PAD, but sequence is %s, which needs no factors: choose auto, or 1 to 4.3",
                          ipt_sequence_string(desc->sequence));
     return IPT_SUCCESS;
 }
