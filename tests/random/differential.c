@@ -118,7 +118,9 @@ typedef struct fuzzer {
     uint64_t at_work; /* the case's seed */
     deed deed;
     size_t kind;
-    int alone;                   /* --case */
+    int alone;            /* --case */
+    ipt_context *pair[2]; /* the contexts of a split plan, and their number */
+    size_t contexts;
     unsigned long most_failures; /* ends the run */
     unsigned long done[DEED_COUNT], refused, advised, failures, blocks_left;
     unsigned long long wrong;
@@ -292,6 +294,13 @@ static const char *take_advice(const char *sentence, ipt_plan_desc *desc)
     return NULL;
 }
 
+/* Creates the plan of the recipe. A split plan gets the contexts of the case. */
+static ipt_result create_plan(slot *its, const place *at)
+{
+    return its->recipe.way == WAY_SPLIT ? ipt_plan_create_split(all.pair, all.contexts, &its->recipe.desc, &its->plan)
+                                        : ipt_plan_create(at->context, &its->recipe.desc, &its->plan);
+}
+
 /* Does what the sentence about too little memory says would do. */
 static void follow_advice(worker *me, slot *its, place *at)
 {
@@ -300,8 +309,7 @@ static void follow_advice(worker *me, slot *its, place *at)
     if (!limit)
         return;
     ++all.advised;
-    result = its->recipe.way == WAY_SPLIT ? ipt_plan_create_split(&at->context, 1, &its->recipe.desc, &its->plan)
-                                          : ipt_plan_create(at->context, &its->recipe.desc, &its->plan);
+    result = create_plan(its, at);
     if (result && !strncmp(ipt_context_error(NULL), limit, strlen(limit)))
         failure(me, its, ipt_context_error(NULL));
     if (!its->plan)
@@ -336,17 +344,17 @@ static ipt_result try_plan(worker *me, slot *its, const recipe *wanted, place *a
 {
     ipt_result result;
     size_t rows, cols;
-    ipt_context *pair[2];
     memset(its, 0, sizeof *its);
     its->recipe = *wanted;
     its->place = at;
-    pair[0] = pair[1] = at->context;
-    if (wanted->way == WAY_SPLIT && at->cl == me->home.cl)
-        pair[1] = place_of(me, 1)->context;
+    if (wanted->way == WAY_SPLIT) {
+        all.pair[0] = at->context;
+        all.pair[1] = at->cl == me->home.cl ? place_of(me, 1)->context : at->context;
+        all.contexts = between(me, 1, 2);
+    }
     begins(me, its, "makes a plan");
     ++me->plans;
-    result = wanted->way == WAY_SPLIT ? ipt_plan_create_split(pair, between(me, 1, 2), &wanted->desc, &its->plan)
-                                      : ipt_plan_create(at->context, &wanted->desc, &its->plan);
+    result = create_plan(its, at);
     if (!result != (its->plan != NULL))
         failure(me, its, "the plan contradicts the result: NULL after success, or not NULL after a failure");
     if (result)

@@ -786,14 +786,18 @@ static void run_out_of_place(worker *me, slot *its)
                  total = prepare(me, its, offset, 0);
     place *const at = its->place;
     const cl_command_queue queue = at->queues[0];
+    const unsigned wanted = its->recipe.desc.flags & (IPT_CACHE_ONLY | IPT_OUT_OF_PLACE);
     cl_event done = NULL;
+    ipt_result result;
     fill(me, me->other, total);
     need(!clEnqueueWriteBuffer(queue, at->buffers[0], CL_TRUE, 0, total, me->before, 0, NULL, NULL) &&
              !clEnqueueWriteBuffer(queue, at->buffers[1], CL_TRUE, 0, total, me->other, 0, NULL, NULL),
          "clEnqueueWriteBuffer");
     ++me->executions;
-    if (ipt_plan_execute_out_of_place(its->plan, at->queues[1], at->buffers[0], offset, at->buffers[1], offset, 0, NULL,
-                                      &done))
+    result = ipt_plan_execute_out_of_place(its->plan, at->queues[1], at->buffers[0], offset, at->buffers[1], offset, 0,
+                                           NULL, &done);
+    /* Only IPT_OUT_OF_PLACE gets this kernel with the plan. */
+    if (result && !(result == IPT_ERROR_CACHE_MISS && wanted == IPT_CACHE_ONLY))
         failure(me, its, ipt_context_error(NULL));
     if (!done)
         return;
