@@ -30,7 +30,7 @@ column() {
         split($0, columns, " [|] ")
         text = columns[n]
         gsub(/\001/, "|", text)
-        gsub(/[$] /, "\n ", text)
+        gsub(/[$] */, "\n", text)
         print text
     }'
 }
