@@ -332,7 +332,8 @@ static void want_less_workspace(worker *me, const slot *its)
     result = ipt_plan_create(its->place->context, &less.recipe.desc, &less.plan);
     if (less.plan)
         check_plan(me, &less);
-    else if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS)
+    else if (result != IPT_ERROR_UNSUPPORTED &&
+             !(result == IPT_ERROR_CACHE_MISS && (less.recipe.desc.flags & IPT_CACHE_ONLY)))
         failure(me, &less, ipt_context_error(NULL));
     ipt_plan_destroy(less.plan);
 }
