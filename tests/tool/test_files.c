@@ -904,7 +904,8 @@ static void tool_files_progress(void **state)
     const char *const tool = process_tool(), *const memory = memory_option(4 << 20);
     write_file(file_path, its.before, its.bytes);
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
-    assert_true(child >= 0);
+    if (child < 0)
+        test_skip("this system has no pseudo-terminals");
     if (child == 0) {
         alarm(RUN_SECONDS);
         execl(tool, "ipt", "transpose", its.raw, memory, file_path, NULL);
