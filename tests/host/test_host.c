@@ -116,6 +116,7 @@ static void host_out_of_place(void **state)
 static void host_out_of_place_events(void **state)
 {
     (void)state;
+    test_need_waiting_commands();
     cl_command_queue queue = test_make_queue(test_cl_context, test_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     if (!queue)
         test_skip("the device has no out-of-order queues");

@@ -100,6 +100,7 @@ static void execution_out_of_order(void **state)
 static void execution_wait_events(void **state)
 {
     (void)state;
+    test_need_waiting_commands();
     static const cl_command_queue_properties properties[] = {0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
     alarm(120);
     for (size_t p = 0; p < TEST_COUNT(properties); ++p) {
@@ -245,6 +246,7 @@ static void execution_one_plan_on_two_queues(void **state)
 static void execution_waits_for_the_one_before(void **state)
 {
     (void)state;
+    test_need_waiting_commands();
     cl_command_queue other = test_make_queue(test_cl_context, test_device, 0);
     assert_non_null(other);
     alarm(60);
@@ -360,6 +362,7 @@ static void *work(void *argument)
 
 static void four_threads(const ipt_plan_desc *shared)
 {
+    test_need_waiting_commands();
     test_need_kernels_at_once();
     worker *workers = calloc(4, sizeof *workers);
     ipt_plan *plan = shared ? test_make_plan(test_context, shared) : NULL;
@@ -436,6 +439,7 @@ static void execution_contexts_of_the_user(void **state)
 static void execution_destruction_in_any_order(void **state)
 {
     (void)state;
+    test_need_waiting_commands();
     alarm(60);
     for (size_t k = 0; k < KIND_COUNT; ++k) {
         ipt_context_desc desc = {.context = test_cl_context, .device = test_device};
@@ -482,6 +486,7 @@ static size_t first_kind_to_fail(void)
 static void execution_failed_wait_event(void **state)
 {
     (void)state;
+    test_need_waiting_commands();
     alarm(120);
     for (size_t k = first_kind_to_fail(); k < KIND_COUNT; ++k) {
         cl_context own = clCreateContext(NULL, 1, &test_device, NULL, NULL, NULL);

@@ -123,6 +123,10 @@ void test_need_buffers(size_t bytes);
 /* Skips a test of several queues where a kernel must not run twice at once. */
 void test_need_kernels_at_once(void);
 
+/* Skips a test of commands that start when a user event, or another thread's command, completes: some devices lock up.
+ */
+void test_need_waiting_commands(void);
+
 /* Skips a test of kernels that need work-groups of 32. */
 #define test_need_group_of_32()                                                                                        \
     ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))
