@@ -1561,6 +1561,7 @@ static void *work(void *argument)
 static void hostm_threads(void **state)
 {
     (void)state;
+    test_need_waiting_commands();
     test_need_kernels_at_once(); /* by the user's queues */
     enum { THREADS = 4 };
     for (size_t i = 0; i < SCENE_COUNT; ++i) {
