@@ -35,8 +35,7 @@ build() {
     $clang $own -o $out/$name/tests $objects -lcmocka -lOpenCL -ldl -lpthread
 }
 
-# check NAME SECONDS COMMAND...: prints the result and the first error. The limit ends what hangs: about ten times what two
-# cores need.
+# check NAME SECONDS COMMAND...: prints the result and the first error.
 check() {
     name=$1
     seconds=$2
@@ -60,23 +59,23 @@ part() {
     case $1 in
     address)
         build address "$address" $stub || exit 2
-        ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 check address 900 $out/address/tests
+        ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 check address 240 $out/address/tests
         ;;
     threads)
         build threads -fsanitize=thread $stub || exit 2
         TSAN_OPTIONS=halt_on_error=1:detect_deadlocks=1:second_deadlock_stack=1 \
-            check threads 600 $out/threads/tests 'threads*'
+            check threads 120 $out/threads/tests 'threads*'
         ;;
     memory)
         build memory "" $stub || exit 2
-        check memory-m 900 valgrind -q --leak-check=full --error-exitcode=9 $out/memory/tests 'misuse*'
-        IPT_TEST_STRIDE=16 check memory-t 900 valgrind -q --leak-check=full --error-exitcode=9 \
+        check memory-m 180 valgrind -q --leak-check=full --error-exitcode=9 $out/memory/tests 'misuse*'
+        IPT_TEST_STRIDE=16 check memory-t 180 valgrind -q --leak-check=full --error-exitcode=9 \
             $out/memory/tests trust_each_call_fails
         ;;
     device)
         build device "$address -DSANITIZE_DEVICE" $device || exit 2
         ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=tests/analysis/sanitize.supp:print_suppressions=0 \
-            check device 2500 $out/device/tests '-cut_?e*' # without cut_memory, which measures, and cut_resume, which takes minutes
+            check device 300 $out/device/tests '-cut_?e*' # without cut_memory, which measures, and cut_resume, which takes minutes
         ;;
     *)
         echo "$1 is none of: address threads memory device" >&2
