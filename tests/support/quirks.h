@@ -1,10 +1,10 @@
-/* Faults of OpenCL implementations that end the process. Include OpenCL and string.h before. */
+/* Faults of OpenCL implementations that end or lock up the process. Include OpenCL and string.h before. */
 #ifndef QUIRKS_H_INCLUDED
 #define QUIRKS_H_INCLUDED
 
 /* PoCL 5.0 counts the users of a loaded kernel by its work-group size alone, not by the size of its grid. Two
  * executions at once with grids of different sizes end the process: "found->ref_count > 0 failed". */
-static int device_mixes_grids(cl_device_id device)
+static inline int device_mixes_grids(cl_device_id device)
 {
     char version[256] = "";
     cl_platform_id platform = NULL;
@@ -12,6 +12,16 @@ static int device_mixes_grids(cl_device_id device)
     clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
     version[sizeof version - 1] = 0;
     return strstr(version, "PoCL 5.0") != NULL;
+}
+
+/* PoCL 3.1's driver without threads, "basic", runs a command in the thread that completes its last wait event. That
+ * thread still holds the event's lock and takes it again: it waits forever. The driver also keeps a command whose wait
+ * event failed, freed, in its list of pending commands: a later command that waits ends the process. */
+static inline int device_cannot_wait(cl_device_id device)
+{
+    char name[256] = "";
+    clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
+    return !strncmp(name, "basic", 5);
 }
 
 #endif

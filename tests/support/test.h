@@ -123,8 +123,7 @@ void test_need_buffers(size_t bytes);
 /* Skips a test of several queues where a kernel must not run twice at once. */
 void test_need_kernels_at_once(void);
 
-/* Skips a test of commands that start when a user event, or another thread's command, completes: some devices lock up.
- */
+/* Skips a test of commands that wait for a user event or for another thread's command: some devices cannot. */
 void test_need_waiting_commands(void);
 
 /* Skips a test of kernels that need work-groups of 32. */
