@@ -1393,6 +1393,7 @@ static void hostm_async(void **state)
 static void hostm_async_at_once(void **state)
 {
     (void)state;
+    test_need_waiting_commands();
     enum { EACH = 3 };
     for (int round = 0; round < 3; ++round) {
         living before = living_now();
