@@ -486,7 +486,7 @@ static size_t first_kind_to_fail(void)
 static void execution_failed_wait_event(void **state)
 {
     (void)state;
-    test_need_waiting_commands();
+    test_need_failed_events();
     alarm(120);
     for (size_t k = first_kind_to_fail(); k < KIND_COUNT; ++k) {
         cl_context own = clCreateContext(NULL, 1, &test_device, NULL, NULL, NULL);

@@ -14,14 +14,26 @@ static inline int device_mixes_grids(cl_device_id device)
     return strstr(version, "PoCL 5.0") != NULL;
 }
 
-/* PoCL 3.1's driver without threads, "basic", runs a command in the thread that completes its last wait event. That
- * thread still holds the event's lock and takes it again: it waits forever. The driver also keeps a command whose wait
- * event failed, freed, in its list of pending commands: a later command that waits ends the process. */
-static inline int device_cannot_wait(cl_device_id device)
+static inline int device_is_named(cl_device_id device, const char *start)
 {
     char name[256] = "";
     clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
-    return !strncmp(name, "basic", 5);
+    name[sizeof name - 1] = 0;
+    return !strncmp(name, start, strlen(start));
+}
+
+/* PoCL 3.1's driver without threads, "basic", runs a command in the thread that completes its last wait event. That
+ * thread still holds the event's lock and takes it again: it waits forever. */
+static inline int device_cannot_wait(cl_device_id device)
+{
+    return device_is_named(device, "basic");
+}
+
+/* PoCL's driver without threads keeps a command whose wait event failed, freed, in its list of pending commands: a
+ * later command that waits ends the process. PoCL 5.0 names the driver "cpu-minimal". */
+static inline int device_keeps_failed(cl_device_id device)
+{
+    return device_is_named(device, "basic") || device_is_named(device, "cpu-minimal");
 }
 
 #endif

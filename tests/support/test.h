@@ -126,6 +126,9 @@ void test_need_kernels_at_once(void);
 /* Skips a test of commands that wait for a user event or for another thread's command: some devices cannot. */
 void test_need_waiting_commands(void);
 
+/* Skips a test of commands whose wait event fails: some devices end the process. */
+void test_need_failed_events(void);
+
 /* Skips a test of kernels that need work-groups of 32. */
 #define test_need_group_of_32()                                                                                        \
     ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))
