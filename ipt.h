@@ -2420,7 +2420,8 @@ struct ipt_context {
     ipt__pinned *pinned;
     cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
-    cl_command_queue queue; /* in-order; writes workspaces first, times plans, serves host matrices */
+    cl_command_queue queue;   /* in-order; writes workspaces first, times plans, serves host matrices */
+    IPT_LOCK_TYPE queue_lock; /* held while a plan in the making waits for its commands in queue; taken last */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
@@ -3271,7 +3272,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
     static const char *const titles[] = {"device", "vendor", "driver"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char extensions[4096], text[256];
+    char extensions[4096], text[256], pocl[] = "pocl 1.";
     cl_platform_id platform;
     cl_bool compiler, unified;
     cl_ulong allocation;
@@ -3293,8 +3294,9 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
         *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
     ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    /* PoCL 5.0 counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
-    context->mixes_grids = ipt__contains(text, "pocl 5.0");
+    /* Before 6.0, PoCL counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
+    for (; pocl[5] < '6'; ++pocl[5])
+        context->mixes_grids |= ipt__contains(text, pocl);
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
     context->compiler = compiler != 0;
     ipt__ask(&asked, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
@@ -3513,6 +3515,7 @@ static IPT__RARE void ipt__context_free(ipt_context *context)
         ipt__cl.clReleaseContext(context->context);
     if (context->device)
         ipt__cl.clReleaseDevice(context->device);
+    IPT_LOCK_DESTROY(&context->queue_lock);
     IPT_LOCK_DESTROY(&context->cooperative_lock);
     IPT_LOCK_DESTROY(&context->probe_lock);
     IPT_LOCK_DESTROY(&context->lock);
@@ -3626,6 +3629,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ip
     IPT_LOCK_INIT(&made->lock);
     IPT_LOCK_INIT(&made->probe_lock);
     IPT_LOCK_INIT(&made->cooperative_lock);
+    IPT_LOCK_INIT(&made->queue_lock);
     made->references = 1;
     made->limits = limits;
     made->allocator = wanted.allocator;
@@ -3786,7 +3790,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
  * for every kernel that means one element that stays in place. */
-static int ipt__program_finish(const ipt_context *context, const ipt__program *program)
+static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
     const size_t size = program->params.group_size;
@@ -3807,6 +3811,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
         offset += bytes;
     }
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+    IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
@@ -3816,6 +3821,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
         error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
     if (!error)
         error = ipt__cl.clFinish(context->queue);
+    IPT_LOCK_RELEASE(&context->queue_lock);
     if (memory)
         ipt__cl.clReleaseMemObject(memory);
     ipt__cl.clReleaseKernel(kernel);
@@ -3824,8 +3830,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
 
 /* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
  * unavailable. */
-static unsigned char *ipt__program_code(const ipt_context *context, const ipt__program *program, size_t before,
-                                        size_t *bytes)
+static unsigned char *ipt__program_code(ipt_context *context, const ipt__program *program, size_t before, size_t *bytes)
 {
     cl_device_id devices[64];
     size_t sizes[64], count, i;
@@ -3857,7 +3862,7 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
 
 /* Returns a program as an entry, which the caller releases. NULL without code or memory. code is another compiler's
  * output for target. Both NULL: the device's own code. */
-static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__program *program, const char *target,
+static unsigned char *ipt__program_entry(ipt_context *context, const ipt__program *program, const char *target,
                                          const void *code, size_t code_bytes, size_t *bytes)
 {
     const ipt__limits *const limits = &context->limits;
@@ -3886,7 +3891,7 @@ static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__
     return entry;
 }
 
-static void ipt__program_store(const ipt_context *context, const ipt__program *program)
+static void ipt__program_store(ipt_context *context, const ipt__program *program)
 {
     char key[IPT__KEY_BYTES];
     unsigned char *entry;
@@ -3957,7 +3962,7 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
 }
 
 /* Searches the caller's binaries and the disk for a program: first the device's own code, then portable code. */
-static int ipt__program_load(const ipt_context *context, ipt__program *program)
+static int ipt__program_load(ipt_context *context, ipt__program *program)
 {
     char key[IPT__KEY_BYTES], target[64];
     int which, place, found, loaded = 0, has = 1;
@@ -4000,7 +4005,7 @@ static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt
 
 #ifdef IPT_NO_KERNEL_SOURCE
 
-static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__program *program)
 {
     return ipt__fail_miss(context, program, "ipt was compiled with IPT_NO_KERNEL_SOURCE: it has no text to compile");
 }
@@ -4008,7 +4013,7 @@ static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt
 #else
 
 /* Compiles a program and stores it. */
-static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__program *program)
 {
     const char *source = program->source;
     cl_int error;
@@ -4026,7 +4031,7 @@ static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt
 #endif
 
 /* Loads a program, or else compiles it. */
-static IPT__RARE ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+static IPT__RARE ipt_result ipt__program_make(ipt_context *context, ipt__program *program, int cache_only)
 {
     const ipt_result result = ipt__program_write(context, program);
     if (result || !context->context)
@@ -4299,10 +4304,12 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
         error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
+    IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
         error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
     if (!error)
         error = ipt__cl.clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, bytes, words, 0, NULL, NULL);
+    IPT_LOCK_RELEASE(&context->queue_lock);
     if (memory)
         ipt__cl.clReleaseMemObject(memory);
     ipt__cl.clReleaseKernel(kernel);
@@ -7499,10 +7506,12 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &plan->own.buffer);
     if (result)
         return result;
+    IPT_LOCK_ACQUIRE(&plan->context->queue_lock);
     error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
+    IPT_LOCK_RELEASE(&plan->context->queue_lock);
     if (result == IPT_ERROR_OUT_OF_MEMORY)
         plan->refused = bytes;
     if (event)

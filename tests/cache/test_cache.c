@@ -1879,8 +1879,6 @@ static void *make_plans(void *user)
 
 static void cache_threads(void **state)
 {
-    (void)state;
-    test_need_waiting_commands();
     const char *folder = in_root("folder");
     ipt_context *context = open_context(folder);
     thread_work work[THREADS];
@@ -1889,6 +1887,7 @@ static void cache_threads(void **state)
     call_counts before = calls;
     size_t programs;
     int i, j;
+    (void)state;
     assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
     memset(work, 0, sizeof work);
     for (i = 0; i < THREADS; ++i) {

@@ -230,14 +230,14 @@ static void two_queues(int one_plan)
 static void execution_two_plans_on_two_queues(void **state)
 {
     (void)state;
-    test_need_kernels_at_once();
+    test_kernels_at_once(2);
     two_queues(0);
 }
 
 static void execution_one_plan_on_two_queues(void **state)
 {
     (void)state;
-    test_need_kernels_at_once();
+    test_kernels_at_once(2);
     two_queues(1);
 }
 
@@ -360,24 +360,24 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void four_threads(const ipt_plan_desc *shared)
+static void several_threads(const ipt_plan_desc *shared)
 {
-    test_need_kernels_at_once();
-    worker *workers = calloc(4, sizeof *workers);
+    const size_t count = test_kernels_at_once(4);
+    worker *workers = calloc(count, sizeof *workers);
     ipt_plan *plan = shared ? test_make_plan(test_context, shared) : NULL;
     assert_non_null(workers);
-    for (int w = 0; w < 4; ++w) {
+    for (size_t w = 0; w < count; ++w) {
         workers[w].shared = plan;
         workers[w].queue = test_make_queue(test_cl_context, test_device, 0);
         assert_non_null(workers[w].queue);
         for (size_t k = 0; k < KIND_COUNT; ++k)
             workers[w].jobs[k] = make_job(shared ? shared : &kinds[k]);
     }
-    for (int w = 0; w < 4; ++w)
+    for (size_t w = 0; w < count; ++w)
         assert_int_equal(pthread_create(&workers[w].thread, NULL, work, &workers[w]), 0);
-    for (int w = 0; w < 4; ++w)
+    for (size_t w = 0; w < count; ++w)
         assert_int_equal(pthread_join(workers[w].thread, NULL), 0);
-    for (int w = 0; w < 4; ++w) {
+    for (size_t w = 0; w < count; ++w) {
         assert_true(workers[w].good);
         clReleaseCommandQueue(workers[w].queue);
         for (size_t k = 0; k < KIND_COUNT; ++k)
@@ -391,14 +391,14 @@ static void execution_threads_with_own_plans(void **state)
 {
     (void)state;
     test_need_waiting_commands();
-    four_threads(NULL);
+    several_threads(NULL);
 }
 
 static void execution_threads_with_one_plan(void **state)
 {
     (void)state;
     for (size_t k = 0; k < KIND_COUNT; ++k)
-        four_threads(&kinds[k]);
+        several_threads(&kinds[k]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -2,16 +2,21 @@
 #ifndef QUIRKS_H_INCLUDED
 #define QUIRKS_H_INCLUDED
 
-/* PoCL 5.0 counts the users of a loaded kernel by its work-group size alone, not by the size of its grid. Two
- * executions at once with grids of different sizes end the process: "found->ref_count > 0 failed". */
-static inline int device_mixes_grids(cl_device_id device)
+/* The number of executions of one kernel that may run at once with grids of different sizes. Before 6.0, PoCL counts
+ * the users of a loaded kernel by its work-group size alone. Executions whose end it counts for another's grid end the
+ * process: "found->ref_count > 0 failed". PoCL 3.1 counts each start twice, so two executions are safe. */
+static inline size_t device_grids_at_once(cl_device_id device)
 {
     char version[256] = "";
+    const char *pocl;
     cl_platform_id platform = NULL;
     clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
     version[sizeof version - 1] = 0;
-    return strstr(version, "PoCL 5.0") != NULL;
+    pocl = strstr(version, "PoCL ");
+    if (!pocl || pocl[5] < '1' || pocl[5] > '5' || pocl[6] != '.')
+        return SIZE_MAX;
+    return pocl[5] == '3' ? 2 : 1;
 }
 
 static inline int device_is_named(cl_device_id device, const char *start)

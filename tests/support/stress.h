@@ -272,7 +272,7 @@ static void stress_start(stress *s, uint64_t seed)
     device = ipt_context_cl_device(s->owner);
     s->modest = !device_is_fast(s->checker.context, device);
     for (i = 0; i < 2; ++i) {
-        if (i && device_mixes_grids(device)) {
+        if (i && device_grids_at_once(device) < 2) {
             s->queues[i] = s->queues[0];
             error = clRetainCommandQueue(s->queues[i]);
         } else {

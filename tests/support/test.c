@@ -272,10 +272,12 @@ void test_need_buffers(size_t bytes)
         test_skip("the device has too little memory for the test's buffers");
 }
 
-void test_need_kernels_at_once(void)
+size_t test_kernels_at_once(size_t most)
 {
-    if (device_mixes_grids(test_device))
+    const size_t count = device_grids_at_once(test_device);
+    if (count < 2)
         test_skip("a kernel that runs twice at once ends the process");
+    return count < most ? count : most;
 }
 
 void test_need_waiting_commands(void)

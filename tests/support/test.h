@@ -120,8 +120,8 @@ unsigned test_version(void);
  */
 void test_need_buffers(size_t bytes);
 
-/* Skips a test of several queues where a kernel must not run twice at once. */
-void test_need_kernels_at_once(void);
+/* At most `most` queues or threads that may run a kernel at once. Skips the test where there must not be two. */
+size_t test_kernels_at_once(size_t most);
 
 /* Skips a test of commands that wait for a user event or for another thread's command: some devices cannot. */
 void test_need_waiting_commands(void);

@@ -49,7 +49,8 @@ struct ipt_context {
     ipt__pinned *pinned;
     cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
-    cl_command_queue queue; /* in-order; writes workspaces first, times plans, serves host matrices */
+    cl_command_queue queue;   /* in-order; writes workspaces first, times plans, serves host matrices */
+    IPT_LOCK_TYPE queue_lock; /* held while a plan in the making waits for its commands in queue; taken last */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;

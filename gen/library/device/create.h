@@ -49,6 +49,7 @@ static IPT__RARE void ipt__context_free(ipt_context *context)
         ipt__cl.clReleaseContext(context->context);
     if (context->device)
         ipt__cl.clReleaseDevice(context->device);
+    IPT_LOCK_DESTROY(&context->queue_lock);
     IPT_LOCK_DESTROY(&context->cooperative_lock);
     IPT_LOCK_DESTROY(&context->probe_lock);
     IPT_LOCK_DESTROY(&context->lock);
@@ -162,6 +163,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ip
     IPT_LOCK_INIT(&made->lock);
     IPT_LOCK_INIT(&made->probe_lock);
     IPT_LOCK_INIT(&made->cooperative_lock);
+    IPT_LOCK_INIT(&made->queue_lock);
     made->references = 1;
     made->limits = limits;
     made->allocator = wanted.allocator;

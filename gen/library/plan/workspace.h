@@ -54,10 +54,12 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &plan->own.buffer);
     if (result)
         return result;
+    IPT_LOCK_ACQUIRE(&plan->context->queue_lock);
     error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
                                         &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
+    IPT_LOCK_RELEASE(&plan->context->queue_lock);
     if (result == IPT_ERROR_OUT_OF_MEMORY)
         plan->refused = bytes;
     if (event)

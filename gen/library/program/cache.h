@@ -172,7 +172,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
     static const char *const titles[] = {"device", "vendor", "driver"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char extensions[4096], text[256];
+    char extensions[4096], text[256], pocl[] = "pocl 1.";
     cl_platform_id platform;
     cl_bool compiler, unified;
     cl_ulong allocation;
@@ -194,8 +194,9 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
         *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
     ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    /* PoCL 5.0 counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
-    context->mixes_grids = ipt__contains(text, "pocl 5.0");
+    /* Before 6.0, PoCL counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
+    for (; pocl[5] < '6'; ++pocl[5])
+        context->mixes_grids |= ipt__contains(text, pocl);
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
     context->compiler = compiler != 0;
     ipt__ask(&asked, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);

@@ -14,10 +14,12 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
         error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
+    IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
         error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
     if (!error)
         error = ipt__cl.clEnqueueReadBuffer(context->queue, memory, CL_TRUE, 0, bytes, words, 0, NULL, NULL);
+    IPT_LOCK_RELEASE(&context->queue_lock);
     if (memory)
         ipt__cl.clReleaseMemObject(memory);
     ipt__cl.clReleaseKernel(kernel);

@@ -111,7 +111,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
  * for every kernel that means one element that stays in place. */
-static int ipt__program_finish(const ipt_context *context, const ipt__program *program)
+static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
     const size_t size = program->params.group_size;
@@ -132,6 +132,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
         offset += bytes;
     }
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+    IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
@@ -141,6 +142,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
         error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
     if (!error)
         error = ipt__cl.clFinish(context->queue);
+    IPT_LOCK_RELEASE(&context->queue_lock);
     if (memory)
         ipt__cl.clReleaseMemObject(memory);
     ipt__cl.clReleaseKernel(kernel);
@@ -149,8 +151,7 @@ static int ipt__program_finish(const ipt_context *context, const ipt__program *p
 
 /* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
  * unavailable. */
-static unsigned char *ipt__program_code(const ipt_context *context, const ipt__program *program, size_t before,
-                                        size_t *bytes)
+static unsigned char *ipt__program_code(ipt_context *context, const ipt__program *program, size_t before, size_t *bytes)
 {
     cl_device_id devices[64];
     size_t sizes[64], count, i;
@@ -182,7 +183,7 @@ static unsigned char *ipt__program_code(const ipt_context *context, const ipt__p
 
 /* Returns a program as an entry, which the caller releases. NULL without code or memory. code is another compiler's
  * output for target. Both NULL: the device's own code. */
-static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__program *program, const char *target,
+static unsigned char *ipt__program_entry(ipt_context *context, const ipt__program *program, const char *target,
                                          const void *code, size_t code_bytes, size_t *bytes)
 {
     const ipt__limits *const limits = &context->limits;
@@ -211,7 +212,7 @@ static unsigned char *ipt__program_entry(const ipt_context *context, const ipt__
     return entry;
 }
 
-static void ipt__program_store(const ipt_context *context, const ipt__program *program)
+static void ipt__program_store(ipt_context *context, const ipt__program *program)
 {
     char key[IPT__KEY_BYTES];
     unsigned char *entry;
@@ -282,7 +283,7 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
 }
 
 /* Searches the caller's binaries and the disk for a program: first the device's own code, then portable code. */
-static int ipt__program_load(const ipt_context *context, ipt__program *program)
+static int ipt__program_load(ipt_context *context, ipt__program *program)
 {
     char key[IPT__KEY_BYTES], target[64];
     int which, place, found, loaded = 0, has = 1;
@@ -325,7 +326,7 @@ static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt
 
 #ifdef IPT_NO_KERNEL_SOURCE
 
-static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__program *program)
 {
     return ipt__fail_miss(context, program, "ipt was compiled with IPT_NO_KERNEL_SOURCE: it has no text to compile");
 }
@@ -333,7 +334,7 @@ static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt
 #else
 
 /* Compiles a program and stores it. */
-static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt__program *program)
+static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__program *program)
 {
     const char *source = program->source;
     cl_int error;
@@ -351,7 +352,7 @@ static IPT__RARE ipt_result ipt__program_compile(const ipt_context *context, ipt
 #endif
 
 /* Loads a program, or else compiles it. */
-static IPT__RARE ipt_result ipt__program_make(const ipt_context *context, ipt__program *program, int cache_only)
+static IPT__RARE ipt_result ipt__program_make(ipt_context *context, ipt__program *program, int cache_only)
 {
     const ipt_result result = ipt__program_write(context, program);
     if (result || !context->context)
