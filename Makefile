@@ -6,8 +6,8 @@ PYTHON = /usr/bin/python3
 LDLIBS = -lOpenCL -lpthread
 B = build
 
-KERNEL_PARTS = unit divide slots sync vectors rows registers small_tiles tickets columns
-KERNELS = chains copy flip map out_of_place pack panel shuffle swap tile transpose
+KERNEL_PARTS = unit divide slots sync vectors rows registers small_tiles tickets columns runs_held band_chunks band_waits bands_left
+KERNELS = chains copy exchange flip map out_of_place pack panel runs shuffle swap tile transpose
 SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
@@ -44,7 +44,7 @@ DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgri
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
-        clean doc-plot plan-time stress bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
@@ -169,7 +169,7 @@ fuzz-differential: ## random, repeatable cases over the whole interface: CASES=5
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" SANITIZE=$(SANITIZE) sh tests/random/differential.sh $(or $(CASES),5000) "$(SEED)" "$(if $(filter command,$(origin SECONDS)),$(SECONDS))"
 
 differential-planted: $(B)/embed # planted defects that the cases must detect
-	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/differential_planted.sh
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh differential "--cases 300 --failures 1 $(if $(SEED),--seed $(SEED))" "$(DEFECT)"
 
 large: $(B)/large ## matrices of more than 2^32 elements, on a GPU with 16 GB (IPT_DEVICE selects the GPU)
 	@$(B)/large
@@ -179,6 +179,9 @@ soak: $(B)/soak ## random plans for MINUTES=5; verifies every result and detects
 
 stress: $(B)/stress ## random shapes on a busy device, repeated; ARGUMENTS="[RUNS] [SECONDS] [MEGABYTES] [SEED]"
 	@$(B)/stress $(ARGUMENTS)
+
+stress-planted: $(B)/embed ## planted defects that make stress detects on a large GPU; DEFECT=NAME
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh stress "200 20" "$(DEFECT)"
 
 bench-estimate: $(B)/estimate ## the planner's choices against the best that a search finds; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
 	@$(B)/estimate $(ARGUMENTS)

@@ -243,7 +243,8 @@
     X(IPT_SEQUENCE_4_2, "4.2")                                                                                         \
     X(IPT_SEQUENCE_4_3, "4.3")                                                                                         \
     X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* super-element length: tile_m (rows >= cols) or tile_n (rows < cols) */     \
-    X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */
+    X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */                                     \
+    X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m, at most the longer side */
 
 #define IPT__SEQUENCE_ENUMERATOR(name, text) name,
 typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
@@ -2136,6 +2137,9 @@ enum {
     IPT__CHUNK_BYTES_LARGE = 110592,
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
+    /* The same for the band exchange on NVIDIA's GPUs: five small chunks, of which some move while others wait. (Two of
+     * 110592 bytes took 2 to 6 % longer on an H200.) */
+    IPT__BAND_CHUNK_BYTES = 44032,
     IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
@@ -2388,10 +2392,14 @@ typedef struct ipt__program {
     size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
-/* The measured choice for one shape: the length of the super-elements of a two-pass plan. The other fields are all
- * inputs of the choice. X(field) in the order of a line of wisdom text. */
+/* The measured choice for one shape: the length of the super-elements of a two-pass plan, or the number and height of
+ * an exchange's bands. The other fields are all inputs of the choice. X(field) in the order of a line of wisdom text.
+ */
 #define IPT__WISDOM_LIST(X)                                                                                            \
-    X(rows) X(cols) X(elem_size) X(batch) X(batch_stride) X(workspace) X(no_cooperative) X(expression) X(length)
+    X(rows)                                                                                                            \
+    X(cols)                                                                                                            \
+    X(elem_size)                                                                                                       \
+    X(batch) X(batch_stride) X(workspace) X(no_cooperative) X(expression) X(sequence) X(bands) X(height) X(length)
 typedef struct ipt__wisdom {
     struct ipt__wisdom *next;
 #define IPT__WISDOM_FIELD(field) size_t field;
@@ -4012,6 +4020,54 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 
 #else
 
+/* Where the line behind a kernel's work-group size begins in PTX; 0: it is no such text. */
+static size_t ipt__ptx_directives(const unsigned char *ptx, size_t bytes)
+{
+    static const char size[] = "\n.reqntid ";
+    size_t at = 0, end;
+    while (at + sizeof size <= bytes && memcmp(ptx + at, size, sizeof size - 1))
+        ++at;
+    if (at + sizeof size > bytes)
+        return 0;
+    for (end = at + 1; end < bytes && ptx[end] != '\n'; ++end)
+        ;
+    return end < bytes ? end + 1 : 0;
+}
+
+/* Limits the registers of work-items to what the program's groups_at_once leaves. OpenCL C has no word for it, and
+ * NVIDIA's option -cl-nv-maxrregcount changed nothing (driver 580): the line goes into the driver's PTX. An H200 then
+ * ran five work-groups of the band exchange where it had run three, and took a sixth less time. */
+static void ipt__program_limit_registers(ipt_context *context, ipt__program *program)
+{
+    char line[32];
+    unsigned char *code;
+    const unsigned char *given;
+    size_t bytes, room, at;
+    cl_program limited;
+    cl_int error;
+    if (!context->limits.nvidia || !program->params.groups_at_once)
+        return;
+    sprintf(line, ".minnctapersm %u\n", (unsigned)program->params.groups_at_once);
+    room = strlen(line);
+    given = code = ipt__program_code(context, program, room, &bytes);
+    at = code ? ipt__ptx_directives(code + room, bytes - room) : 0;
+    if (at) {
+        memmove(code, code + room, at);
+        memcpy(code + at, line, room);
+        limited =
+            ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
+        if (!error)
+            error = ipt__cl.clBuildProgram(limited, 1, &context->device, NULL, NULL, NULL);
+        if (!error) {
+            ipt__cl.clReleaseProgram(program->program);
+            program->program = limited;
+        } else if (limited)
+            ipt__cl.clReleaseProgram(limited);
+    }
+    if (code)
+        ipt__release(&context->allocator, code);
+}
+
 /* Compiles a program and stores it. */
 static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__program *program)
 {
@@ -4024,6 +4080,7 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
     if (error)
         return ipt__fail_build(context, program->program, program->id, error);
     ipt__log(context, "built %s", ipt__kernels[program->id].name);
+    ipt__program_limit_registers(context, program);
     ipt__program_store(context, program);
     return IPT_SUCCESS;
 }
@@ -4316,23 +4373,28 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     return !error;
 }
 
-/* Runs a panel program without work, to count the work-groups that run at the same time. Returns 0 if it does not
+/* Runs a cooperative program without work, to count the work-groups that run at the same time. Returns 0 if it does not
  * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
 {
     const size_t global = context->limits.compute_units * 64 * program->params.group_size;
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
-    ipt__panel_arguments a;
-    memset(&a, 0, sizeof a);
-    a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.chunks = a.blocks = a.run_lanes =
-        1;
-    a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
-    return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
+    ipt__panel_arguments panel;
+    ipt__exchange_arguments exchange;
+    memset(&panel, 0, sizeof panel);
+    memset(&exchange, 0, sizeof exchange);
+    panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
+    panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
+        panel.chunks = panel.blocks = panel.run_lanes = 1;
+    panel.short_side = panel.length = panel.chunk_x = panel.chunk_y = panel.block_rows = 1;
+    return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
+                          global, words, sizeof words)
+               ? words[1] /* IPT_CLOSED_AT */
+               : 0;
 }
 
-/* Counts the work-groups of a panel program that run at the same time, unless the count is known. If there are fewer
- * than compute units, other work may have occupied the device. Some later plans then count again. */
+/* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are
+ * fewer than compute units, other work may have occupied the device. Some later plans then count again. */
 static void ipt__find_residency(ipt_context *context, ipt__program *program)
 {
     const ipt__limits *const limits = &context->limits;
@@ -4352,21 +4414,23 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
     ipt__program_store(context, program);
 }
 
-/* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
- * none works. */
-static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only,
-                                           ipt__program **found, size_t *resident)
+/* Returns the cooperative program for a unit, with the largest local memory that works, and its residency. *found is
+ * NULL if none works. */
+static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kernel_id id, ipt__params params,
+                                                 int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
     size_t tries[2] = {0, 0};
+    const int own = id == IPT__KERNEL_exchange && limits->nvidia && !limits->local_is_limited &&
+                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = context->found.chunk_bytes;
-    if (!context->found.chunk_bytes) {
+    tries[0] = own ? (size_t)IPT__BAND_CHUNK_BYTES : context->found.chunk_bytes;
+    if (!own && !context->found.chunk_bytes) {
         tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
                        ? (size_t)IPT__CHUNK_BYTES_LARGE
                        : 0;
@@ -4382,9 +4446,9 @@ static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params par
         params.local_bytes = (cl_uint)tries[i];
         params.group_size =
             tries[i] == IPT__CHUNK_BYTES_LARGE ? (cl_uint)IPT__CHUNK_GROUP_LARGE : (cl_uint)limits->group_size;
-        if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_panel].uses))
+        if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
             continue;
-        result = ipt__program_get(context, IPT__KERNEL_panel, &params, cache_only, &program);
+        result = ipt__program_get(context, id, &params, cache_only, &program);
         missed |= result == IPT_ERROR_CACHE_MISS;
         if (result == IPT_ERROR_BUILD)
             result = IPT_SUCCESS;
@@ -4398,7 +4462,7 @@ static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params par
             ipt__program_drop(context, program);
         }
     }
-    if (!context->found.chunk_bytes && !result && !missed) {
+    if (!own && !context->found.chunk_bytes && !result && !missed) {
         context->found.chunk_bytes = *found ? (*found)->params.local_bytes : (size_t)IPT__NO_CHUNKS;
         context->chunk_is_guess = failed;
         ipt__findings_store(context);
@@ -4587,7 +4651,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
     if (limits->cooperative && limits->group_size >= 64)
-        result = ipt__panel_get(context, params, 0, &program, resident);
+        result = ipt__cooperative_get(context, IPT__KERNEL_panel, params, 0, &program, resident);
     ipt__program_drop(context, program);
     for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
         params.group_size = (cl_uint)limits->group_size;
@@ -4664,12 +4728,12 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 
 /* The planner's input. */
 
-/* The cooperative panel kernel that a plan may use. */
-typedef struct ipt__panel_kernel {
-    size_t resident; /* concurrent work-groups; 0: no cooperative panels */
+/* A cooperative kernel that a plan may use: of panels, or of bands. */
+typedef struct ipt__cooperative_kernel {
+    size_t resident; /* concurrent work-groups; 0: the plan may not use it */
     size_t local_bytes, group_size;
     int tall, narrow;
-} ipt__panel_kernel;
+} ipt__cooperative_kernel;
 
 /* What the planner decides from: all of it is known before the first decision, and no decision changes it. */
 typedef struct ipt__problem {
@@ -4679,7 +4743,7 @@ typedef struct ipt__problem {
     size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
     size_t unit_bytes, element_units;
     size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
-    ipt__panel_kernel panel;
+    ipt__cooperative_kernel panel, exchange;
 } ipt__problem;
 
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
@@ -4713,6 +4777,12 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
     X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
+    X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
+    X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
+    X(double, together, 0.62, 0, "factor of cooperative bands")                                                        \
+    X(double, together_piece, 64, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
+    X(double, together_run, 648, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \
+    X(double, together_fill, 0.8, 0, "of the share of resident work-groups that a band needs, above 0.35")             \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
     X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
@@ -4739,6 +4809,9 @@ static const ipt__tuning ipt__tunings[2] = {
 #define IPT__TUNING_CPU(type, name, gpu, cpu, meaning) cpu,
     {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
 
+/* No two passes cost less than so many times the bytes of the matrices. */
+#define IPT__TWO_PASSES 2.2
+
 /* Constants for all devices. */
 enum {
     IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
@@ -4747,11 +4820,13 @@ enum {
     IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
     IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
     IPT__PIECE_VECTORS = 128,
-    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
-    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
-    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
-    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
+    IPT__UNIT_BYTES = 229376,  /* local memory of a large GPU's compute unit; chains fill it */
+    IPT__KEPT_BYTES = 8 << 20, /* of parked runs, in the last cache */
+    IPT__BANDS_ROW = 1200,     /* of a band's row, for each compute unit: some hundred rows fill half the chip */
+    IPT__CHUNK_RUNS = 512,     /* as in panel.cl and out_of_place.cl */
+    IPT__PAD_HELD = 16,        /* units of a work-item, as in pad.cl */
+    IPT__MOST_DOWN = 8,        /* chunks along the long side of a tall panel */
+    IPT__BLOCKS_TALL = 2,      /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
     IPT__BLOCKS_WIDE = 4,
     IPT__BLOCK_ROWS = 60,         /* minimum per block */
     IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
@@ -4766,7 +4841,7 @@ enum {
 
 /* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch);
  * P: the same for kinds that only the papers have.
- * SAVE: copies rows x cols elements at origin to the save area, transposed.
+ * SAVE: copies rows x cols elements at origin to the save area, transposed unless it is `straight`.
  * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
@@ -4774,6 +4849,7 @@ enum {
  * WAVE: instances through slabs of global memory, one slab each.
  * PANEL: instances by cooperative work-groups that hold a chunk each.
  * SHUFFLE: instances by cycle following with one flag bit per slot.
+ * EXCHANGE: the matrix by bands, one instance each.
  * Epilogue stages:
  * FLIP: reverses the sequence of rows, or each row, or both, of rows x cols elements.
  * MAP: applies the plan's expression to every element.
@@ -4789,6 +4865,7 @@ enum {
     X(WAVE, wave, wave, wave, wave, wave)                                                                              \
     X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
     X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, shuffle)                                                            \
+    X(EXCHANGE, exchange, exchange, exchange, exchange, exchange)                                                      \
     X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
     X(MAP, nothing, nothing, map, map, map)                                                                            \
     P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
@@ -4885,6 +4962,35 @@ typedef struct ipt__shuffle_stage {
     int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
 } ipt__shuffle_stage;
 
+/* The bands of an EXCHANGE stage. Lengths in elements.
+ *
+ * The band layout has `rows` rows of `cols` elements: the source if `tall`, else the result. The slot layout is the
+ * other one. Its rows are the columns of the band layout. A band is `height` rows of the band layout. A range is
+ * `width` columns, as many ranges as bands. The rest are the last rest_rows rows and rest_cols columns.
+ *
+ * A band's part of a column is a run: contiguous in the slot layout. A step moves all runs of one band. Run `column` of
+ * band s goes to its place if the column is in the range of band s or of a band before it in the sequence, else it is
+ * parked in the range of band s. Column d * width + i of band s and column s * width + i of band d have equal runs.
+ * These two change places when the later of the two bands moves, so a vacated place always gets exactly one run. */
+typedef struct ipt__bands {
+    size_t number, height, width;
+    size_t rows, cols; /* of the band layout */
+    size_t rest_rows, rest_cols;
+    int tall;
+    int saves_rows;      /* the rest rows are saved in the workspace; 0: the rest columns */
+    int from_last;       /* the last band comes first, so that a step writes only what has been read */
+    int saves_first;     /* the saved rest belongs to the source: it is saved first. Else it is restored last */
+    size_t saved_origin; /* its place in a matrix */
+    /* By cooperative work-groups (see exchange.cl), else in waves. The rest is valid if so. */
+    int together;
+    size_t positions;   /* the bands, the rest rows and the saved rest, as far as there are any */
+    size_t chunks;      /* of a position */
+    size_t chunk_width; /* columns of a chunk */
+    size_t rest_chunks; /* chunks before those of the rest columns */
+    size_t rest_width;  /* columns of these */
+    ipt__tile_layout tile;
+} ipt__bands;
+
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
@@ -4892,13 +4998,14 @@ typedef struct ipt__stage {
     size_t rows, cols, length;
     size_t origin;                /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
     size_t row_slots, row_stride; /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    int straight;                 /* SAVE: does not transpose */
     int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
     int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
-    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
+    int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers;                      /* variant: cooperating work-items; such teams per work-group */
@@ -4906,6 +5013,7 @@ typedef struct ipt__stage {
     ipt__swap_stage swap;
     ipt__chunks panel;
     ipt__shuffle_stage shuffle;
+    ipt__bands bands;
 } ipt__stage;
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
@@ -4915,6 +5023,7 @@ typedef struct ipt__layout {
     size_t saved_elements;    /* per matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
     size_t length;            /* elements of a super-element of two passes; 0: no two passes */
+    size_t bands, height;     /* of an exchange; 0: no exchange */
     int has_epilogue;         /* epilogue stages were added */
     int cooperative;          /* has a PANEL stage; it and the shuffle share the next workspace parts: */
     size_t control_words;     /* per control block; two alternate, the first at saved_bytes */
@@ -5190,12 +5299,12 @@ struct ipt_plan {
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     ipt__launches launches;
-    int out_of_place;    /* its launch; -1: none yet */
-    ipt__program *panel; /* of problem.panel; NULL: no cooperative panels */
-    int turn;            /* which of the two control blocks is clear */
-    int dirty;           /* an execution failed: counters and flags may not be clear */
-    size_t enough;       /* max_workspace that the last error has proposed; 0: none */
-    size_t refused;      /* bytes of the last buffer that could not be allocated; 0: none */
+    int out_of_place;               /* its launch; -1: none yet */
+    ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
+    int turn;                       /* which of the two control blocks is clear */
+    int dirty;                      /* an execution failed: counters and flags may not be clear */
+    size_t enough;                  /* max_workspace that the last error has proposed; 0: none */
+    size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
     ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };
@@ -5277,6 +5386,14 @@ static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
     need.instance = ipt__instance_units(problem, stage) * problem->unit_bytes;
+    return need;
+}
+
+static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    if (!stage->bands.together)
+        need.instance = stage->bands.height * stage->bands.cols * problem->desc.elem_size;
     return need;
 }
 
@@ -5505,6 +5622,19 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
 }
 
+/* Words of a control block for cooperative bands. */
+static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__bands *bands)
+{
+    return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
+}
+
+/* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
+static size_t ipt__bands_alone_words(const ipt__problem *problem, const ipt__bands *bands)
+{
+    return ipt__ceil_divide(
+        (bands->tall ? bands->height * bands->cols : bands->width * bands->rows) * problem->element_units, 32);
+}
+
 /* Sets the offsets of the workspace's parts. */
 static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
 {
@@ -5517,6 +5647,10 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->control_words =
                 IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(problem, stage), 32);
+        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
+            layout->cooperative = 1;
+            layout->control_words = ipt__bands_control_words(problem, &stage->bands);
+            alone = ipt__bands_alone_words(problem, &stage->bands);
         } else if (stage->shuffle.chains) {
             flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }
@@ -5654,6 +5788,31 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
     return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
 }
 
+/* Bands, without their launches. Short runs cost more, as in shuffles. */
+static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const double size = (double)problem->desc.elem_size, run = (double)bands->height * size;
+    if (bands->together) {
+        const double piece = (double)bands->chunk_width * size;
+        const double fill = (double)bands->chunks / (double)problem->exchange.resident;
+        /* A line of 32 work-items moves so many units of a run in one turn: IPT_STEPS in parts/runs_held.cl. */
+        const size_t unit = problem->unit_bytes, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
+        const size_t turns = (bands->height * problem->element_units + 30) / turn + 1;
+        return (model->together + model->together_piece / piece +
+                model->together_run / run * (0.5 + 0.5 * (double)turns) +
+                (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0)) *
+               ipt__batch_bytes(problem);
+    }
+    return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);
+}
+
+static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__bands_cost(problem, &stage->bands);
+}
+
 static const struct {
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
@@ -5677,7 +5836,8 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
     if (stage->kind == IPT__STAGE_WAVE)
         at_once = ipt__min(at_once, ipt__max(1, slabs / need));
     stage->matrices_at_once = ipt__min(batch, at_once);
-    stage->instances_at_once = ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    stage->instances_at_once =
+        stage->kind == IPT__STAGE_EXCHANGE ? 1 : ipt__min(stage->instances, at_once / stage->matrices_at_once);
     return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
            (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
 }
@@ -6241,6 +6401,263 @@ static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/bands                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Layouts: the band exchange. */
+
+/* Whether bands in waves are rows of the source. Those of the longer side have the longer runs. */
+static int ipt__is_tall(const ipt__problem *problem)
+{
+    return problem->desc.rows >= problem->desc.cols;
+}
+
+/* Elements that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
+static size_t ipt__bands_saved(const ipt__bands *bands)
+{
+    return ipt__max(bands->rest_rows * bands->cols, bands->rest_cols * bands->rows);
+}
+
+/* Cuts the source (tall) or the result into `number` bands of `height` rows: number <= both sides, number * height <=
+ * the rows. */
+static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t number, size_t height)
+{
+    ipt__bands bands;
+    memset(&bands, 0, sizeof bands);
+    bands.tall = tall;
+    bands.rows = tall ? problem->desc.rows : problem->desc.cols;
+    bands.cols = tall ? problem->desc.cols : problem->desc.rows;
+    bands.number = number;
+    bands.height = height;
+    bands.width = bands.cols / number;
+    bands.rest_rows = bands.rows - number * height;
+    bands.rest_cols = bands.cols - number * bands.width;
+    /* A range lies in the memory of its band and of bands before it if only the larger rest is saved. */
+    bands.saves_rows = bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
+    bands.from_last = bands.tall ? bands.saves_rows : !bands.saves_rows;
+    bands.saves_first = bands.tall == bands.saves_rows;
+    bands.saved_origin = bands.saves_rows ? number * height * bands.cols : number * bands.width * bands.rows;
+    return bands;
+}
+
+/* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
+ * the fastest for elements of 4 bytes, which need fewest registers, and four for others. */
+static cl_uint ipt__exchange_groups(const ipt__problem *problem)
+{
+    return problem->unit_bytes == 4 && problem->element_units == 1 ? 5 : 4;
+}
+
+/* Cuts bands into chunks for cooperative work-groups. Returns 0 if no chunk fits local memory, or if too few
+ * work-groups are resident. */
+static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->exchange;
+    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
+    const size_t row = bands->cols * size, run = bands->height * size;
+    size_t most, covered, rest;
+    bands->together = 1;
+    bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
+    /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
+    if (bands->tall)
+        most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4
+                   ? 0
+                   : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
+    else
+        most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
+    most = ipt__min(most, IPT__CHUNK_RUNS);
+    if (!most || bands->rest_rows > IPT__CHUNK_RUNS ||
+        (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
+        return 0;
+    covered = bands->number * bands->width;
+    bands->rest_chunks = ipt__ceil_divide(covered, most);
+    most = bands->chunk_width = ipt__ceil_divide(covered, bands->rest_chunks); /* the tile's layout is one for all */
+    bands->rest_chunks = ipt__ceil_divide(covered, most);
+    rest = ipt__ceil_divide(bands->rest_cols, most);
+    bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;
+    bands->chunks = bands->rest_chunks + rest;
+    bands->tile = ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
+                                    bands->tall ? row : bands->rows * size);
+    return bands->chunks <= kernel->resident / 2 &&
+           ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
+           bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
+           bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31;
+}
+
+/* The stages of a band exchange. */
+static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, const ipt__bands *bands, size_t budget)
+{
+    const size_t saved = ipt__bands_saved(bands);
+    const int alone = saved && !bands->together; /* cooperative bands save and restore by themselves */
+    ipt__stage *stage;
+    memset(layout, 0, sizeof *layout);
+    layout->bands = bands->number;
+    layout->height = bands->height;
+    layout->saved_elements = saved;
+    if (alone && bands->saves_first) {
+        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, 1, saved, 1);
+        stage->origin = bands->saved_origin;
+        stage->straight = 1;
+    }
+    stage = ipt__stage_add(layout, IPT__STAGE_EXCHANGE, bands->number, problem->desc.rows, problem->desc.cols, 1);
+    stage->bands = *bands;
+    if (alone && !bands->saves_first) {
+        stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, 1, 1, saved);
+        stage->origin = bands->saved_origin;
+        stage->row_stride = saved;
+    }
+    ipt__layout_finish(problem, layout, budget);
+}
+
+/* Returns the height of `number` bands to try after `height`, 0 after the last; 0 begins. The first height leaves the
+ * fewest rows over; the runs of the others are whole vectors, sectors or lines of memory. */
+static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size_t number, size_t height)
+{
+    const size_t size = problem->desc.elem_size, most = (tall ? problem->desc.rows : problem->desc.cols) / number;
+    size_t step;
+    if (!height)
+        return most;
+    for (step = 2; step * size <= 128; step *= 2)
+        if (most / step * step < height)
+            return most / step * step;
+    return 0;
+}
+
+/* The cost of bands within `budget` bytes of workspace; 0: they do not fit. */
+static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *bands, size_t budget)
+{
+    const size_t size = problem->desc.elem_size;
+    const double launch = ipt__tunings[problem->limits.cpu].launch;
+    size_t fixed = ipt__round_up(ipt__bands_saved(bands) * size * problem->desc.batch, 256), slab = 1, launches = 1;
+    double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
+    if (bands->together) {
+        fixed += 2 * ipt__round_up(ipt__bands_control_words(problem, bands) * 4, 256) +
+                 ipt__round_up(ipt__bands_alone_words(problem, bands) * 4, 256);
+        return fixed <= budget ? cost + launch : 0;
+    }
+    slab = bands->height * bands->cols * size;
+    if (fixed > budget || slab > budget - fixed)
+        return 0;
+    launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
+    return cost + launch * (double)launches;
+}
+
+/* The best band exchange within `budget` bytes of workspace, with runs above `above` and up to `run` bytes. Returns 0
+ * if there is none. */
+static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *best, int together, size_t least,
+                                       size_t budget, size_t above, size_t run)
+{
+    const size_t size = problem->desc.elem_size;
+    const size_t most = ipt__min(problem->desc.rows, problem->desc.cols);
+    const int tall = together ? problem->exchange.tall : ipt__is_tall(problem);
+    const size_t longest = tall ? problem->desc.rows : problem->desc.cols;
+    double best_cost = 0;
+    size_t number, height, fitted = 0;
+    least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run / size)));
+    for (number = least; number <= most && fitted < 2 * least + 32; ++number) {
+        int fits = 0;
+        for (height = ipt__bands_next_height(problem, tall, number, 0); height;
+             height = ipt__bands_next_height(problem, tall, number, height)) {
+            ipt__bands bands;
+            double cost = 0;
+            if (height * size <= above || height * size > run)
+                continue;
+            bands = ipt__bands_of(problem, tall, number, height);
+            if (!together || ipt__bands_cut(problem, &bands))
+                cost = ipt__bands_price(problem, &bands, budget);
+            fits |= cost > 0;
+            if (cost > 0 && (best_cost == 0 || cost < best_cost)) {
+                best_cost = cost;
+                *best = bands;
+            }
+        }
+        fitted += (size_t)fits;
+    }
+    return best_cost > 0;
+}
+
+/* The band exchange with the least workspace. */
+static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
+{
+    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols),
+                 longer = ipt__max(problem->desc.rows, problem->desc.cols);
+    ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer);
+    size_t number;
+    for (number = 2; number <= shorter; ++number) {
+        const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number);
+        if (bands.height * shorter + ipt__bands_saved(&bands) * problem->desc.batch <
+            best.height * shorter + ipt__bands_saved(&best) * problem->desc.batch)
+            best = bands;
+    }
+    return best;
+}
+
+/* The best band exchange, in waves or by cooperative work-groups, with runs above `above` and up to `run` bytes.
+ * Returns 0 if none fits the budget. */
+static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__layout *best, size_t budget, size_t above,
+                                            size_t run)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->exchange;
+    const size_t slabs = ipt__ceil_divide(problem->matrix_bytes, ipt__max(1, budget));
+    size_t on_chip;
+    ipt__layout layout;
+    ipt__bands bands;
+    int found = ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, above, run);
+    if (found)
+        ipt__layout_bands(problem, best, &bands, budget);
+    if (!kernel->resident)
+        return found;
+    on_chip = problem->matrix_bytes / ipt__max(1, kernel->local_bytes * (kernel->resident / 2));
+    if (!ipt__bands_choose(problem, &bands, 1, ipt__max(1, on_chip), budget, above, run))
+        return found;
+    ipt__layout_bands(problem, &layout, &bands, budget);
+    if (!found || ipt__layout_better(&layout, best, budget))
+        *best = layout;
+    return 1;
+}
+
+/* The layout with these bands: by cooperative work-groups if they can, else in waves. */
+static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layout, size_t number, size_t height,
+                                 size_t budget)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->exchange;
+    ipt__bands bands;
+    int fits = kernel->resident && number * height <= (kernel->tall ? problem->desc.rows : problem->desc.cols);
+    if (fits) {
+        bands = ipt__bands_of(problem, kernel->tall, number, height);
+        fits = ipt__bands_cut(problem, &bands) && (!budget || ipt__bands_price(problem, &bands, budget) > 0);
+    }
+    if (!fits)
+        bands = ipt__bands_of(problem, ipt__is_tall(problem), number, height);
+    ipt__layout_bands(problem, layout, &bands, budget);
+}
+
+/* The layout of sequence exchange: with bands of tile_m if that is not 0. */
+static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols, height = problem->desc.tile_m;
+    const size_t longer = ipt__max(rows, cols), shorter = ipt__min(rows, cols);
+    ipt__bands bands;
+    if (height > longer || (height && longer / height > shorter))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "tile_m = %lu: sequence exchange cuts %lu x %lu elements into bands of %lu to %lu",
+                         (unsigned long)height, (unsigned long)rows, (unsigned long)cols,
+                         (unsigned long)ipt__ceil_divide(longer, shorter), (unsigned long)longer);
+    memset(layout, 0, sizeof *layout);
+    if (shorter == 1) {
+        ipt__layout_finish(problem, layout, budget);
+        return IPT_SUCCESS;
+    }
+    if (height) {
+        ipt__layout_of_bands(problem, layout, longer / height, height, budget);
+        return IPT_SUCCESS;
+    }
+    if (budget && ipt__layout_best_bands(problem, layout, budget, 0, ~(size_t)0))
+        return IPT_SUCCESS;
+    bands = ipt__bands_smallest(problem);
+    ipt__layout_bands(problem, layout, &bands, budget);
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/choose                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -6283,6 +6700,23 @@ static IPT__RARE void ipt__layout_best_two_pass(const ipt__problem *problem, ipt
         if (ipt__layout_better(&candidate, best, budget))
             *best = candidate;
     }
+}
+
+/* The layouts that IPT_MEASURE compares: two passes by the length of their super-elements, up to 128, 256 ...
+ * IPT__SUPER_BYTES bytes, then exchanges by that of their runs. */
+enum { IPT__CANDIDATE_CLASSES = 5, IPT__CANDIDATES = 2 * IPT__CANDIDATE_CLASSES };
+
+/* Returns 0 if there is no such layout. */
+static int ipt__layout_candidate(const ipt__problem *problem, ipt__layout *layout, size_t budget, int candidate)
+{
+    const int exchange = candidate >= IPT__CANDIDATE_CLASSES, class_ = candidate % IPT__CANDIDATE_CLASSES;
+    const size_t most = (size_t)128 << class_, above = class_ ? most / 2 : 0;
+    if (problem->desc.sequence == (exchange ? IPT_SEQUENCE_TWO_PASS : IPT_SEQUENCE_EXCHANGE))
+        return 0;
+    if (exchange)
+        return ipt__layout_best_bands(problem, layout, budget, above, most);
+    ipt__layout_best_two_pass(problem, layout, budget, above, most);
+    return 1;
 }
 
 /* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
@@ -6350,6 +6784,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_finish(problem, layout, budget);
         return result;
     }
+    case IPT_SEQUENCE_EXCHANGE:
+        return ipt__layout_exchange_forced(problem, layout, budget);
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
@@ -6363,6 +6799,12 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_of_length(problem, layout, length, budget);
     else
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
+    if (desc->sequence == IPT_SEQUENCE_AUTO && !length) {
+        ipt__layout bands;
+        if (ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0) &&
+            ipt__layout_better(&bands, layout, budget))
+            *layout = bands;
+    }
     return IPT_SUCCESS;
 }
 
@@ -6445,13 +6887,14 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
         return;
     for (by = 0; by < layout->stage_count; ++by)
         if (layout->stages[by].kind == IPT__STAGE_TILE || layout->stages[by].kind == IPT__STAGE_SWAP ||
-            layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE)
+            layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE ||
+            layout->stages[by].kind == IPT__STAGE_EXCHANGE)
             break;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if (layout->stages[i].kind == IPT__STAGE_SAVE)
+        if (layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6532,7 +6975,8 @@ static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__
 
 static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return ipt__stage_kernel_get(plan, stage, stage->straight ? IPT__KERNEL_copy : IPT__KERNEL_transpose, params,
+                                 &stage->kernels[0]);
 }
 
 static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -6544,6 +6988,20 @@ static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage,
 {
     const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    ipt_result result;
+    params.tall = (cl_uint)stage->bands.tall;
+    if (stage->bands.together) {
+        params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
+        params.group_size = (cl_uint)plan->problem.exchange.group_size;
+        params.groups_at_once = ipt__exchange_groups(&plan->problem);
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
+    }
+    result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
 
 static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -6770,12 +7228,32 @@ static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage
     return ipt__launch_add(to, launch);
 }
 
+/* Copies `elements` contiguous elements of each matrix, from `origin` on, to the save area or back. */
+static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage *stage, size_t elements, int restore)
+{
+    const ipt_plan *const plan = to->plan;
+    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_elements * units;
+    const cl_ulong matrix = ipt__matrix_stride(&plan->problem);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__copy_arguments *const a = &launch.arguments.copy;
+    launch.given = restore ? 2 : 1;
+    *(restore ? &a->target_base : &a->source_base) = stage->origin * units;
+    a->source_matrix_stride = restore ? saved : matrix;
+    a->target_matrix_stride = restore ? matrix : saved;
+    a->source_row_slots = a->target_row_slots = 1;
+    a->source_row_stride = a->target_row_stride = a->row_units = elements * units;
+    a->rows = 1;
+    return ipt__launch_copy(to, stage, &launch);
+}
+
 static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt_plan *const plan = to->plan;
     const cl_ulong units = plan->problem.element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__transpose_arguments *const a = &launch.arguments.transpose;
+    if (stage->straight)
+        return ipt__launch_keep(to, stage, stage->cols, 0);
     a->source_base = stage->origin * units;
     a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->target_matrix_stride = plan->layout.saved_elements * units;
@@ -7050,6 +7528,121 @@ static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage
     return result ? result : ipt__launch_copy(to, stage, &copy);
 }
 
+/* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
+ * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
+ * of all bands. */
+static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const double most = 2.0 * (double)IPT__KEPT_BYTES * (double)bands->number * (double)bands->number;
+    cl_uint kept = 0;
+    while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
+        ++kept;
+    return kept;
+}
+
+/* One launch for all bands, by work-groups that wait for one another. */
+static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__exchange_arguments *const a = &launch.arguments.exchange;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
+    a->saved_stride = layout->saved_elements * units;
+    a->column_stride = bands->rows * units;
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->alone_base = layout->alone_offset / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->saved_units = layout->saved_elements * units;
+    a->saved_origin = bands->saved_origin * units;
+    a->saves_first = (cl_uint)(layout->saved_elements && bands->saves_first);
+    a->first_band = (cl_uint)(a->saves_first + (!bands->tall && bands->rest_rows));
+    a->done_begin = (cl_uint)(IPT__CONTROL_WORDS + bands->positions * to->matrices);
+    a->waits = 1;
+    a->tickets = (cl_uint)(bands->positions * bands->chunks * to->matrices);
+    a->clear_words_each = (cl_uint)ipt__ceil_divide(a->clear_words, a->tickets);
+    a->positions = (cl_uint)bands->positions;
+    a->chunks = (cl_uint)bands->chunks;
+    a->rest_chunks = (cl_uint)bands->rest_chunks;
+    a->rest_width = (cl_uint)bands->rest_width;
+    a->bands = (cl_uint)bands->number;
+    a->from_last = (cl_uint)bands->from_last;
+    a->saves_rows = (cl_uint)bands->saves_rows;
+    a->height = (cl_uint)bands->height;
+    a->run_units = (cl_uint)(bands->height * units);
+    a->width = (cl_uint)bands->width;
+    a->chunk_width = (cl_uint)bands->chunk_width;
+    a->rest_rows = (cl_uint)bands->rest_rows;
+    a->short_side = (cl_uint)bands->cols;
+    a->kept = ipt__bands_kept(problem, bands);
+    a->pitch = (cl_uint)bands->tile.pitch;
+    a->skew = (cl_uint)bands->tile.skew;
+    a->run_lanes = (cl_uint)bands->tile.run_lanes;
+    a->polls = problem->limits.wait_polls;
+    a->element_units = (cl_uint)units;
+    launch.cooperative = 1;
+    launch.groups = a->tickets;
+    return ipt__launch_add(to, &launch);
+}
+
+/* Reads a band into a slab and moves its runs (tall), or gathers them in the slab and writes the band (wide). */
+static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__limits *const limits = &problem->limits;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
+    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const size_t group_bytes = limits->cpu ? 32768 : 16384;
+    ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
+    ipt__transpose_arguments *const t = &transpose.arguments.transpose;
+    ipt__runs_arguments *const a = &move.arguments.runs;
+    ipt_result result;
+    if (bands->together)
+        return ipt__launch_together(to, stage);
+    transpose.given = bands->tall ? 1 : 2;
+    transpose.instance_units = band;
+    *(bands->tall ? &t->target_base : &t->source_base) = slabs;
+    t->source_matrix_stride = bands->tall ? ipt__matrix_stride(problem) : band;
+    t->target_matrix_stride = bands->tall ? band : ipt__matrix_stride(problem);
+    t->instances_per_matrix = 1;
+    t->rows = bands->tall ? bands->height : bands->cols;
+    t->cols = bands->tall ? bands->cols : bands->height;
+    t->source_row_stride = t->cols * units;
+    t->target_row_stride = t->rows * units;
+    t->element_units = (cl_uint)units;
+    a->slab_base = slabs;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->saved_stride = to->plan->layout.saved_elements * units;
+    a->slab_stride = band;
+    a->column_stride = bands->rows * units;
+    a->rest_begin = bands->number * band;
+    a->run_units = bands->height * units;
+    a->chunk_units = ipt__min((size_t)a->run_units, group_bytes / problem->unit_bytes);
+    a->chunks = (cl_uint)ipt__ceil_divide((size_t)a->run_units, (size_t)a->chunk_units);
+    a->block_runs = (cl_uint)ipt__max(1, group_bytes / ((size_t)a->chunk_units * problem->unit_bytes));
+    a->blocks = (cl_uint)ipt__ceil_divide(bands->cols, a->block_runs);
+    a->bands = (cl_uint)bands->number;
+    a->from_last = (cl_uint)bands->from_last;
+    a->saves_rows = (cl_uint)bands->saves_rows;
+    a->width = (cl_uint)bands->width;
+    a->height = (cl_uint)bands->height;
+    a->rest_rows = (cl_uint)bands->rest_rows;
+    a->short_side = (cl_uint)bands->cols;
+    a->element_units = (cl_uint)units;
+    move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
+    if (!bands->tall) {
+        result = ipt__launch_add(to, &move);
+        return result ? result : ipt__launch_transpose(to, &transpose);
+    }
+    result = ipt__launch_transpose(to, &transpose);
+    return result ? result : ipt__launch_add(to, &move);
+}
+
 static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -7301,7 +7894,7 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
     turns->instances_at_once =
         ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
     turns->matrix_stride = ipt__matrix_stride(&plan->problem);
-    turns->backwards = !stage->gapped_source;
+    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last : !stage->gapped_source;
     matrices[0] = turns->matrices_at_once;
     matrices[1] = batch % turns->matrices_at_once;
     instances[0] = turns->instances_at_once;
@@ -7557,8 +8150,9 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n",
-                  (unsigned long)stage->rows, (unsigned long)stage->cols);
+    ipt__text_add(out, "save: %lu x %lu elements that no %s to the workspace%s\n", (unsigned long)stage->rows,
+                  (unsigned long)stage->cols, stage->straight ? "exchange moves" : "super-element holds",
+                  stage->straight ? "" : ", transposed");
 }
 
 static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
@@ -7627,6 +8221,19 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
     }
     if (stage->instances_at_once < stage->instances)
         ipt__text_add(out, ", %lu at once", (unsigned long)stage->instances_at_once);
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__bands *const bands = &stage->bands;
+    ipt__text_add(out, "exchange: %lu bands of %lu %s, ranges of %lu %s, runs of %lu bytes, %lu and %lu left over",
+                  (unsigned long)bands->number, (unsigned long)bands->height, bands->tall ? "rows" : "columns",
+                  (unsigned long)bands->width, bands->tall ? "columns" : "rows",
+                  (unsigned long)(bands->height * plan->problem.desc.elem_size), (unsigned long)bands->rest_rows,
+                  (unsigned long)bands->rest_cols);
+    if (bands->together)
+        ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
     ipt__describe_end(out, stage);
 }
 
@@ -7746,7 +8353,7 @@ static ipt_result ipt__plan_write_description(ipt_plan *plan)
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
     const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                                     desc->sequence != IPT_SEQUENCE_SQUARE
+                                     desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE
                                  ? "sequence"
                              : desc->variant_010             ? "variant_010"
                              : desc->variant_100             ? "variant_100"
@@ -7806,7 +8413,7 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
     const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                       desc->sequence != IPT_SEQUENCE_SQUARE;
+                       desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE;
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
     ipt_result result = ipt__check_variant("variant_010", desc->variant_010,
                                            1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_SWAP |
@@ -8083,55 +8690,132 @@ static IPT__RARE void ipt__plan_close(ipt_plan *plan)
     plan->out_of_place = -1;
 }
 
-/* Gets the cooperative panel kernel with these parameters for the plan, if the device has one. */
-static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
+/* Gets the cooperative kernel with these parameters for the plan, if the device has one. */
+static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, const ipt__params *params,
+                                             ipt__program **program, ipt__cooperative_kernel *kernel)
 {
-    ipt__panel_kernel *const panel = &plan->problem.panel;
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
-    const ipt_result result = ipt__panel_get(plan->context, *params, cache_only, &plan->panel, &panel->resident);
-    if (result || !plan->panel) {
-        panel->resident = 0;
+    const ipt_result result = ipt__cooperative_get(plan->context, id, *params, cache_only, program, &kernel->resident);
+    if (result || !*program) {
+        kernel->resident = 0;
         return result;
     }
-    panel->local_bytes = plan->panel->params.local_bytes;
-    panel->group_size = plan->panel->params.group_size;
-    panel->tall = (int)params->tall;
-    panel->narrow = (int)params->narrow;
+    kernel->local_bytes = (*program)->params.local_bytes;
+    kernel->group_size = (*program)->params.group_size;
+    kernel->tall = (int)params->tall;
+    kernel->narrow = (int)params->narrow;
     return IPT_SUCCESS;
 }
 
-/* Finds the cooperative panel kernel and its resident groups, if the plan may use it. */
+static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
+{
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_panel, params, &plan->panel, &plan->problem.panel);
+}
+
+/* Parameters of the cooperative kernels for a plan. */
+static ipt__params ipt__cooperative_params(const ipt__problem *problem)
+{
+    ipt__params params = ipt__plan_params(problem, problem->element_units, 1);
+    params.apply = problem->desc.expression != NULL;
+    params.index_bits = 32;
+    params.tall = problem->desc.rows >= problem->desc.cols;
+    return params;
+}
+
+/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have some
+ * hundred rows: an H200 took 0.344 ms for 4926 x 19883 floats, and 0.437 ms with bands of the result. tile_m is of the
+ * longer side. */
+static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    return desc->rows >= desc->cols ||
+           (!desc->tile_m && desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
+}
+
+/* Whether the device has cooperative kernels, and the desc a matrix for them. */
+static int ipt__plan_may_cooperate(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
+        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+        return 0;
+    return desc->sequence != IPT_SEQUENCE_AUTO ||
+           (desc->rows != desc->cols && problem->matrix_bytes > ipt__local_budget(limits));
+}
+
+/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
+static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
+{
+    const ipt__problem *const problem = &plan->problem;
+    ipt__params params = ipt__cooperative_params(problem);
+    ipt__layout layout;
+    ipt_result result;
+    *fits = 0;
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || problem->desc.batch > 1 ||
+        problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+        return IPT_SUCCESS;
+    params.tall = 1;
+    result = ipt__plan_take_panel(plan, &params);
+    if (result || !plan->panel)
+        return result;
+    *fits = ipt__layout_on_chip(problem, &layout);
+    if (!*fits) {
+        ipt__program_drop(plan->context, plan->panel);
+        plan->panel = NULL;
+        plan->problem.panel.resident = 0;
+    }
+    return IPT_SUCCESS;
+}
+
+/* Finds the kernel of cooperative bands. Parked data is read in the launch that wrote it: OpenCL C 1.2 does not promise
+ * that. */
+static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
+{
+    ipt__params params = ipt__cooperative_params(&plan->problem);
+    const ipt_sequence sequence = plan->problem.desc.sequence;
+    params.tall = ipt__exchange_is_tall(&plan->problem);
+    params.groups_at_once = ipt__exchange_groups(&plan->problem);
+    if (!plan->problem.limits.memory_model || (sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_EXCHANGE))
+        return IPT_SUCCESS;
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->exchange, &plan->problem.exchange);
+}
+
+/* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,
+ * earlier ones too, may choose otherwise. */
+static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
+{
+    const ipt__problem *const problem = &plan->problem;
+    ipt__layout layout;
+    return problem->exchange.resident && !(problem->desc.flags & IPT_MEASURE) && !plan->context->wisdom &&
+           ipt__layout_best_bands(problem, &layout, ipt__problem_budget(problem), 0, ~(size_t)0) &&
+           layout.cost < IPT__TWO_PASSES * ipt__batch_bytes(problem);
+}
+
 static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
     const ipt__problem *const problem = &plan->problem;
-    const ipt_plan_desc *const desc = &problem->desc;
-    const ipt__limits *const limits = &problem->limits;
-    const size_t shorter = ipt__min(desc->rows, desc->cols);
-    ipt__params params;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || shorter == 1 ||
-        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed ||
-        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
+    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols);
+    ipt__params params = ipt__cooperative_params(problem);
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO && problem->desc.sequence != IPT_SEQUENCE_TWO_PASS)
         return IPT_SUCCESS;
-    if (desc->sequence == IPT_SEQUENCE_AUTO &&
-        (desc->rows == desc->cols || problem->matrix_bytes <= ipt__local_budget(limits)))
-        return IPT_SUCCESS;
-    params = ipt__plan_params(problem, problem->element_units, 1);
-    params.apply = desc->expression != NULL;
-    params.index_bits = 32;
-    /* A matrix that fits on the chip takes one pass, with the tall kernel. */
-    if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && problem->matrix_bytes <= IPT__ON_CHIP_BYTES) {
-        ipt__layout layout;
-        ipt_result result;
-        params.tall = 1;
-        result = ipt__plan_take_panel(plan, &params);
-        if (result || !plan->panel || ipt__layout_on_chip(problem, &layout))
-            return result;
-        ipt__program_drop(plan->context, plan->panel);
-    }
-    params.tall = desc->rows >= desc->cols;
-    params.narrow =
-        shorter * desc->elem_size <= IPT__NARROW_BYTES && shorter <= limits->group_size; /* a turn handles whole rows */
+    params.narrow = shorter * problem->desc.elem_size <= IPT__NARROW_BYTES &&
+                    shorter <= problem->limits.group_size; /* a turn handles whole rows */
     return ipt__plan_take_panel(plan, &params);
+}
+
+/* Finds the cooperative kernels that the plan may choose from, and their resident groups. */
+static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
+{
+    int done;
+    ipt_result result;
+    if (!ipt__plan_may_cooperate(&plan->problem))
+        return IPT_SUCCESS;
+    result = ipt__plan_find_on_chip(plan, &done);
+    if (result || done)
+        return result;
+    result = ipt__plan_find_exchange(plan);
+    return result || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/run                                                                                                      */
@@ -8284,8 +8968,9 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* Where a turn begins: units of the batch before its first matrix, and instances of a matrix before its first. */
+/* Where a turn begins: matrices of the batch before it, their units, and instances of a matrix before its first. */
 typedef struct ipt__turn {
+    size_t matrix;
     cl_ulong units;
     size_t instance;
 } ipt__turn;
@@ -8302,12 +8987,20 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
             bases[i] += (run->bases[i] + turn.units) / launch->plan_units + skipped;
     if (id == IPT__KERNEL_chains)
         arguments->chains.matrix_units -= skipped;
+    if (id == IPT__KERNEL_runs) {
+        arguments->runs.band = (cl_uint)turn.instance;
+        arguments->runs.saved_base += turn.matrix * arguments->runs.saved_stride;
+    }
     if (id == IPT__KERNEL_copy)
         *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
     if (launch->cooperative && run->plan->turn) {
-        const cl_ulong control = arguments->panel.clear_base;
-        arguments->panel.clear_base = arguments->panel.control_base;
-        arguments->panel.control_base = control;
+        cl_ulong *const control =
+            id == IPT__KERNEL_panel ? &arguments->panel.control_base : &arguments->exchange.control_base;
+        cl_ulong *const clear =
+            id == IPT__KERNEL_panel ? &arguments->panel.clear_base : &arguments->exchange.clear_base;
+        const cl_ulong other = *clear;
+        *clear = *control;
+        *control = other;
     }
 }
 
@@ -8342,6 +9035,7 @@ static ipt_result ipt__run_stage(ipt__run *run, const ipt__launches *launches, c
             const size_t first = (turns->backwards ? number - 1 - i : i) * turns->instances_at_once;
             const size_t instances = ipt__min(turns->instances_at_once, turns->instances - first);
             ipt__turn turn;
+            turn.matrix = matrix;
             turn.units = matrix * turns->matrix_stride;
             turn.instance = first;
             for (at = turns->first; at < turns->end && !result; ++at) {
@@ -8652,7 +9346,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    const ipt__turn none = {0, 0};
+    const ipt__turn none = {0, 0, 0};
     const ipt__operand from = {"source", "source_offset", source, source_offset, CL_MEM_WRITE_ONLY},
                        to = {"destination", "destination_offset", destination, destination_offset, CL_MEM_READ_ONLY};
     int unaligned = 0;
@@ -8737,7 +9431,7 @@ static void ipt__text_add_size(ipt__text *out, size_t value)
     ipt__text_add(out, "%s", digits + at);
 }
 
-#define IPT__WISDOM_TITLE "ipt wisdom 1"
+#define IPT__WISDOM_TITLE "ipt wisdom 2"
 
 /* True if both lines describe the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
@@ -8745,6 +9439,8 @@ static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
     ipt__wisdom other = *b;
     other.next = a->next;
     other.length = a->length;
+    other.bands = a->bands;
+    other.height = a->height;
     return !memcmp(a, &other, sizeof other);
 }
 
@@ -8759,6 +9455,7 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     wisdom.batch = plan->problem.desc.batch;
     wisdom.batch_stride = plan->problem.desc.batch_stride;
     wisdom.workspace = budget;
+    wisdom.sequence = (size_t)plan->problem.desc.sequence;
     wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
     wisdom.expression = plan->problem.desc.expression != NULL;
     return wisdom;
@@ -8788,6 +9485,8 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
         added->next = NULL;
         if (*at) {
             (*at)->length = added->length;
+            (*at)->bands = added->bands;
+            (*at)->height = added->height;
             ipt__wisdom_free(context, added);
         } else
             *at = added;
@@ -8802,15 +9501,19 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     const ipt__wisdom wanted = ipt__wisdom_of(plan, budget);
     const ipt__wisdom *known;
     ipt__layout layout;
-    size_t length = 0;
+    ipt__wisdom found;
+    memset(&found, 0, sizeof found);
     IPT_LOCK_ACQUIRE(&context->lock);
     for (known = context->wisdom; known; known = known->next)
         if (ipt__wisdom_same(known, &wanted))
-            length = known->length;
+            found = *known;
     IPT_LOCK_RELEASE(&context->lock);
-    if (!length || length > ipt__max(plan->problem.desc.rows, plan->problem.desc.cols))
+    if (found.length)
+        ipt__layout_of_length(&plan->problem, &layout, found.length, budget);
+    else if (found.bands)
+        ipt__layout_of_bands(&plan->problem, &layout, found.bands, found.height, budget);
+    else
         return 0;
-    ipt__layout_of_length(&plan->problem, &layout, length, budget);
     if (layout.workspace > (budget ? budget : plan->layout.workspace))
         return 0;
     plan->layout = layout;
@@ -8857,6 +9560,17 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
                      (unsigned long)out.length + 1);
 }
 
+/* Whether the sequence can cut the shape so: into super-elements, or into bands. */
+static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
+{
+    const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
+    if (wisdom->length)
+        return wisdom->length <= longer && !wisdom->bands && !wisdom->height &&
+               (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_TWO_PASS);
+    return (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_EXCHANGE) && wisdom->bands &&
+           wisdom->bands <= shorter && wisdom->height && wisdom->height <= longer / wisdom->bands;
+}
+
 /* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
@@ -8871,9 +9585,8 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
     at += good ? sizeof #field : 0;                                                                                    \
     good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
     IPT__WISDOM_LIST(IPT__WISDOM_READ)
-    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->length &&
-           wisdom->length <= ipt__max(wisdom->rows, wisdom->cols) && wisdom->no_cooperative <= 1 &&
-           wisdom->expression <= 1;
+    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->no_cooperative <= 1 &&
+           wisdom->expression <= 1 && ipt__wisdom_is_possible(wisdom);
 }
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
@@ -9040,16 +9753,17 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
     return result;
 }
 
-/* Whether the plan takes two passes, and the desc leaves their super-elements' length open. */
+/* Whether the plan takes two passes or an exchange, and the desc leaves their sizes open. */
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return plan->layout.length && !desc->tile_m && !desc->tile_n &&
-           (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
+    return (plan->layout.length || plan->layout.bands) && !desc->tile_m && !desc->tile_n &&
+           (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS ||
+            desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
 
-/* Selects the two-pass layout. Wisdom has precedence over the cost model. With IPT_MEASURE and without
- * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
+/* Selects the layout of two passes or of an exchange. Wisdom has precedence over the cost model. With IPT_MEASURE and
+ * without wisdom, the fastest candidate wins. Other layouts have no alternatives. */
 static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -9058,7 +9772,8 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     cl_ulong best_time = 0;
     const ipt__operand given = {"measure_buffer", "its offset", desc->measure_buffer, 0, IPT__BUFFER_READ_AND_WRITTEN};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
-    size_t above, unused;
+    size_t unused;
+    int candidate;
     ipt_result result = IPT_SUCCESS;
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
@@ -9077,11 +9792,11 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                   &unused, &buffer);
     if (result)
         return result;
-    for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
-        const size_t most = above ? above * 2 : 128;
+    for (candidate = 0; candidate < IPT__CANDIDATES && !result; ++candidate) {
         cl_ulong time = 0, once = 0;
         int repeat;
-        ipt__layout_best_two_pass(&plan->problem, &plan->layout, budget, above, most);
+        if (!ipt__layout_candidate(&plan->problem, &plan->layout, budget, candidate))
+            continue;
         if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
             continue;
         result = ipt__plan_open(plan);
@@ -9102,6 +9817,8 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (best_time) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
+        learnt.bands = best.bands;
+        learnt.height = best.height;
         IPT_LOCK_ACQUIRE(&plan->context->lock);
         ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
         IPT_LOCK_RELEASE(&plan->context->lock);
@@ -9235,6 +9952,7 @@ static void ipt__plan_free(ipt_plan *plan)
     const ipt_allocator allocator = context->allocator;
     ipt__plan_close(plan);
     ipt__program_drop(context, plan->panel);
+    ipt__program_drop(context, plan->exchange);
     IPT_LOCK_DESTROY(&plan->own.lock);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan->description);
@@ -9275,7 +9993,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
 /* Gives a new plan its stages. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
-    ipt_result result = ipt__plan_find_panel(plan);
+    ipt_result result = ipt__plan_find_cooperative(plan);
     if (!result)
         result = ipt__plan_build(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))

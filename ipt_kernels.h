@@ -29,7 +29,9 @@
     X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags, 0: contiguous; 1: with gaps; 2: neighbours in different words") \
     X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                              \
     X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                        \
-    X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")
+    X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")              \
+    X(groups_at_once, IPT_GROUPS_AT_ONCE, 1, 32,                                                                       \
+      "work-groups that a compute unit shall run at a time: on NVIDIA's, work-items get no more registers than that leaves")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
@@ -55,6 +57,11 @@
     X(out_of_place, 2, 0,                                                                                              \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
           IPT__USES_local_bytes)                                                                                       \
+    X(runs, 2, 0,                                                                                                      \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_tall) \
+    X(exchange, 2, 0,                                                                                                  \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
+          IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once)                                           \
     X(panel, 2, 0,                                                                                                     \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes)
@@ -300,6 +307,310 @@
     X(uint, polls)                                                                                                     \
     X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
     D(32, element_units)
+
+/* One band of each matrix, see runs.cl. height, width and counts of rows and columns are elements. */
+#define IPT_runs_ARGUMENTS(X, D)                                                                                   \
+    X(ulong, base)                                                                                                     \
+    X(ulong, saved_base)                                                                                               \
+    X(ulong, slab_base)                                                                                                \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, saved_stride)                                                                                             \
+    X(ulong, slab_stride)                                                                                              \
+    X(ulong, column_stride) /* of runs in the slot layout: a long side */                                              \
+    X(ulong, rest_begin)    /* of the rest rows in a matrix */                                                         \
+    X(ulong, run_units)     /* height elements */                                                                      \
+    D(64, chunk_units)      /* of a run, which a work-group moves */                                                   \
+    D(32, chunks)           /* of a run */                                                                             \
+    D(32, blocks)           /* of runs, which a work-group moves a chunk of */                                         \
+    X(uint, block_runs)                                                                                                \
+    X(uint, band)                                                                                                      \
+    X(uint, bands)                                                                                                     \
+    X(uint, from_last)    /* 1: the last band comes first */                                                           \
+    X(uint, saves_rows)   /* 1: the rest rows are saved; 0: the rest columns */                                        \
+    D(32, width)                                                                                                       \
+    X(uint, height)                                                                                                    \
+    X(uint, rest_rows)                                                                                                 \
+    X(uint, short_side)                                                                                                \
+    X(uint, element_units)
+
+/* Matrices by bands, see exchange.cl. Lengths in elements unless they are called units. */
+#define IPT_exchange_ARGUMENTS(X, D)                                                                                   \
+    X(ulong, base)                                                                                                     \
+    X(ulong, saved_base)                                                                                               \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, matrix_units)                                                                                             \
+    X(ulong, saved_stride)                                                                                             \
+    X(ulong, column_stride) /* of runs in the slot layout: a long side, in units */                                    \
+    X(ulong, control_base)  /* words, as are the bases below */                                                        \
+    X(ulong, clear_base)    /* the control block of the previous and the next execution */                             \
+    X(ulong, alone_base)                                                                                               \
+    X(uint, clear_words)                                                                                               \
+    X(uint, clear_words_each) /* by one work-group */                                                                  \
+    X(ulong, saved_units)     /* of the rest that the workspace keeps; 0: none */                                      \
+    X(ulong, saved_origin)    /* its place in a matrix */                                                              \
+    X(uint, saves_first)      /* 1: the first position saves it; 0: the last one restores it, if there is any */        \
+    X(uint, first_band)       /* position of the first band */                                                         \
+    X(uint, done_begin)       /* in the control block */                                                               \
+    X(uint, waits)            /* 1: work-groups take tickets */                                                        \
+    X(uint, tickets)                                                                                                   \
+    D(32, positions) /* of a matrix */                                                                                 \
+    D(32, chunks)    /* of a position */                                                                               \
+    X(uint, rest_chunks) /* the first chunk of rest columns */                                                         \
+    X(uint, rest_width)  /* columns of such a chunk */                                                                 \
+    X(uint, bands)                                                                                                     \
+    X(uint, from_last)  /* 1: the last band comes first */                                                             \
+    X(uint, saves_rows) /* 1: the rest rows are saved; 0: the rest columns */                                          \
+    X(uint, height)                                                                                                    \
+    X(uint, run_units) /* height elements */                                                                           \
+    D(32, width)                                                                                                       \
+    D(32, chunk_width) /* columns of a chunk; the last one may have fewer */                                           \
+    X(uint, rest_rows)                                                                                                 \
+    X(uint, short_side)                                                                                                \
+    X(uint, kept)      /* parked runs that are taken after so many bands stay in the cache */                          \
+    X(uint, pitch)     /* distance of a chunk's rows (tall) or runs (wide) in vectors */                               \
+    X(uint, skew)      /* one vector more after every 2^skew of them */                                                \
+    X(uint, run_lanes) /* work-items that fetch one: a power of two */                                                 \
+    X(uint, polls)                                                                                                     \
+    X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
+    D(32, element_units)
+
+/* Each instance is a rows x cols grid of elements in `source` and becomes cols x rows in `target`. */
+#define IPT_transpose_ARGUMENTS(X, D)                                                                                  \
+    X(ulong, source_base)                                                                                              \
+    X(ulong, target_base)                                                                                              \
+    X(ulong, source_matrix_stride)                                                                                     \
+    X(ulong, target_matrix_stride)                                                                                     \
+    X(ulong, source_instance_stride)                                                                                   \
+    X(ulong, target_instance_stride)                                                                                   \
+    X(uint, instances_per_matrix)                                                                                      \
+    X(ulong, rows) /* elements */                                                                                      \
+    X(ulong, cols) /* elements */                                                                                      \
+    X(ulong, source_row_stride)                                                                                        \
+    X(ulong, target_row_stride)                                                                                        \
+    X(uint, tiles_down)                                                                                                \
+    X(uint, tiles_across)                                                                                              \
+    X(uint, element_units)                                                                                             \
+    X(uint, chunk_units) /* of an element that one work-group moves */                                                 \
+    X(uint, chunks)      /* of an element */
+
+/* Each instance is a side x side grid of elements, transposed in place by swapping tile pairs. */
+#define IPT_swap_ARGUMENTS(X, D)                                                                                       \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, instance_stride)                                                                                          \
+    X(uint, instances_per_matrix)                                                                                      \
+    X(ulong, side) /* elements */                                                                                      \
+    X(ulong, row_stride)                                                                                               \
+    X(uint, tiles) /* along a side */                                                                                  \
+    X(uint, element_units)                                                                                             \
+    X(uint, chunk_units)                                                                                               \
+    X(uint, chunks)                                                                                                    \
+    X(uint, tile_vectors) /* local memory of a large tile; see parts/rows.cl for these */                              \
+    X(uint, pitch)                                                                                                     \
+    X(uint, skew)                                                                                                      \
+    X(uint, run_lanes)                                                                                                 \
+    X(uint, turns) /* pairs of small tiles that a work-group swaps in turn */                                          \
+    X(uint, group_step) /* distance of the first pairs of neighbouring work-groups */                                  \
+    X(uint, turn_step)  /* distance of a work-group's pairs */
+
+/* Copies rows of row_units units between slot grids: row j of a matrix goes from slot source_first + j to slot
+ * target_first + j. A grid has row_slots slots in a row; slot t begins at
+ * (t div row_slots) * row_stride + (t mod row_slots) * row_units. */
+#define IPT_copy_ARGUMENTS(X, D)                                                                                       \
+    X(ulong, source_base)                                                                                              \
+    X(ulong, target_base)                                                                                              \
+    X(ulong, source_matrix_stride)                                                                                     \
+    X(ulong, target_matrix_stride)                                                                                     \
+    X(ulong, source_first)                                                                                             \
+    X(ulong, target_first)                                                                                             \
+    D(64, source_row_slots)                                                                                            \
+    D(64, target_row_slots)                                                                                            \
+    X(ulong, source_row_stride)                                                                                        \
+    X(ulong, target_row_stride)                                                                                        \
+    D(64, rows) /* of one matrix */                                                                                    \
+    X(ulong, row_units)                                                                                                \
+    D(64, chunks) /* of a row */                                                                                       \
+    X(ulong, lines) /* chunks of all rows of all matrices */                                                           \
+    X(uint, chunk_units)
+
+/* Each instance is a rows x cols grid of super-elements that becomes cols x rows: the content of slot t moves to slot
+ * (t mod cols) * rows + t div cols. Slots lie on a grid as in copy. A super-element longer than piece_units is moved in
+ * pieces, each with cycles and flags of its own: a domain is one piece of one instance of one matrix. */
+#define IPT_shuffle_ARGUMENTS(X, D)                                                                                    \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, instance_stride)                                                                                          \
+    X(ulong, instances_per_matrix)                                                                                     \
+    X(ulong, flags_base)  /* words */                                                                                  \
+    X(ulong, words)       /* of flags in a domain */                                                                   \
+    X(ulong, total_words) /* of flags in all domains */                                                                \
+    X(ulong, slots)                                                                                                    \
+    X(ulong, rows)                                                                                                     \
+    D(index, cols)                                                                                                     \
+    D(index, row_slots)                                                                                                \
+    X(ulong, row_stride)                                                                                               \
+    X(ulong, super_units) /* of a super-element */                                                                     \
+    X(ulong, pieces)                                                                                                   \
+    X(uint, piece_units)                                                                                               \
+    X(uint, inner_rows) /* elements, as are inner_cols: a super-element is inner_rows x inner_cols before */           \
+    X(uint, inner_cols)                                                                                                \
+    X(uint, element_units)
+
+/* As shuffle. The kernel also moves the gaps between the rows of slots to or from the workspace: gap_rows in all
+ * matrices, gap_units each. */
+#define IPT_chains_ARGUMENTS(X, D)                                                                                     \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, matrix_units)                                                                                             \
+    X(ulong, instance_stride)                                                                                          \
+    X(ulong, instances_per_matrix)                                                                                     \
+    X(ulong, flags_base)  /* words */                                                                                  \
+    X(ulong, words)       /* of flags in a domain */                                                                   \
+    X(ulong, total_words) /* of flags in all domains */                                                                \
+    X(ulong, words_each)  /* of flags in which a sub-group starts chains */                                            \
+    X(ulong, slots)                                                                                                    \
+    X(ulong, rows)                                                                                                     \
+    D(index, cols)                                                                                                     \
+    D(index, row_slots)                                                                                                \
+    X(ulong, row_stride)                                                                                               \
+    X(ulong, super_units)                                                                                              \
+    X(ulong, pieces)                                                                                                   \
+    X(ulong, gap_rows)      /* of all matrices */                                                                      \
+    D(64, gap_rows_each) /* of a matrix */                                                                             \
+    X(ulong, gap_begin) /* in a row */                                                                                 \
+    X(ulong, saved_base)                                                                                               \
+    X(ulong, saved_stride)                                                                                             \
+    X(uint, piece_units)                                                                                               \
+    X(uint, gap_units)                                                                                                 \
+    X(uint, gap_restore) /* 1: from the workspace */                                                                   \
+    X(uint, parts)       /* sub-groups that share a run of flag words: a power of two, 32 at most */                   \
+    X(uint, probe)       /* 1: only report the sub-groups */
+
+/* Matrices of rows x cols elements. */
+#define IPT_out_of_place_ARGUMENTS(X, D)                                                                               \
+    X(ulong, source_base)                                                                                              \
+    X(ulong, target_base)                                                                                              \
+    X(ulong, source_matrix_stride)                                                                                     \
+    X(ulong, target_matrix_stride)                                                                                     \
+    X(ulong, matrix_units)                                                                                             \
+    X(ulong, rows)                                                                                                     \
+    X(ulong, cols)                                                                                                     \
+    X(uint, tile_rows)                                                                                                 \
+    X(uint, tile_cols)                                                                                                 \
+    X(uint, tiles) /* of a matrix */                                                                                   \
+    X(uint, tiles_down)                                                                                                \
+    X(uint, pitch)                                                                                                     \
+    X(uint, skew)                                                                                                      \
+    X(uint, run_lanes)                                                                                                 \
+    D(32, element_units)
+
+/* Panels of a matrix of panels * length + tail_length elements along its long side, see panel.cl. */
+#define IPT_panel_ARGUMENTS(X, D)                                                                                      \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, matrix_units)                                                                                             \
+    X(ulong, saved_base)                                                                                               \
+    X(ulong, saved_stride)                                                                                             \
+    D(index, row_slots)                                                                                                \
+    X(ulong, row_stride)   /* of the grid of slots */                                                                  \
+    X(ulong, control_base) /* words, as are the bases below */                                                         \
+    X(ulong, clear_base)   /* the control block of the previous and the next execution */                              \
+    X(ulong, flags_base)                                                                                               \
+    X(ulong, alone_base)                                                                                               \
+    X(uint, clear_words)                                                                                               \
+    X(uint, flag_words)      /* to be cleared for the other pass */                                                    \
+    X(uint, flag_words_each) /* by one work-group */                                                                   \
+    X(uint, waits)      /* 1: work-groups take tickets and wait for one another */                                     \
+    X(uint, neighbours) /* 1: a ticket group's slots extend into the memory of the next */                             \
+    X(uint, tickets)                                                                                                   \
+    D(32, ticket_groups) /* of a matrix */                                                                             \
+    X(uint, packs)  /* ticket groups without the tail */                                                               \
+    X(uint, pack)   /* panels of a ticket group */                                                                     \
+    X(uint, panels)                                                                                                    \
+    D(32, length)      /* elements, as are tail_length, short_side, chunk_x and chunk_y */                             \
+    X(uint, tail_length) /* 0: no tail */                                                                              \
+    D(32, short_side)                                                                                                  \
+    X(uint, chunk_x)                                                                                                   \
+    X(uint, chunk_y)                                                                                                   \
+    D(32, across)    /* chunks of a panel along the short side */                                                      \
+    D(32, chunks) /* of a panel */                                                                                     \
+    X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                      \
+    X(uint, block_rows) /* elements of a block along the long side; the last block may have fewer or more */           \
+    X(uint, pitch)     /* distance of a chunk's runs in vectors */                                                     \
+    X(uint, skew)      /* one vector more after every 2^skew runs */                                                   \
+    X(uint, run_lanes) /* work-items that fetch a run: a power of two */                                               \
+    X(uint, polls)                                                                                                     \
+    X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
+    D(32, element_units)
+
+/* One band of each matrix, see runs.cl. height, width and counts of rows and columns are elements. */
+#define IPT_runs_ARGUMENTS(X, D)                                                                                   \
+    X(ulong, base)                                                                                                     \
+    X(ulong, saved_base)                                                                                               \
+    X(ulong, slab_base)                                                                                                \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, saved_stride)                                                                                             \
+    X(ulong, slab_stride)                                                                                              \
+    X(ulong, column_stride) /* of runs in the slot layout: a long side */                                              \
+    X(ulong, rest_begin)    /* of the rest rows in a matrix */                                                         \
+    X(ulong, run_units)     /* height elements */                                                                      \
+    D(64, chunk_units)      /* of a run, which a work-group moves */                                                   \
+    D(32, chunks)           /* of a run */                                                                             \
+    D(32, blocks)           /* of runs, which a work-group moves a chunk of */                                         \
+    X(uint, block_runs)                                                                                                \
+    X(uint, band)                                                                                                      \
+    X(uint, bands)                                                                                                     \
+    X(uint, from_last)    /* 1: the last band comes first */                                                           \
+    X(uint, saves_rows)   /* 1: the rest rows are saved; 0: the rest columns */                                        \
+    D(32, width)                                                                                                       \
+    X(uint, height)                                                                                                    \
+    X(uint, rest_rows)                                                                                                 \
+    X(uint, short_side)                                                                                                \
+    X(uint, element_units)
+
+/* Matrices by bands, see exchange.cl. Lengths in elements unless they are called units. */
+#define IPT_exchange_ARGUMENTS(X, D)                                                                                   \
+    X(ulong, base)                                                                                                     \
+    X(ulong, saved_base)                                                                                               \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, matrix_units)                                                                                             \
+    X(ulong, saved_stride)                                                                                             \
+    X(ulong, column_stride) /* of runs in the slot layout: a long side, in units */                                    \
+    X(ulong, control_base)  /* words, as are the bases below */                                                        \
+    X(ulong, clear_base)    /* the control block of the previous and the next execution */                             \
+    X(ulong, alone_base)                                                                                               \
+    X(uint, clear_words)                                                                                               \
+    X(uint, clear_words_each) /* by one work-group */                                                                  \
+    X(ulong, saved_units)     /* of the rest that the workspace keeps; 0: none */                                      \
+    X(ulong, saved_origin)    /* its place in a matrix */                                                              \
+    X(uint, saves_first)      /* 1: the first position saves it; 0: the last one restores it, if there is any */        \
+    X(uint, first_band)       /* position of the first band */                                                         \
+    X(uint, done_begin)       /* in the control block */                                                               \
+    X(uint, waits)            /* 1: work-groups take tickets */                                                        \
+    X(uint, tickets)                                                                                                   \
+    D(32, positions) /* of a matrix */                                                                                 \
+    D(32, chunks)    /* of a position */                                                                               \
+    X(uint, rest_chunks) /* the first chunk of rest columns */                                                         \
+    X(uint, rest_width)  /* columns of such a chunk */                                                                 \
+    X(uint, bands)                                                                                                     \
+    X(uint, from_last)  /* 1: the last band comes first */                                                             \
+    X(uint, saves_rows) /* 1: the rest rows are saved; 0: the rest columns */                                          \
+    X(uint, height)                                                                                                    \
+    X(uint, run_units) /* height elements */                                                                           \
+    D(32, width)                                                                                                       \
+    D(32, chunk_width) /* columns of a chunk; the last one may have fewer */                                           \
+    X(uint, rest_rows)                                                                                                 \
+    X(uint, short_side)                                                                                                \
+    X(uint, kept)      /* parked runs that are taken after so many bands stay in the cache */                          \
+    X(uint, pitch)     /* distance of a chunk's rows (tall) or runs (wide) in vectors */                               \
+    X(uint, skew)      /* one vector more after every 2^skew of them */                                                \
+    X(uint, run_lanes) /* work-items that fetch one: a power of two */                                                 \
+    X(uint, polls)                                                                                                     \
+    X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
+    D(32, element_units)
+
+/* The same, see alone.cl. */
+#define IPT_alone_ARGUMENTS IPT_exchange_ARGUMENTS
 
 /* Each instance is a rows x cols grid of elements; instances are contiguous. */
 #define IPT_pttwac_010_ARGUMENTS(X, D)                                                                                 \
@@ -701,26 +1012,62 @@ static const char *const ipt__text_rows[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {
-    "\n\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY\n"
+    "\n\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && !IPT_APPLY\n"
     "#define IPT_IN_REGISTERS 1\n"
-    "#if IPT_UNIT_BYTES == 4\n"
+    "#if IPT_UNIT_BYTES == 1\n"
+    "#define IPT_BLOCK 16\n"
+    "typedef uchar16 ipt_row;\n"
+    "#define IPT_LOAD_ROW(from) vload16(0, from)\n"
+    "#define IPT_STORE_ROW(row, to) vstore16(row, 0, to)\n"
+    "#elif IPT_UNIT_BYTES == 2\n"
+    "#define IPT_BLOCK 16\n"
+    "typedef ushort16 ipt_row;\n"
+    "#define IPT_LOAD_ROW(from) vload16(0, from)\n"
+    "#define IPT_STORE_ROW(row, to) vstore16(row, 0, to)\n"
+    "#elif IPT_UNIT_BYTES == 4\n"
     "#define IPT_BLOCK 8\n"
     "typedef uint8 ipt_row;\n"
     "#define IPT_LOAD_ROW(from) vload8(0, from)\n"
     "#define IPT_STORE_ROW(row, to) vstore8(row, 0, to)\n"
-    "#else\n"
+    "#elif IPT_UNIT_BYTES == 8\n"
     "#define IPT_BLOCK 4\n"
     "typedef ulong4 ipt_row;\n"
     "#define IPT_LOAD_ROW(from) vload4(0, from)\n"
     "#define IPT_STORE_ROW(row, to) vstore4(row, 0, to)\n"
+    "#else\n"
+    "#define IPT_BLOCK 2\n"
+    "typedef ulong4 ipt_row;\n"
+    "#define IPT_LOAD_ROW(from) vload4(0, (__global ulong *)(from))\n"
+    "#define IPT_STORE_ROW(row, to) vstore4(row, 0, (__global ulong *)(to))\n"
     "#endif\n"
-    "\n\nvoid ipt_exchange_halves(ipt_row *a, ipt_row *b)\n"
+    "\n\n\nvoid ipt_exchange_halves(ipt_row *a, ipt_row *b)\n"
     "{\n"
     "const ipt_row both = (ipt_row)(a->lo, b->lo);\n"
     "*b = (ipt_row)(a->hi, b->hi);\n"
     "*a = both;\n"
     "}\n"
-    "#if IPT_BLOCK == 8\n"
+    "#if IPT_BLOCK == 16\n"
+    "void ipt_exchange_fours(ipt_row *a, ipt_row *b)\n"
+    "{\n"
+    "const ipt_row both = (ipt_row)(a->s0123, b->s0123, a->s89ab, b->s89ab);\n"
+    "*b = (ipt_row)(a->s4567, b->s4567, a->scdef, b->scdef);\n"
+    "*a = both;\n"
+    "}\n"
+    "void ipt_exchange_twos(ipt_row *a, ipt_row *b)\n"
+    "{\n"
+    "const ipt_row both = (ipt_row)(a->s01, b->s01, a->s45, b->s45, a->s89, b->s89, a->scd, b->scd);\n"
+    "*b = (ipt_row)(a->s23, b->s23, a->s67, b->s67, a->sab, b->sab, a->sef, b->sef);\n"
+    "*a = both;\n"
+    "}\n"
+    "void ipt_exchange_ones(ipt_row *a, ipt_row *b)\n"
+    "{\n"
+    "const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6, a->s8, b->s8, a->sa, b->sa,\n"
+    "a->sc, b->sc, a->se, b->se);\n"
+    "*b = (ipt_row)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7, a->s9, b->s9, a->sb, b->sb, a->sd, b->sd,\n"
+    "a->sf, b->sf);\n"
+    "*a = both;\n"
+    "}\n"
+    "#elif IPT_BLOCK == 8\n"
     "void ipt_exchange_twos(ipt_row *a, ipt_row *b)\n"
     "{\n"
     "const ipt_row both = (ipt_row)(a->s01, b->s01, a->s45, b->s45);\n"
@@ -733,7 +1080,7 @@ static const char *const ipt__text_registers[] = {
     "*b = (ipt_row)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7);\n"
     "*a = both;\n"
     "}\n"
-    "#else\n"
+    "#elif IPT_BLOCK == 4\n"
     "void ipt_exchange_ones(ipt_row *a, ipt_row *b)\n"
     "{\n"
     "const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2);\n"
@@ -758,22 +1105,72 @@ static const char *const ipt__text_registers[] = {
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_BLOCK / 2; ++i)\n"
     "ipt_exchange_halves(&v[i], &v[i + IPT_BLOCK / 2]);\n"
-    "#if IPT_BLOCK == 8\n"
+    "#if IPT_BLOCK == 16\n"
     "#pragma unroll\n"
-    "for (uint i = 0; i < IPT_BLOCK; i += i % 4 == 1 ? 3 : 1)\n"
-    "ipt_exchange_twos(&v[i], &v[i + 2]);\n"
+    "for (uint i = 0; i < IPT_BLOCK / 2; ++i)\n"
+    "ipt_exchange_fours(&v[i + i / 4 * 4], &v[i + i / 4 * 4 + 4]);\n"
     "#endif\n"
+    "#if IPT_BLOCK >= 8\n"
+    "#pragma unroll\n"
+    "for (uint i = 0; i < IPT_BLOCK / 2; ++i)\n"
+    "ipt_exchange_twos(&v[i + i / 2 * 2], &v[i + i / 2 * 2 + 2]);\n"
+    "#endif\n"
+    "#if IPT_BLOCK >= 4\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_BLOCK; i += 2)\n"
     "ipt_exchange_ones(&v[i], &v[i + 1]);\n"
+    "#endif\n"
     "}\n"
     "#else\n"
     "#define IPT_IN_REGISTERS 0\n"
     "#endif\n"
+    "\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 && !IPT_APPLY\n"
+    "#define IPT_THREES 1\n"
+    "#if IPT_UNIT_BYTES == 1\n"
+    "typedef uint ipt_word;\n"
+    "typedef uchar4 ipt_parts;\n"
+    "#define IPT_AS_WORD as_uint\n"
+    "#define IPT_AS_PARTS as_uchar4\n"
+    "#else\n"
+    "typedef ulong ipt_word;\n"
+    "typedef ushort4 ipt_parts;\n"
+    "#define IPT_AS_WORD as_ulong\n"
+    "#define IPT_AS_PARTS as_ushort4\n"
+    "#endif\n"
+    "",
+    "#define IPT_PART_BITS (8 * IPT_UNIT_BYTES)\n"
+    "\n\nIPT_INLINE ipt_word ipt_load_three(__global ipt_unit *from, bool last)\n"
+    "{\n"
+    "return last ? IPT_AS_WORD((ipt_parts)(vload3(0, from), 0)) : IPT_AS_WORD(vload4(0, from));\n"
+    "}\n"
+    "\n\nvoid ipt_transpose_threes(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
+    "ulong target_stride, uint rows, uint cols)\n"
+    "{\n"
+    "const ipt_word low = ~(ipt_word)0 >> IPT_PART_BITS;\n"
+    "for (uint col = 0; col < cols; ++col) {\n"
+    "const bool last = col + 1 == cols;\n"
+    "__global ipt_unit *from = source + 3 * col, *to = target + col * target_stride;\n"
+    "uint row = 0;\n"
+    "for (; row + 4 <= rows; row += 4, from += 4 * source_stride, to += 12) {\n"
+    "const ipt_word a = ipt_load_three(from, last) & low, b = ipt_load_three(from + source_stride, last) & low,\n"
+    "c = ipt_load_three(from + 2 * source_stride, last) & low,\n"
+    "d = ipt_load_three(from + 3 * source_stride, last);\n"
+    "vstore4(IPT_AS_PARTS(a | b << 3 * IPT_PART_BITS), 0, to);\n"
+    "vstore4(IPT_AS_PARTS(b >> IPT_PART_BITS | c << 2 * IPT_PART_BITS), 0, to + 4);\n"
+    "vstore4(IPT_AS_PARTS(c >> 2 * IPT_PART_BITS | d << IPT_PART_BITS), 0, to + 8);\n"
+    "}\n"
+    "for (; row < rows; ++row, from += source_stride, to += 3)\n"
+    "for (uint part = 0; part < 3; ++part)\n"
+    "to[part] = from[part];\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "#define IPT_THREES 0\n"
+    "#endif\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_registers "b5fd021b65eae4e5"
+#define IPT__HASH_registers "034a391bdf0c84ab"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_small_tiles[] = {
@@ -835,8 +1232,8 @@ static const char *const ipt__text_tickets[] = {
     "continue;\n"
     "uint tickets = ipt_poll(&control[IPT_TICKETS]);\n"
     "if (polled >= waiter->polls && tickets < own_end) {\n"
-    "tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);\n"
-    "if (tickets < IPT_CLOSED)\n"
+    "\nif (atomic_cmpxchg(&control[IPT_TICKETS], tickets, tickets | IPT_CLOSED) != tickets)\n"
+    "continue;\n"
     "atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);\n"
     "IPT_FENCE_DEVICE();\n"
     "tickets |= IPT_CLOSED;\n"
@@ -867,7 +1264,7 @@ static const char *const ipt__text_tickets[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_tickets "5ef30a6440c2865f"
+#define IPT__HASH_tickets "965d911f46583d9b"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_columns[] = {
@@ -982,6 +1379,559 @@ static const char *const ipt__text_columns[] = {
     NULL};
 #endif
 #define IPT__HASH_columns "e257b03fab780eea"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_runs_held[] = {
+    "\n\n\n\n\nenum { IPT_STEPS = IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };\n"
+    "\n\n#define IPT_MEMORY_UNITS (128u / IPT_UNIT_BYTES < IPT_LINE_LANES ? 128u / IPT_UNIT_BYTES : IPT_LINE_LANES)\n"
+    "\n\n\n#if IPT_MEMORY_MODEL == 2\n"
+    "typedef ulong ipt_policy;\n"
+    "#define IPT_POLICY(name, policy)                                                                                       \\\n"
+    "ipt_policy name(void)                                                                                              \\\n"
+    "{                                                                                                                  \\\n"
+    "ipt_policy made;                                                                                               \\\n"
+    "__asm__ volatile(\"createpolicy.fractional.L2::\" policy \".b64 %0, 1.0;\" : \"=l\"(made));                          \\\n"
+    "return made;                                                                                                   \\\n"
+    "}\n"
+    "IPT_POLICY(ipt_policy_keep, \"evict_last\")\n"
+    "IPT_POLICY(ipt_policy_drop, \"evict_first\")\n"
+    "\n#if IPT_UNIT_BYTES == 1\n"
+    "#define IPT_PTX_TYPE \"u8\"\n"
+    "#define IPT_PTX_CONSTRAINT \"r\"\n"
+    "typedef uint ipt_ptx;\n"
+    "#elif IPT_UNIT_BYTES == 2\n"
+    "#define IPT_PTX_TYPE \"u16\"\n"
+    "#define IPT_PTX_CONSTRAINT \"h\"\n"
+    "typedef ushort ipt_ptx;\n"
+    "#elif IPT_UNIT_BYTES == 4\n"
+    "#define IPT_PTX_TYPE \"u32\"\n"
+    "#define IPT_PTX_CONSTRAINT \"r\"\n"
+    "typedef uint ipt_ptx;\n"
+    "#elif IPT_UNIT_BYTES == 8\n"
+    "#define IPT_PTX_TYPE \"u64\"\n"
+    "#define IPT_PTX_CONSTRAINT \"l\"\n"
+    "typedef ulong ipt_ptx;\n"
+    "#endif\n"
+    "#else\n"
+    "typedef uint ipt_policy;\n"
+    "#define ipt_policy_keep() 0\n"
+    "#define ipt_policy_drop() 0\n"
+    "#endif\n"
+    "\n\nIPT_INLINE void ipt_load_if(ipt_unit *unit, __global ipt_unit *from, bool is)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 16\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %5, 0;\\n\"\n"
+    "\"@p ld.relaxed.gpu.global.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4]; }\"\n"
+    ": \"=r\"(unit->x), \"=r\"(unit->y), \"=r\"(unit->z), \"=r\"(unit->w)\n"
+    ": \"l\"(from), \"r\"((uint)is)\n"
+    ": \"memory\");\n"
+    "#elif IPT_MEMORY_MODEL == 2\n"
+    "ipt_ptx value;\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %2, 0;\\n\"\n"
+    "\"@p ld.relaxed.gpu.global.L2::128B.\" IPT_PTX_TYPE \" %0, [%1]; }\"\n"
+    ": \"=\" IPT_PTX_CONSTRAINT(value)\n"
+    ": \"l\"(from), \"r\"((uint)is)\n"
+    ": \"memory\");\n"
+    "*unit = (ipt_unit)value;\n"
+    "#else\n"
+    "if (is)\n"
+    "*unit = *from;\n"
+    "#endif\n"
+    "}\n"
+    "\nIPT_INLINE void ipt_store_if(__global ipt_unit *to, ipt_unit unit, bool is, ipt_policy policy)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 16\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %5, 0;\\n\"\n"
+    "\"@p st.global.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %6; }\" ::\"r\"(unit.x),\n"
+    "\"r\"(unit.y), \"r\"(unit.z), \"r\"(unit.w), \"l\"(to), \"r\"((uint)is), \"l\"(policy)\n"
+    ": \"memory\");\n"
+    "#elif IPT_MEMORY_MODEL == 2\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %2, 0;\\n\"\n"
+    "\"@p st.global.L2::cache_hint.\" IPT_PTX_TYPE \" [%1], %0, %3; }\" ::IPT_PTX_CONSTRAINT((ipt_ptx)unit),\n"
+    "\"l\"(to), \"r\"((uint)is), \"l\"(policy)\n"
+    ": \"memory\");\n"
+    "#else\n"
+    "(void)policy;\n"
+    "if (is)\n"
+    "*to = unit;\n"
+    "#endif\n"
+    "}\n"
+    "\n\n\n#if IPT_MEMORY_MODEL == 2\n"
+    "#define IPT_PLACE(tile, unit) ((uint)(ulong)((tile) + (unit)))\n"
+    "#define IPT_PLACES_EACH IPT_UNIT_BYTES\n"
+    "#else\n"
+    "#define IPT_PLACE(tile, unit) (unit)\n"
+    "#define IPT_PLACES_EACH 1\n"
+    "#endif\n"
+    "\n\nIPT_INLINE void ipt_read_if(ipt_unit *unit, __local ipt_unit *tile, uint place, bool is)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 16\n"
+    "(void)tile;\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %5, 0;\\n\"\n"
+    "\"@p ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }\"\n"
+    ": \"=r\"(unit->x), \"=r\"(unit->y), \"=r\"(unit->z), \"=r\"(unit->w)\n"
+    ": \"r\"(place), \"r\"((uint)is)\n"
+    ": \"memory\");\n"
+    "#elif IPT_MEMORY_MODEL == 2\n"
+    "ipt_ptx value;\n"
+    "(void)tile;\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %2, 0;\\n\"\n"
+    "\"@p ld.shared.\" IPT_PTX_TYPE \" %0, [%1]; }\"\n"
+    ": \"=\" IPT_PTX_CONSTRAINT(value)\n"
+    ": \"r\"(place), \"r\"((uint)is)\n"
+    ": \"memory\");\n"
+    "*unit = (ipt_unit)value;\n"
+    "#else\n"
+    "if (is)\n"
+    "",
+    "*unit = tile[place];\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_write_if(__local ipt_unit *tile, uint place, ipt_unit unit, bool is)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 16\n"
+    "(void)tile;\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %5, 0;\\n\"\n"
+    "\"@p st.shared.v4.u32 [%4], {%0, %1, %2, %3}; }\" ::\"r\"(unit.x),\n"
+    "\"r\"(unit.y), \"r\"(unit.z), \"r\"(unit.w), \"r\"(place), \"r\"((uint)is)\n"
+    ": \"memory\");\n"
+    "#elif IPT_MEMORY_MODEL == 2\n"
+    "(void)tile;\n"
+    "__asm__ volatile(\"{ .reg .pred p; setp.ne.u32 p, %2, 0;\\n\"\n"
+    "\"@p st.shared.\" IPT_PTX_TYPE \" [%0], %1; }\" ::\"r\"(place),\n"
+    "IPT_PTX_CONSTRAINT((ipt_ptx)unit), \"r\"((uint)is)\n"
+    ": \"memory\");\n"
+    "#else\n"
+    "if (is)\n"
+    "tile[place] = unit;\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_line_order(void)\n"
+    "{\n"
+    "#if IPT_MEMORY_MODEL == 2\n"
+    "__asm__ volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\n"
+    "#endif\n"
+    "}\n"
+    "\n\n\ntypedef struct ipt_run {\n"
+    "__global ipt_unit *line;\n"
+    "uint first;\n"
+    "uint units;\n"
+    "uint turns_units;\n"
+    "} ipt_run;\n"
+    "\n#define IPT_TURN_UNITS (IPT_STEPS * IPT_LINE_LANES)\n"
+    "\nIPT_INLINE void ipt_find_run(ipt_run *run, __global ipt_unit *memory, ulong begin, uint units)\n"
+    "{\n"
+    "const uint before = (uint)begin % IPT_MEMORY_UNITS, lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "run->line = memory + (begin - before) + lane;\n"
+    "run->first = lane - before;\n"
+    "run->units = units;\n"
+    "run->turns_units = units + before;\n"
+    "}\n"
+    "\n\nIPT_INLINE bool ipt_in_run(const ipt_run *run, uint step)\n"
+    "{\n"
+    "return step == 0 ? run->first < run->units : (int)(step * IPT_LINE_LANES) < (int)(run->units - run->first);\n"
+    "}\n"
+    "\nIPT_INLINE void ipt_next_turn(ipt_run *run)\n"
+    "{\n"
+    "run->line += IPT_TURN_UNITS;\n"
+    "run->first += IPT_TURN_UNITS;\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_runs_held "883cff446f3d8140"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_band_chunks[] = {
+    "\n\n\ntypedef struct ipt_chunk {\n"
+    "__global ipt_unit *matrix;\n"
+    "__global uint *workspace;\n"
+    "volatile __global uint *control;\n"
+    "volatile __global uint *reads;\n"
+    "volatile __global uint *dones;\n"
+    "__local uint4 *vectors;\n"
+    "__local uint *starts;\n"
+    "__local uint *shared;\n"
+    "uint position, position_in_matrix;\n"
+    "uint number;\n"
+    "uint band;\n"
+    "uint x_first, x, y;\n"
+    "bool rest_columns;\n"
+    "uint takes_first, takes_end;\n"
+    "uint parks_first, parks_end;\n"
+    "ulong origin;\n"
+    "ulong saved;\n"
+    "ulong rows_begin;\n"
+    "ulong row_units;\n"
+    "ulong own_begin;\n"
+    "ulong partner_begin;\n"
+    "uint partner_back;\n"
+    "} ipt_chunk;\n"
+    "\n\nIPT_INLINE __global ipt_unit *ipt_rows_of(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "return chunk->band == bands && saves_rows != 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;\n"
+    "}\n"
+    "\n\nIPT_INLINE __global ipt_unit *ipt_columns_of(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "return chunk->rest_columns && saves_rows == 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;\n"
+    "}\n"
+    "\n\nIPT_INLINE bool ipt_is_later(const ipt_chunk *chunk, uint d IPT_ARGUMENTS)\n"
+    "{\n"
+    "return chunk->band < bands && !chunk->rest_columns && (from_last != 0 ? d < chunk->band : d > chunk->band);\n"
+    "}\n"
+    "IPT_INLINE bool ipt_is_earlier(const ipt_chunk *chunk, uint d IPT_ARGUMENTS)\n"
+    "{\n"
+    "return chunk->band < bands && !chunk->rest_columns && (from_last != 0 ? d > chunk->band : d < chunk->band);\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_range_of(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)\n"
+    "{\n"
+    "return ipt_divide32(chunk->x_first + i, width_magic, width_shift);\n"
+    "}\n"
+    "\n\nIPT_INLINE ulong ipt_own_place(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)\n"
+    "{\n"
+    "return chunk->own_begin + (ulong)i * (uint)column_stride;\n"
+    "}\n"
+    "\n\nIPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d IPT_ARGUMENTS)\n"
+    "{\n"
+    "return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)\n"
+    "{\n"
+    "return first_band + (from_last != 0 ? bands - 1 - band : band);\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint position = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - position * chunks;\n"
+    "const uint m = ipt_divide32(position, positions_magic, positions_shift), in_matrix = position - m * positions;\n"
+    "const uint step = in_matrix - first_band, rest = IPT_TALL ? first_band + bands : first_band - 1;\n"
+    "const uint covered = bands * width;\n"
+    "chunk->position = position;\n"
+    "chunk->position_in_matrix = in_matrix;\n"
+    "chunk->number = number;\n"
+    "chunk->band = step < bands                          ? (from_last != 0 ? bands - 1 - step : step)\n"
+    ": rest_rows != 0 && in_matrix == rest ? bands\n"
+    ": bands + 1;\n"
+    "chunk->rest_columns = number >= rest_chunks;\n"
+    "if (chunk->rest_columns) {\n"
+    "chunk->x_first = covered + (number - rest_chunks) * rest_width;\n"
+    "chunk->x = min(rest_width, short_side - chunk->x_first);\n"
+    "} else {\n"
+    "chunk->x_first = number * chunk_width;\n"
+    "chunk->x = min(chunk_width, covered - chunk->x_first);\n"
+    "}\n"
+    "chunk->y = chunk->band == bands ? rest_rows : height;\n"
+    "chunk->origin = base + m * matrix_stride;\n"
+    "chunk->saved = saved_base + m * saved_stride;\n"
+    "chunk->row_units = (ulong)short_side * element_units;\n"
+    "chunk->rows_begin =\n"
+    "(chunk->band == bands && saves_rows != 0 ? chunk->saved\n"
+    ": chunk->origin + (ulong)chunk->band * height * chunk->row_units) +\n"
+    "chunk->x_first * element_units;\n"
+    "chunk->own_begin =\n"
+    "(chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride\n"
+    ": chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +\n"
+    "(ulong)chunk->band * run_units;\n"
+    "chunk->partner_begin = chunk->own_begin;\n"
+    "chunk->partner_back = 0;\n"
+    "chunk->takes_first = chunk->takes_end = chunk->parks_first = chunk->parks_end = 0;\n"
+    "if (chunk->band < bands && !chunk->rest_columns) {\n"
+    "const uint own_first = chunk->band * width, own_end = own_first + width;\n"
+    "",
+    "const uint before = clamp(own_first, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first,\n"
+    "behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;\n"
+    "chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride;\n"
+    "chunk->partner_back = width * (uint)column_stride - run_units;\n"
+    "chunk->takes_first = from_last != 0 ? behind : 0;\n"
+    "chunk->takes_end = from_last != 0 ? chunk->x : before;\n"
+    "chunk->parks_first = from_last != 0 ? 0 : behind;\n"
+    "chunk->parks_end = from_last != 0 ? before : chunk->x;\n"
+    "}\n"
+    "chunk->reads = &chunk->control[IPT_COUNTERS + m * positions];\n"
+    "chunk->dones = &chunk->control[done_begin + m * positions * chunks];\n"
+    "}\n"
+    "\n\n\nIPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == bands);\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)\n"
+    "{\n"
+    "__global ipt_unit *in_matrix = chunk->matrix + chunk->origin + saved_origin;\n"
+    "__global ipt_unit *in_workspace = (__global ipt_unit *)chunk->workspace + chunk->saved;\n"
+    "__global ipt_unit *from = saves_first != 0 ? in_matrix : in_workspace;\n"
+    "__global ipt_unit *to = saves_first != 0 ? in_workspace : in_matrix;\n"
+    "for (ulong n = first + get_local_id(0); n < end; n += IPT_STEPS * IPT_GROUP_SIZE) {\n"
+    "ipt_unit held[IPT_STEPS];\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u) {\n"
+    "held[u] = (ipt_unit)0;\n"
+    "ipt_load_if(&held[u], from + (n + u * IPT_GROUP_SIZE), n + u * IPT_GROUP_SIZE < end);\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u)\n"
+    "if (n + u * IPT_GROUP_SIZE < end)\n"
+    "to[n + u * IPT_GROUP_SIZE] = held[u];\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong each = (saved_units + chunks - 1) / chunks, first = chunk->number * each;\n"
+    "ipt_copy_rest(chunk, first, min(first + each, saved_units) IPT_PASSED);\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_band_chunks "97018a70c8b340c3"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_band_waits[] = {
+    "\n\n\n\n\nIPT_INLINE void ipt_await_tickets(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};\n"
+    "if (active && get_local_id(0) == IPT_GROUP_SIZE - 1 && !ipt_wait(&waiter, 0, 0))\n"
+    "chunk->shared[IPT_SHARED_GO] = 0;\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};\n"
+    "const uint first = ipt_range_of(chunk, 0 IPT_PASSED), last = ipt_range_of(chunk, chunk->x - 1 IPT_PASSED);\n"
+    "if (active && !chunk->rest_columns && chunk->band < bands) {\n"
+    "for (uint d = first + get_local_id(0); d <= last; d += IPT_GROUP_SIZE) {\n"
+    "\nconst uint begin = chunk->band * width + max(d * width, chunk->x_first) - d * width,\n"
+    "end = chunk->band * width + min((d + 1) * width, chunk->x_first + chunk->x) - d * width;\n"
+    "uint partner = ipt_divide32(begin, chunk_width_magic, chunk_width_shift);\n"
+    "for (; ipt_is_earlier(chunk, d IPT_PASSED) && partner * chunk_width < end; ++partner)\n"
+    "if (!ipt_wait(&waiter, &chunk->dones[ipt_position_of(d IPT_PASSED) * chunks + partner], 1))\n"
+    "chunk->shared[IPT_SHARED_GO] = 0;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "\n\n\nIPT_INLINE void ipt_wait_to_read(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};\n"
+    "const bool reads =\n"
+    "saves_first != 0 && chunk->band <= bands && (IPT_TALL ? chunk->band == bands : chunk->rest_columns);\n"
+    "if (reads && active && get_local_id(0) == 0 && !ipt_wait(&waiter, &chunk->reads[0], chunks))\n"
+    "chunk->shared[IPT_SHARED_GO] = 0;\n"
+    "if (saves_first != 0 && chunk->band > bands)\n"
+    "ipt_await_tickets(chunk, active IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "}\n"
+    "\n\n\n\nIPT_INLINE void ipt_wait_for_rest(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};\n"
+    "const uint each = chunks - rest_chunks, before = positions - 1;\n"
+    "const uint all = saves_first != 0 ? 0 : IPT_TALL ? each * (before - first_band) : before + chunks;\n"
+    "for (uint w = get_local_id(0); w < all; w += IPT_GROUP_SIZE) {\n"
+    "volatile __global uint *word;\n"
+    "if (IPT_TALL)\n"
+    "word = &chunk->dones[(first_band + w / each) * chunks + rest_chunks + w % each];\n"
+    "else\n"
+    "word = w < before ? &chunk->reads[w] : &chunk->dones[(first_band - 1) * chunks + w - before];\n"
+    "if (!ipt_wait(&waiter, word, !IPT_TALL && w < before ? chunks : 1))\n"
+    "chunk->shared[IPT_SHARED_GO] = 0;\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};\n"
+    "const ulong band_units = (ulong)height * chunk->row_units, range_units = width * column_stride;\n"
+    "const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;\n"
+    "const bool rest = chunk->band == bands;\n"
+    "const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0 IPT_PASSED),\n"
+    "last = !rest ? chunk->band : ipt_range_of(chunk, chunk->x - 1 IPT_PASSED);\n"
+    "\nuint low = first, high = last;\n"
+    "while (low * in > first * from)\n"
+    "--low;\n"
+    "while ((low + 1) * in <= first * from)\n"
+    "++low;\n"
+    "while (high * in >= (last + 1) * from)\n"
+    "--high;\n"
+    "while (high + 1 < bands && (high + 1) * in < (last + 1) * from)\n"
+    "++high;\n"
+    "\n\nconst uint others = (IPT_TALL ? chunk->rest_columns : rest) || low > high ? 0 : high + 1 - low;\n"
+    "\nconst uint own = 1 + (IPT_TALL ? saves_first : first_band);\n"
+    "for (uint w = get_local_id(0); w < own + others; w += IPT_GROUP_SIZE) {\n"
+    "const uint position = w == 0    ? chunk->position_in_matrix\n"
+    ": w < own ? w - 1\n"
+    ": ipt_position_of(low + w - own IPT_PASSED);\n"
+    "if (!ipt_wait(&waiter, &chunk->reads[position], chunks))\n"
+    "chunk->shared[IPT_SHARED_GO] = 0;\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_wait_to_write(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "if (active && chunk->band > bands)\n"
+    "ipt_wait_for_rest(chunk IPT_PASSED);\n"
+    "else if (active)\n"
+    "",
+    "ipt_wait_for_reads(chunk IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_band_waits "8baa77a22a6e5993"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_bands_left[] = {
+    "\n\n\n\nIPT_INLINE void ipt_wait_for_others(const ipt_chunk *chunk, uint first IPT_ARGUMENTS)\n"
+    "{\n"
+    "for (uint ticket = get_local_id(0); ticket < first * chunks; ticket += IPT_GROUP_SIZE) {\n"
+    "ipt_chunk other = *chunk;\n"
+    "ipt_place_chunk(&other, ticket IPT_PASSED);\n"
+    "const ipt_waiter waiter = {chunk->control, other.position, chunks, polls};\n"
+    "ipt_wait(&waiter, &other.reads[other.position_in_matrix], chunks);\n"
+    "if (ipt_is_awaited(&other IPT_PASSED))\n"
+    "ipt_wait(&waiter, &other.dones[other.position_in_matrix * chunks + other.number], 1);\n"
+    "}\n"
+    "}\n"
+    "\n\n\nIPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "__global ipt_unit *band = chunk->matrix + chunk->rows_begin;\n"
+    "const uint covered_units = bands * width * element_units;\n"
+    "for (uint n = get_local_id(0); n < height * covered_units; n += IPT_GROUP_SIZE) {\n"
+    "const uint row = n / covered_units, unit = n - row * covered_units;\n"
+    "const uint x = unit / element_units, part = unit - x * element_units, d = x / width;\n"
+    "__global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, x IPT_PASSED) + row * element_units + part;\n"
+    "__global ipt_unit *const own = band + row * chunk->row_units + unit;\n"
+    "if (IPT_TALL ? ipt_is_earlier(chunk, d IPT_PASSED) : ipt_is_later(chunk, d IPT_PASSED)) {\n"
+    "const ipt_unit in_band = *own, in_run = *run;\n"
+    "*run = IPT_TALL ? IPT_APPLIED(in_band) : in_band;\n"
+    "*own = IPT_TALL ? in_run : IPT_APPLIED(in_run);\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "\n\n\nIPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if IPT_TALL\n"
+    "const uint row = at / (uint)chunk->row_units, unit = at - row * (uint)chunk->row_units;\n"
+    "const uint x = unit / element_units, d = x / width;\n"
+    "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
+    "return x >= bands * width ? ~0ul\n"
+    ": ipt_partner_place(chunk, x, d IPT_PASSED) - chunk->origin + row * element_units +\n"
+    "(unit - x * element_units);\n"
+    "#else\n"
+    "const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;\n"
+    "const uint d = unit / (uint)run_units, in_run = unit - d * (uint)run_units, row = in_run / element_units;\n"
+    "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
+    "return d >= bands ? ~0ul\n"
+    ": chunk->rows_begin - chunk->origin + row * chunk->row_units +\n"
+    "(d * width + line) * element_units + (in_run - row * element_units);\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);\n"
+    "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
+    "chunk->workspace[alone_base + w] = 0;\n"
+    "}\n"
+    "\n\n\nIPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "volatile __global uint *flags = chunk->workspace + alone_base;\n"
+    "const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);\n"
+    "__global ipt_unit *matrix = chunk->matrix + chunk->origin;\n"
+    "const ulong first = IPT_TALL ? chunk->rows_begin - chunk->origin : chunk->band * (width * column_stride);\n"
+    "for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {\n"
+    "bool apply;\n"
+    "uint at = start;\n"
+    "ulong to = ipt_target_alone(chunk, at, &apply IPT_PASSED);\n"
+    "ipt_unit held = matrix[first + at];\n"
+    "IPT_FENCE_DEVICE();\n"
+    "bool going = to != ~0ul && (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
+    "while (going) {\n"
+    "const ipt_unit unit = apply ? IPT_APPLIED(held) : held;\n"
+    "const ulong next = to - first;\n"
+    "at = (uint)next;\n"
+    "going = next < units && (to = ipt_target_alone(chunk, at, &apply IPT_PASSED)) != ~0ul;\n"
+    "if (going) {\n"
+    "held = matrix[first + at];\n"
+    "IPT_FENCE_DEVICE();\n"
+    "going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
+    "IPT_FENCE_DEVICE();\n"
+    "}\n"
+    "matrix[first + next] = unit;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED) + chunk->rows_begin;\n"
+    "__global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);\n"
+    "",
+    "const uint units = chunk->x * element_units;\n"
+    "for (uint n = get_local_id(0); n < chunk->y * units; n += IPT_GROUP_SIZE) {\n"
+    "const uint row = n / units, unit = n - row * units, i = unit / element_units;\n"
+    "__global ipt_unit *const run =\n"
+    "columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + (unit - i * element_units);\n"
+    "__global ipt_unit *const own = rows + row * chunk->row_units + unit;\n"
+    "if (IPT_TALL)\n"
+    "*run = IPT_APPLIED(*own);\n"
+    "else\n"
+    "*own = IPT_APPLIED(*run);\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_order_alone(void)\n"
+    "{\n"
+    "IPT_FENCE_DEVICE();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_finish_alone(ipt_chunk *chunk, uint position IPT_ARGUMENTS)\n"
+    "{\n"
+    "ipt_chunk rest = *chunk;\n"
+    "ipt_place_chunk(chunk, position * chunks IPT_PASSED);\n"
+    "chunk->x = bands * width;\n"
+    "ipt_place_chunk(&rest, position * chunks + min(rest_chunks, chunks - 1) IPT_PASSED);\n"
+    "rest.x = short_side - bands * width;\n"
+    "const bool is_band = chunk->band < bands;\n"
+    "if (chunk->band == bands)\n"
+    "ipt_copy_alone(chunk IPT_PASSED);\n"
+    "else if (!is_band)\n"
+    "ipt_copy_rest(chunk, 0, saved_units IPT_PASSED);\n"
+    "#if IPT_TALL\n"
+    "else\n"
+    "ipt_exchange_alone(chunk IPT_PASSED);\n"
+    "ipt_order_alone();\n"
+    "if (chunk->band <= bands && rest.x != 0)\n"
+    "ipt_copy_alone(&rest IPT_PASSED);\n"
+    "if (is_band)\n"
+    "ipt_clear_alone(chunk IPT_PASSED);\n"
+    "ipt_order_alone();\n"
+    "if (is_band)\n"
+    "ipt_move_alone(chunk IPT_PASSED);\n"
+    "#else\n"
+    "else\n"
+    "ipt_clear_alone(chunk IPT_PASSED);\n"
+    "ipt_order_alone();\n"
+    "if (is_band)\n"
+    "ipt_move_alone(chunk IPT_PASSED);\n"
+    "ipt_order_alone();\n"
+    "if (is_band)\n"
+    "ipt_exchange_alone(chunk IPT_PASSED);\n"
+    "ipt_order_alone();\n"
+    "if (chunk->band <= bands && rest.x != 0)\n"
+    "ipt_copy_alone(&rest IPT_PASSED);\n"
+    "#endif\n"
+    "ipt_order_alone();\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_finish_left(ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint all = tickets / chunks;\n"
+    "if (get_local_id(0) == 0)\n"
+    "chunk->shared[IPT_SHARED_LEFT] = atomic_cmpxchg(&chunk->control[IPT_DEPARTED], 0u, 1u) == 0\n"
+    "? (ipt_poll(&chunk->control[IPT_CLOSED_AT]) - 1) / chunks\n"
+    ": all;\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "const uint first = chunk->shared[IPT_SHARED_LEFT];\n"
+    "if (first < all)\n"
+    "ipt_wait_for_others(chunk, first IPT_PASSED);\n"
+    "ipt_order_alone();\n"
+    "for (uint position = first; position < all; ++position)\n"
+    "ipt_finish_alone(chunk, position IPT_PASSED);\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_bands_left "64d1873397579197"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -1329,6 +2279,287 @@ static const char *const ipt__text_copy[] = {
 #endif
 #define IPT__HASH_copy "38e6c05f1d1812bc"
 #define IPT_copy_PARTS(X) X(unit) X(divide) X(slots)
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_exchange[] = {
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_RUNS 512\n"
+    "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_LOCAL_BYTES)\n"
+    "#error \"IPT_ELEMENT_UNITS, IPT_TALL and IPT_LOCAL_BYTES must be defined\"\n"
+    "#endif\n"
+    "\n#if IPT_TALL\n"
+    "\ntypedef struct ipt_column {\n"
+    "uint i;\n"
+    "uint place;\n"
+    "} ipt_column;\n"
+    "\n\n#define IPT_COLUMN_STEP (ipt_tile_row(IPT_LINE_LANES, pitch, skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))\n"
+    "\nIPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint i, uint first IPT_ARGUMENTS)\n"
+    "{\n"
+    "column->i = i;\n"
+    "column->place = 0;\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "\ncolumn->place =\n"
+    "IPT_PLACE((__local ipt_unit *)chunk->vectors,\n"
+    "ipt_tile_row(first + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +\n"
+    "(((uint)chunk->rows_begin + first * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -\n"
+    "IPT_COLUMN_STEP;\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *column, const ipt_run *run,\n"
+    "uint step IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "return column->place + step * IPT_COLUMN_STEP;\n"
+    "#else\n"
+    "const uint k = min(run->first + step * IPT_LINE_LANES, run->units - 1);\n"
+    "IPT_ELEMENT_OF(k, element, part);\n"
+    "return IPT_PLACE((__local ipt_unit *)chunk->vectors, chunk->starts[element] + column->i * element_units + part);\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "const bool saved = chunk->band == bands && saves_rows != 0;\n"
+    "ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,\n"
+    "active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,\n"
+    "saved ? chunk->saved : chunk->origin,\n"
+    "saved ? chunk->saved + rest_rows * chunk->row_units : chunk->origin + matrix_units);\n"
+    "#if IPT_ELEMENT_UNITS == 0\n"
+    "ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
+    "const ipt_policy drop = ipt_policy_drop();\n"
+    "for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES) {\n"
+    "ipt_run run;\n"
+    "ipt_column column;\n"
+    "ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), chunk->y * element_units);\n"
+    "ipt_find_column(&column, chunk, i, run.first IPT_PASSED);\n"
+    "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
+    "ipt_unit parked[IPT_STEPS], own[IPT_STEPS];\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u)\n"
+    "ipt_load_if(&parked[u], run.line + u * IPT_LINE_LANES, ipt_in_run(&run, u));\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u) {\n"
+    "const uint place = ipt_column_place(chunk, &column, &run, u IPT_PASSED);\n"
+    "ipt_read_if(&own[u], tile, place, ipt_in_run(&run, u));\n"
+    "ipt_write_if(tile, place, parked[u], ipt_in_run(&run, u));\n"
+    "}\n"
+    "ipt_line_order();\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u)\n"
+    "ipt_store_if(run.line + u * IPT_LINE_LANES, IPT_APPLIED(own[u]), ipt_in_run(&run, u), drop);\n"
+    "ipt_next_turn(&run);\n"
+    "column.place += IPT_STEPS * IPT_COLUMN_STEP;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
+    "__global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);\n"
+    "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
+    "for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES) {\n"
+    "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
+    "const bool parks = i >= chunk->parks_first && i < chunk->parks_end;\n"
+    "const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
+    "ipt_run run;\n"
+    "ipt_column column;\n"
+    "ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);\n"
+    "",
+    "ipt_find_column(&column, chunk, i, run.first IPT_PASSED);\n"
+    "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
+    "ipt_unit held[IPT_STEPS];\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u)\n"
+    "ipt_read_if(&held[u], tile, ipt_column_place(chunk, &column, &run, u IPT_PASSED), ipt_in_run(&run, u));\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u)\n"
+    "ipt_store_if(run.line + u * IPT_LINE_LANES, parks ? held[u] : IPT_APPLIED(held[u]), ipt_in_run(&run, u),\n"
+    "policy);\n"
+    "ipt_next_turn(&run);\n"
+    "column.place += IPT_STEPS * IPT_COLUMN_STEP;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "\nIPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "__global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);\n"
+    "const bool saved = chunk->rest_columns && saves_rows == 0;\n"
+    "const ulong low = saved ? chunk->saved : chunk->origin,\n"
+    "high =\n"
+    "saved ? chunk->saved + (short_side - bands * width) * column_stride : chunk->origin + matrix_units;\n"
+    "const uint lane = get_local_id(0) & (run_lanes - 1), units = chunk->y * element_units;\n"
+    "for (uint i = get_local_id(0) / run_lanes; active && i < chunk->x; i += IPT_GROUP_SIZE / run_lanes) {\n"
+    "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
+    "if (ipt_is_earlier(chunk, d IPT_PASSED) != parked)\n"
+    "continue;\n"
+    "const ulong begin = parked ? ipt_partner_place(chunk, i, d IPT_PASSED) : ipt_own_place(chunk, i IPT_PASSED);\n"
+    "const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1), to = ipt_tile_row(i, pitch, skew);\n"
+    "if (lane == 0)\n"
+    "chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;\n"
+    "for (uint q = lane; q * IPT_VECTOR_UNITS < shift + units; q += run_lanes)\n"
+    "ipt_fetch(chunk->vectors + to + q, columns, begin / IPT_VECTOR_UNITS + q, low, high);\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint units = chunk->y * element_units;\n"
+    "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
+    "for (uint i = chunk->parks_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->parks_end; i += IPT_LINES) {\n"
+    "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
+    "const ipt_policy policy = abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
+    "ipt_run run;\n"
+    "ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), units);\n"
+    "__global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, i, d IPT_PASSED) + (int)run.first;\n"
+    "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
+    "ipt_unit parked[IPT_STEPS];\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u)\n"
+    "ipt_load_if(&parked[u], partner + u * IPT_LINE_LANES, ipt_in_run(&run, u));\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_STEPS; ++u)\n"
+    "ipt_store_if(run.line + u * IPT_LINE_LANES, parked[u], ipt_in_run(&run, u), policy);\n"
+    "ipt_next_turn(&run);\n"
+    "partner += IPT_TURN_UNITS;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
+    "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);\n"
+    "const uint units = chunk->x * element_units, lane = get_local_id(0) % IPT_LINE_LANES;\n"
+    "const uint apart = chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
+    "const ulong step = apart * chunk->row_units;\n"
+    "const ipt_policy drop = ipt_policy_drop();\n"
+    "for (uint line = get_local_id(0) / IPT_LINE_LANES; go; line += IPT_LINES) {\n"
+    "const uint row = line / apart * (4 * apart) + line % apart;\n"
+    "if (row >= chunk->y)\n"
+    "break;\n"
+    "const ulong begin = chunk->rows_begin + row * chunk->row_units;\n"
+    "const uint before = (uint)begin % IPT_SECTOR_UNITS, last = min((chunk->y - 1 - row) / apart, 3u);\n"
+    "__global ipt_unit *to = rows + (begin - before) + lane;\n"
+    "for (uint at = 0; at < units + before; at += IPT_LINE_LANES, to += IPT_LINE_LANES) {\n"
+    "const uint k = at + lane - before, inside = min(k, units - 1);\n"
+    "IPT_ELEMENT_OF(inside, element, part);\n"
+    "__local ipt_unit *from = tile + (chunk->starts[element] + part + row * element_units);\n"
+    "ipt_unit held[4];\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "",
+    "held[u] = from[min(u, last) * apart * element_units];\n"
+    "ipt_line_order();\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < 4; ++u)\n"
+    "ipt_store_if(to + u * step, IPT_APPLIED(held[u]), k < units && u <= last, drop);\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "\n\nIPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint id = get_local_id(0);\n"
+    "const bool copies = chunk->band > bands;\n"
+    "ipt_wait_to_read(chunk, active IPT_PASSED);\n"
+    "active = chunk->shared[IPT_SHARED_GO] != 0;\n"
+    "if (active && copies && saves_first != 0)\n"
+    "ipt_copy_rest_part(chunk IPT_PASSED);\n"
+    "#if IPT_TALL\n"
+    "ipt_fetch_chunk(chunk, active && !copies IPT_PASSED);\n"
+    "ipt_fetch_wait();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "if (id == 0 && active && copies)\n"
+    "ipt_signal(&chunk->reads[chunk->position_in_matrix]);\n"
+    "else if (id == 0 && active)\n"
+    "ipt_count_read(&chunk->reads[chunk->position_in_matrix]);\n"
+    "ipt_await_tickets(chunk, active IPT_PASSED);\n"
+    "ipt_await_parked(chunk, active IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "active = chunk->shared[IPT_SHARED_GO] != 0;\n"
+    "if (active && !copies)\n"
+    "ipt_exchange_columns(chunk IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#else\n"
+    "ipt_fetch_columns(chunk, false, active && !copies IPT_PASSED);\n"
+    "ipt_fetch_wait();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "ipt_await_tickets(chunk, active IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "active = chunk->shared[IPT_SHARED_GO] != 0;\n"
+    "if (active && !copies)\n"
+    "ipt_park_columns(chunk IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "if (id == 0 && active && chunk->parks_first < chunk->parks_end)\n"
+    "ipt_signal(&chunk->dones[chunk->position_in_matrix * chunks + chunk->number]);\n"
+    "ipt_await_parked(chunk, active IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "active = chunk->shared[IPT_SHARED_GO] != 0;\n"
+    "ipt_fetch_columns(chunk, true, active && !copies IPT_PASSED);\n"
+    "ipt_fetch_wait();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "if (id == 0 && active && copies)\n"
+    "ipt_signal(&chunk->reads[chunk->position_in_matrix]);\n"
+    "else if (id == 0 && active)\n"
+    "ipt_count_read(&chunk->reads[chunk->position_in_matrix]);\n"
+    "#endif\n"
+    "return active;\n"
+    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "{\n"
+    "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
+    "#if !IPT_TALL || IPT_ELEMENT_UNITS == 0\n"
+    "__local uint starts[IPT_RUNS];\n"
+    "#else\n"
+    "__local uint *starts = 0;\n"
+    "#endif\n"
+    "__local uint shared[3];\n"
+    "const uint id = get_local_id(0);\n"
+    "volatile __global uint *control = workspace + control_base;\n"
+    "if (id == 0)\n"
+    "ipt_take_ticket(control, shared, false IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;\n"
+    "const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;\n"
+    "ipt_chunk chunk = {.matrix = matrix,\n"
+    ".workspace = workspace,\n"
+    ".control = control,\n"
+    ".vectors = vectors,\n"
+    ".starts = starts,\n"
+    ".shared = shared};\n"
+    "if (probe_polls != 0)\n"
+    "return;\n"
+    "for (uint w = ticket * clear_words_each + id; w < min(clear_words, (ticket + 1) * clear_words_each);\n"
+    "w += IPT_GROUP_SIZE)\n"
+    "workspace[clear_base + w] = 0;\n"
+    "ipt_place_chunk(&chunk, ticket IPT_PASSED);\n"
+    "const bool took = ipt_take_chunk(&chunk, active IPT_PASSED);\n"
+    "ipt_wait_to_write(&chunk, took IPT_PASSED);\n"
+    "const bool go = shared[IPT_SHARED_GO] != 0;\n"
+    "#if IPT_TALL\n"
+    "const bool last = ipt_is_awaited(&chunk IPT_PASSED);\n"
+    "ipt_store_columns(&chunk, go && chunk.band <= bands IPT_PASSED);\n"
+    "#else\n"
+    "ipt_store_band(&chunk, go && chunk.band <= bands IPT_PASSED);\n"
+    "const bool last = chunk.band == bands;\n"
+    "#endif\n"
+    "if (go && chunk.band > bands && saves_first == 0)\n"
+    "ipt_copy_rest_part(&chunk IPT_PASSED);\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "if (id == 0 && last && go)\n"
+    "ipt_signal(&chunk.dones[chunk.position_in_matrix * chunks + chunk.number]);\n"
+    "if (!go && shared[IPT_SHARED_TICKET] < IPT_CLOSED)\n"
+    "",
+    "ipt_finish_left(&chunk IPT_PASSED);\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_exchange "03c255b15ec20927"
+#define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_flip[] = {
@@ -1976,6 +3207,90 @@ static const char *const ipt__text_panel[] = {
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns)
 
 #ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_runs[] = {
+    "\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)\n"
+    "#error \"IPT_LANES, IPT_TALL and IPT_ELEMENT_UNITS must be defined\"\n"
+    "#endif\n"
+    "\n\n\nIPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,\n"
+    "ulong units)\n"
+    "{\n"
+    "for (ulong k = lane; k < units; k += IPT_LANES)\n"
+    "to[k] = from[k];\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,\n"
+    "__global const ipt_unit *restrict held, uint lane, ulong units)\n"
+    "{\n"
+    "for (ulong k = lane; k < units; k += IPT_LANES) {\n"
+    "const ipt_unit passed = first[k];\n"
+    "first[k] = held[k];\n"
+    "second[k] = passed;\n"
+    "}\n"
+    "}\n"
+    "\n\n\nIPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, uint rest_rows,\n"
+    "uint short_side, uint element_units)\n"
+    "{\n"
+    "for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {\n"
+    "const uint row = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - row * element_units;\n"
+    "__global ipt_unit *const at = rows + (ulong)row * short_side * element_units + part;\n"
+    "if (IPT_TALL)\n"
+    "gap[k] = IPT_APPLIED(*at);\n"
+    "else\n"
+    "*at = IPT_APPLIED(gap[k]);\n"
+    "}\n"
+    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;\n"
+    "const uint all_blocks = ipt_divide32(get_group_id(0), chunks_magic, chunks_shift);\n"
+    "const uint chunk = get_group_id(0) - all_blocks * chunks;\n"
+    "const uint m = ipt_divide32(all_blocks, blocks_magic, blocks_shift), block = all_blocks - m * blocks;\n"
+    "__global ipt_unit *const matrix = matrices + base + m * matrix_stride;\n"
+    "__global ipt_unit *const saved = workspace + saved_base + m * saved_stride;\n"
+    "__global ipt_unit *const slab = workspace + slab_base + m * slab_stride + chunk * chunk_units;\n"
+    "const ulong units = min(chunk_units, run_units - chunk * chunk_units), start = chunk * chunk_units;\n"
+    "const ulong own_begin = band * run_units + start;\n"
+    "const uint covered = bands * width, first_band = from_last != 0 ? bands - 1 : 0;\n"
+    "const uint end = min(short_side, (block + 1) * block_runs);\n"
+    "__global ipt_unit *const rest_rows_at = saves_rows != 0 ? saved : matrix + rest_begin;\n"
+    "for (uint x = block * block_runs + line; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {\n"
+    "const bool rest = x >= covered;\n"
+    "const uint d = rest ? band : ipt_divide32(x, width_magic, width_shift);\n"
+    "__global ipt_unit *const column =\n"
+    "rest && saves_rows == 0 ? saved + (x - covered) * column_stride : matrix + x * column_stride;\n"
+    "__global ipt_unit *const own = column + own_begin;\n"
+    "__global ipt_unit *const held = slab + x * run_units;\n"
+    "__global ipt_unit *const partner =\n"
+    "matrix + (band * width + (x - d * width)) * column_stride + d * run_units + start;\n"
+    "const bool later = from_last != 0 ? d < band : d > band;\n"
+    "#if IPT_TALL\n"
+    "if (d == band)\n"
+    "ipt_copy_run(own, held, lane, units);\n"
+    "else if (later)\n"
+    "ipt_copy_run(partner, held, lane, units);\n"
+    "else\n"
+    "ipt_pass_run(partner, own, held, lane, units);\n"
+    "#else\n"
+    "if (d == band)\n"
+    "ipt_copy_run(held, own, lane, units);\n"
+    "else if (later) {\n"
+    "ipt_copy_run(held, own, lane, units);\n"
+    "ipt_copy_run(own, partner, lane, units);\n"
+    "} else\n"
+    "ipt_copy_run(held, partner, lane, units);\n"
+    "#endif\n"
+    "if (chunk == 0 && d == band && (!rest || band == first_band))\n"
+    "ipt_move_gap(rest_rows_at + x * element_units, column + bands * run_units, lane, rest_rows, short_side,\n"
+    "element_units);\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_runs "5ab2d7dbfab70b2a"
+#define IPT_runs_PARTS(X) X(unit) X(divide)
+
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_shuffle[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
     "!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n"
@@ -2343,6 +3658,12 @@ static const char *const ipt__text_transpose[] = {
     "ipt_transpose_in_registers(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);\n"
     "#else\n"
     "const uint parts = min(chunk_units, element_units - first_part);\n"
+    "#if IPT_THREES\n"
+    "if (element_units == 3 && parts == 3) {\n"
+    "ipt_transpose_threes(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);\n"
+    "return;\n"
+    "}\n"
+    "#endif\n"
     "const uint pitch = IPT_TILE * chunk_units + 1;\n"
     "ipt_load_tile(tile, pitch, from, source_row_stride, tile_rows, tile_cols, element_units, parts);\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -2352,7 +3673,7 @@ static const char *const ipt__text_transpose[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_transpose "e654f06c07a2013a"
+#define IPT__HASH_transpose "b4628aef82512987"
 #define IPT_transpose_PARTS(X) X(unit) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_PAPERS
@@ -2535,5 +3856,5 @@ static const char *const ipt__text_pad[] = {
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 
-#define IPT_PART_LIST(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(tickets) X(columns)
+#define IPT_PART_LIST(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(tickets) X(columns) X(runs_held) X(band_chunks) X(band_waits) X(bands_left)
 /* clang-format on */

@@ -51,6 +51,12 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ip
     ipt_transpose_in_registers(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);
 #else
     const uint parts = min(chunk_units, element_units - first_part);
+#if IPT_THREES
+    if (element_units == 3 && parts == 3) {
+        ipt_transpose_threes(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);
+        return;
+    }
+#endif
     const uint pitch = IPT_TILE * chunk_units + 1; /* odd for one-unit elements: no two rows begin in the same bank */
     ipt_load_tile(tile, pitch, from, source_row_stride, tile_rows, tile_cols, element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -43,6 +43,7 @@
 #include "plan/cost.h"
 #include "plan/two_pass.h"
 #include "plan/sequences.h"
+#include "plan/bands.h"
 #include "plan/choose.h"
 #include "plan/kernels.h"
 #include "plan/launches.h"

@@ -6,31 +6,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* N in the source's line `#define IPT_GROUP_SIZE N`; 0 without such a line. */
-static unsigned offline_group_size(const char *source)
+/* N in the source's line `#define NAME N`, up to 1024; 0 without such a line. */
+static unsigned offline_defined(const char *source, const char *name)
 {
-    static const char define[] = "#define IPT_GROUP_SIZE ";
+    char define[40];
+    snprintf(define, sizeof define, "#define %s ", name);
     for (const char *found = source; (found = strstr(found, define)) != NULL; found++) {
         if (found == source || found[-1] == '\n') {
-            unsigned long size = strtoul(found + sizeof define - 1, NULL, 10);
-            return size <= 1024 ? (unsigned)size : 0;
+            unsigned long number = strtoul(found + strlen(define), NULL, 10);
+            return number <= 1024 ? (unsigned)number : 0;
         }
     }
     return 0;
 }
 
-/* Inserts the work-group size after a kernel's parameters, because clang drops it. Without the size, the driver may
- * give work-items too many registers for such a work-group. realloc may move *ptx. */
-static bool offline_insert_group_size(unsigned char **ptx, size_t *bytes, size_t position, unsigned size, char *message)
+/* Inserts directives after a kernel's parameters: the work-group size, which clang drops, and how many work-groups a
+ * compute unit should have at least. Without them, the driver may give work-items too many registers. realloc may move
+ * *ptx. */
+static bool offline_insert_directives(unsigned char **ptx, size_t *bytes, size_t position, const char *source,
+                                      char *message)
 {
-    char line[40];
-    size_t length = (size_t)snprintf(line, sizeof line, "\n.reqntid %u, 1, 1", size);
+    unsigned size = offline_defined(source, "IPT_GROUP_SIZE"), groups = offline_defined(source, "IPT_GROUPS_AT_ONCE");
+    char lines[80] = "";
+    if (size > 0) {
+        snprintf(lines, sizeof lines, "\n.reqntid %u, 1, 1", size);
+    }
+    if (groups > 0) {
+        snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "\n.minnctapersm %u", groups);
+    }
+    size_t length = strlen(lines);
     unsigned char *longer = realloc(*ptx, *bytes + length + 1);
     if (longer == NULL) {
         return offline_fail(message, "out of memory for the PTX of a kernel");
     }
     memmove(longer + position + length, longer + position, *bytes - position + 1);
-    memcpy(longer + position, line, length);
+    memcpy(longer + position, lines, length);
     *ptx = longer;
     *bytes += length;
     return true;
@@ -95,7 +105,6 @@ static bool offline_all_defined(const char *ptx, char *message)
 bool offline_finish_ptx(const char *source, unsigned char **ptx, size_t *bytes, char *message)
 {
     static const char entry[] = "\n.entry ";
-    unsigned size = offline_group_size(source);
     size_t kernels = 0, position = 0;
     if (strlen((char *)*ptx) != *bytes) {
         return offline_fail(message, "clang's PTX contains a zero byte");
@@ -112,7 +121,7 @@ bool offline_finish_ptx(const char *source, unsigned char **ptx, size_t *bytes, 
                                 (int)strcspn(name, "( \n"), name);
         }
         position = (size_t)(name + length + 1 - (char *)*ptx);
-        if (size > 0 && !offline_insert_group_size(ptx, bytes, position, size, message)) {
+        if (!offline_insert_directives(ptx, bytes, position, source, message)) {
             return false;
         }
     }

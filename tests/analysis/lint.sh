@@ -9,15 +9,16 @@ count=$("$1" "$2")
 # One compiler process lints many texts, because its start takes longer than the lint. The classes of a kernel share an
 # argument list, so a class may leave an argument unused.
 headers=$("$clang" -print-resource-dir)/include
-lint() { # the standard, then find's condition
-    standard=$1
-    shift
-    find "$folder" "$@" -print0 | xargs -0 -n 100 -P 2 "$clang" -cc1 -triple spir64 -x cl "-cl-std=$standard" \
+lint() { # the target, the standard, then find's condition
+    triple=$1 standard=$2
+    shift 2
+    find "$folder" "$@" -print0 | xargs -0 -n 100 -P 2 "$clang" -cc1 -triple "$triple" -x cl "-cl-std=$standard" \
         -cl-ext=+cl_khr_subgroups -Dcl_intel_subgroups -fdeclare-opencl-builtins -finclude-default-header \
         -internal-isystem "$headers" -Wall -Wextra -Wpedantic -Werror -Wno-unused-parameter -fsyntax-only
 }
 folder=$2
-lint CL1.2 -name '*.cl' ! -name '*_later.cl'
-lint CL2.0 -name '*_later.cl'
-lint CL3.0 -name '*_later.cl'
+lint spir64 CL1.2 -name '*.cl' ! -name '*_later.cl' ! -name '*_ptx.cl'
+lint nvptx64 CL1.2 -name '*_ptx.cl'
+lint spir64 CL2.0 -name '*_later.cl'
+lint spir64 CL3.0 -name '*_later.cl'
 echo "lint: $count specialised kernels passed"

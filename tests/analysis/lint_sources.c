@@ -10,9 +10,11 @@ static void write_source(const char *folder, ipt__kernel_id id, const ipt__param
     ipt__text out = {text, sizeof text, 0};
     FILE *file;
     ipt__source_print(&out, id, params);
-    /* Kernels that need OpenCL C 2.0 are listed apart. */
+    /* Kernels that need OpenCL C 2.0, and those with PTX, are listed apart. */
     snprintf(path, sizeof path, "%s/%s_%03d%s.cl", folder, ipt__kernels[id].name, number,
-             params->memory_model == 3 || params->sub_group >= 2 ? "_later" : "");
+             params->memory_model == 3 || params->sub_group >= 2                                ? "_later"
+             : params->memory_model == 1 || params->memory_model == 2 || params->sub_group == 1 ? "_ptx"
+                                                                                                : "");
     file = fopen(path, "w");
     if (out.length >= sizeof text || !file || fputs(text, file) < 0 || fclose(file)) {
         fprintf(stderr, "%s could not be written\n", path);
@@ -48,6 +50,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_chains] = {{1, 4}},
         [IPT__PARAM_apply] = {{1, 0}},
         [IPT__PARAM_local_bytes] = {{4096, 65536}},
+        [IPT__PARAM_groups_at_once] = {{4, 5}},
     };
     static const char *const types[] = {"uchar", "ushort", "uint", "ulong", "uint4"};
     int id, number, written = 0;

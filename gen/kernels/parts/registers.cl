@@ -1,28 +1,65 @@
 /* Blocks in vector registers. */
 
 /* A work-group of one work-item, as on CPUs, transposes blocks in vector registers and needs no tile. */
-#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && (IPT_UNIT_BYTES == 4 || IPT_UNIT_BYTES == 8) && !IPT_APPLY
+#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && !IPT_APPLY
 #define IPT_IN_REGISTERS 1
-#if IPT_UNIT_BYTES == 4
+#if IPT_UNIT_BYTES == 1
+#define IPT_BLOCK 16
+typedef uchar16 ipt_row;
+#define IPT_LOAD_ROW(from) vload16(0, from)
+#define IPT_STORE_ROW(row, to) vstore16(row, 0, to)
+#elif IPT_UNIT_BYTES == 2
+#define IPT_BLOCK 16
+typedef ushort16 ipt_row;
+#define IPT_LOAD_ROW(from) vload16(0, from)
+#define IPT_STORE_ROW(row, to) vstore16(row, 0, to)
+#elif IPT_UNIT_BYTES == 4
 #define IPT_BLOCK 8
 typedef uint8 ipt_row;
 #define IPT_LOAD_ROW(from) vload8(0, from)
 #define IPT_STORE_ROW(row, to) vstore8(row, 0, to)
-#else
+#elif IPT_UNIT_BYTES == 8
 #define IPT_BLOCK 4
 typedef ulong4 ipt_row;
 #define IPT_LOAD_ROW(from) vload4(0, from)
 #define IPT_STORE_ROW(row, to) vstore4(row, 0, to)
+#else
+#define IPT_BLOCK 2
+typedef ulong4 ipt_row;
+#define IPT_LOAD_ROW(from) vload4(0, (__global ulong *)(from))
+#define IPT_STORE_ROW(row, to) vstore4(row, 0, (__global ulong *)(to))
 #endif
 
-/* Exchange the upper right and lower left quarters of 2 x 2 (ones), 4 x 4 (twos) and 8 x 8 (halves) units. */
+/* Exchange the upper right and lower left quarters of blocks: the whole block (halves), or squares of 8 x 8 (fours),
+ * 4 x 4 (twos) and 2 x 2 units (ones). */
 void ipt_exchange_halves(ipt_row *a, ipt_row *b)
 {
     const ipt_row both = (ipt_row)(a->lo, b->lo);
     *b = (ipt_row)(a->hi, b->hi);
     *a = both;
 }
-#if IPT_BLOCK == 8
+#if IPT_BLOCK == 16
+void ipt_exchange_fours(ipt_row *a, ipt_row *b)
+{
+    const ipt_row both = (ipt_row)(a->s0123, b->s0123, a->s89ab, b->s89ab);
+    *b = (ipt_row)(a->s4567, b->s4567, a->scdef, b->scdef);
+    *a = both;
+}
+void ipt_exchange_twos(ipt_row *a, ipt_row *b)
+{
+    const ipt_row both = (ipt_row)(a->s01, b->s01, a->s45, b->s45, a->s89, b->s89, a->scd, b->scd);
+    *b = (ipt_row)(a->s23, b->s23, a->s67, b->s67, a->sab, b->sab, a->sef, b->sef);
+    *a = both;
+}
+void ipt_exchange_ones(ipt_row *a, ipt_row *b)
+{
+    const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2, a->s4, b->s4, a->s6, b->s6, a->s8, b->s8, a->sa, b->sa,
+                                   a->sc, b->sc, a->se, b->se);
+    *b = (ipt_row)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7, a->s9, b->s9, a->sb, b->sb, a->sd, b->sd,
+                   a->sf, b->sf);
+    *a = both;
+}
+#elif IPT_BLOCK == 8
 void ipt_exchange_twos(ipt_row *a, ipt_row *b)
 {
     const ipt_row both = (ipt_row)(a->s01, b->s01, a->s45, b->s45);
@@ -35,7 +72,7 @@ void ipt_exchange_ones(ipt_row *a, ipt_row *b)
     *b = (ipt_row)(a->s1, b->s1, a->s3, b->s3, a->s5, b->s5, a->s7, b->s7);
     *a = both;
 }
-#else
+#elif IPT_BLOCK == 4
 void ipt_exchange_ones(ipt_row *a, ipt_row *b)
 {
     const ipt_row both = (ipt_row)(a->s0, b->s0, a->s2, b->s2);
@@ -63,15 +100,70 @@ void ipt_transpose_block(ipt_row *v)
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK / 2; ++i)
         ipt_exchange_halves(&v[i], &v[i + IPT_BLOCK / 2]);
-#if IPT_BLOCK == 8
+#if IPT_BLOCK == 16
 #pragma unroll
-    for (uint i = 0; i < IPT_BLOCK; i += i % 4 == 1 ? 3 : 1)
-        ipt_exchange_twos(&v[i], &v[i + 2]);
+    for (uint i = 0; i < IPT_BLOCK / 2; ++i)
+        ipt_exchange_fours(&v[i + i / 4 * 4], &v[i + i / 4 * 4 + 4]);
 #endif
+#if IPT_BLOCK >= 8
+#pragma unroll
+    for (uint i = 0; i < IPT_BLOCK / 2; ++i)
+        ipt_exchange_twos(&v[i + i / 2 * 2], &v[i + i / 2 * 2 + 2]);
+#endif
+#if IPT_BLOCK >= 4
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK; i += 2)
         ipt_exchange_ones(&v[i], &v[i + 1]);
+#endif
 }
 #else
 #define IPT_IN_REGISTERS 0
+#endif
+
+/* Elements of three units below a word: four of them are three words. */
+#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 && !IPT_APPLY
+#define IPT_THREES 1
+#if IPT_UNIT_BYTES == 1
+typedef uint ipt_word;
+typedef uchar4 ipt_parts;
+#define IPT_AS_WORD as_uint
+#define IPT_AS_PARTS as_uchar4
+#else
+typedef ulong ipt_word;
+typedef ushort4 ipt_parts;
+#define IPT_AS_WORD as_ulong
+#define IPT_AS_PARTS as_ushort4
+#endif
+#define IPT_PART_BITS (8 * IPT_UNIT_BYTES)
+
+/* The next element's first unit, or with `last` a zero, follows in the highest bits. */
+IPT_INLINE ipt_word ipt_load_three(__global ipt_unit *from, bool last)
+{
+    return last ? IPT_AS_WORD((ipt_parts)(vload3(0, from), 0)) : IPT_AS_WORD(vload4(0, from));
+}
+
+/* Transposes rows x cols elements; the strides are the distances of rows in units. */
+void ipt_transpose_threes(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,
+                          ulong target_stride, uint rows, uint cols)
+{
+    const ipt_word low = ~(ipt_word)0 >> IPT_PART_BITS;
+    for (uint col = 0; col < cols; ++col) {
+        const bool last = col + 1 == cols;
+        __global ipt_unit *from = source + 3 * col, *to = target + col * target_stride;
+        uint row = 0;
+        for (; row + 4 <= rows; row += 4, from += 4 * source_stride, to += 12) {
+            const ipt_word a = ipt_load_three(from, last) & low, b = ipt_load_three(from + source_stride, last) & low,
+                           c = ipt_load_three(from + 2 * source_stride, last) & low,
+                           d = ipt_load_three(from + 3 * source_stride, last);
+            vstore4(IPT_AS_PARTS(a | b << 3 * IPT_PART_BITS), 0, to);
+            vstore4(IPT_AS_PARTS(b >> IPT_PART_BITS | c << 2 * IPT_PART_BITS), 0, to + 4);
+            vstore4(IPT_AS_PARTS(c >> 2 * IPT_PART_BITS | d << IPT_PART_BITS), 0, to + 8);
+        }
+        for (; row < rows; ++row, from += source_stride, to += 3)
+            for (uint part = 0; part < 3; ++part)
+                to[part] = from[part];
+    }
+}
+#else
+#define IPT_THREES 0
 #endif

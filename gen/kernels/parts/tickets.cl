@@ -32,9 +32,10 @@ bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint co
             continue;
         uint tickets = ipt_poll(&control[IPT_TICKETS]);
         if (polled >= waiter->polls && tickets < own_end) { /* open, and this ticket group lacks work-groups */
-            tickets = atomic_or(&control[IPT_TICKETS], IPT_CLOSED);
-            if (tickets < IPT_CLOSED)
-                atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);
+            /* Who closes it leaves: if a ticket was issued meanwhile, it stays open. */
+            if (atomic_cmpxchg(&control[IPT_TICKETS], tickets, tickets | IPT_CLOSED) != tickets)
+                continue;
+            atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);
             IPT_FENCE_DEVICE(); /* visible to the last work-group, which counts this departure */
             tickets |= IPT_CLOSED;
         }

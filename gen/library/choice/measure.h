@@ -23,16 +23,17 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
     return result;
 }
 
-/* Whether the plan takes two passes, and the desc leaves their super-elements' length open. */
+/* Whether the plan takes two passes or an exchange, and the desc leaves their sizes open. */
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return plan->layout.length && !desc->tile_m && !desc->tile_n &&
-           (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS);
+    return (plan->layout.length || plan->layout.bands) && !desc->tile_m && !desc->tile_n &&
+           (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS ||
+            desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
 
-/* Selects the two-pass layout. Wisdom has precedence over the cost model. With IPT_MEASURE and without
- * wisdom, the fastest candidate of each length class wins. Other layouts have no alternatives. */
+/* Selects the layout of two passes or of an exchange. Wisdom has precedence over the cost model. With IPT_MEASURE and
+ * without wisdom, the fastest candidate wins. Other layouts have no alternatives. */
 static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -41,7 +42,8 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     cl_ulong best_time = 0;
     const ipt__operand given = {"measure_buffer", "its offset", desc->measure_buffer, 0, IPT__BUFFER_READ_AND_WRITTEN};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
-    size_t above, unused;
+    size_t unused;
+    int candidate;
     ipt_result result = IPT_SUCCESS;
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
@@ -60,11 +62,11 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                   &unused, &buffer);
     if (result)
         return result;
-    for (above = 0; above < IPT__SUPER_BYTES && !result; above = above ? above * 2 : 128) {
-        const size_t most = above ? above * 2 : 128;
+    for (candidate = 0; candidate < IPT__CANDIDATES && !result; ++candidate) {
         cl_ulong time = 0, once = 0;
         int repeat;
-        ipt__layout_best_two_pass(&plan->problem, &plan->layout, budget, above, most);
+        if (!ipt__layout_candidate(&plan->problem, &plan->layout, budget, candidate))
+            continue;
         if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
             continue;
         result = ipt__plan_open(plan);
@@ -85,6 +87,8 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (best_time) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
+        learnt.bands = best.bands;
+        learnt.height = best.height;
         IPT_LOCK_ACQUIRE(&plan->context->lock);
         ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
         IPT_LOCK_RELEASE(&plan->context->lock);

@@ -14,7 +14,7 @@ static void ipt__text_add_size(ipt__text *out, size_t value)
     ipt__text_add(out, "%s", digits + at);
 }
 
-#define IPT__WISDOM_TITLE "ipt wisdom 1"
+#define IPT__WISDOM_TITLE "ipt wisdom 2"
 
 /* True if both lines describe the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
@@ -22,6 +22,8 @@ static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
     ipt__wisdom other = *b;
     other.next = a->next;
     other.length = a->length;
+    other.bands = a->bands;
+    other.height = a->height;
     return !memcmp(a, &other, sizeof other);
 }
 
@@ -36,6 +38,7 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     wisdom.batch = plan->problem.desc.batch;
     wisdom.batch_stride = plan->problem.desc.batch_stride;
     wisdom.workspace = budget;
+    wisdom.sequence = (size_t)plan->problem.desc.sequence;
     wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
     wisdom.expression = plan->problem.desc.expression != NULL;
     return wisdom;
@@ -65,6 +68,8 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
         added->next = NULL;
         if (*at) {
             (*at)->length = added->length;
+            (*at)->bands = added->bands;
+            (*at)->height = added->height;
             ipt__wisdom_free(context, added);
         } else
             *at = added;
@@ -79,15 +84,19 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     const ipt__wisdom wanted = ipt__wisdom_of(plan, budget);
     const ipt__wisdom *known;
     ipt__layout layout;
-    size_t length = 0;
+    ipt__wisdom found;
+    memset(&found, 0, sizeof found);
     IPT_LOCK_ACQUIRE(&context->lock);
     for (known = context->wisdom; known; known = known->next)
         if (ipt__wisdom_same(known, &wanted))
-            length = known->length;
+            found = *known;
     IPT_LOCK_RELEASE(&context->lock);
-    if (!length || length > ipt__max(plan->problem.desc.rows, plan->problem.desc.cols))
+    if (found.length)
+        ipt__layout_of_length(&plan->problem, &layout, found.length, budget);
+    else if (found.bands)
+        ipt__layout_of_bands(&plan->problem, &layout, found.bands, found.height, budget);
+    else
         return 0;
-    ipt__layout_of_length(&plan->problem, &layout, length, budget);
     if (layout.workspace > (budget ? budget : plan->layout.workspace))
         return 0;
     plan->layout = layout;
@@ -134,6 +143,17 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
                      (unsigned long)out.length + 1);
 }
 
+/* Whether the sequence can cut the shape so: into super-elements, or into bands. */
+static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
+{
+    const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
+    if (wisdom->length)
+        return wisdom->length <= longer && !wisdom->bands && !wisdom->height &&
+               (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_TWO_PASS);
+    return (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_EXCHANGE) && wisdom->bands &&
+           wisdom->bands <= shorter && wisdom->height && wisdom->height <= longer / wisdom->bands;
+}
+
 /* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
@@ -148,9 +168,8 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
     at += good ? sizeof #field : 0;                                                                                    \
     good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
     IPT__WISDOM_LIST(IPT__WISDOM_READ)
-    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->length &&
-           wisdom->length <= ipt__max(wisdom->rows, wisdom->cols) && wisdom->no_cooperative <= 1 &&
-           wisdom->expression <= 1;
+    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->no_cooperative <= 1 &&
+           wisdom->expression <= 1 && ipt__wisdom_is_possible(wisdom);
 }
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)

@@ -17,10 +17,14 @@ typedef struct ipt__program {
     size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
-/* The measured choice for one shape: the length of the super-elements of a two-pass plan. The other fields are all
- * inputs of the choice. X(field) in the order of a line of wisdom text. */
+/* The measured choice for one shape: the length of the super-elements of a two-pass plan, or the number and height of
+ * an exchange's bands. The other fields are all inputs of the choice. X(field) in the order of a line of wisdom text.
+ */
 #define IPT__WISDOM_LIST(X)                                                                                            \
-    X(rows) X(cols) X(elem_size) X(batch) X(batch_stride) X(workspace) X(no_cooperative) X(expression) X(length)
+    X(rows)                                                                                                            \
+    X(cols)                                                                                                            \
+    X(elem_size)                                                                                                       \
+    X(batch) X(batch_stride) X(workspace) X(no_cooperative) X(expression) X(sequence) X(bands) X(height) X(length)
 typedef struct ipt__wisdom {
     struct ipt__wisdom *next;
 #define IPT__WISDOM_FIELD(field) size_t field;

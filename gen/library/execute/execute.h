@@ -276,7 +276,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    const ipt__turn none = {0, 0};
+    const ipt__turn none = {0, 0, 0};
     const ipt__operand from = {"source", "source_offset", source, source_offset, CL_MEM_WRITE_ONLY},
                        to = {"destination", "destination_offset", destination, destination_offset, CL_MEM_READ_ONLY};
     int unaligned = 0;

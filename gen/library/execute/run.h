@@ -145,8 +145,9 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* Where a turn begins: units of the batch before its first matrix, and instances of a matrix before its first. */
+/* Where a turn begins: matrices of the batch before it, their units, and instances of a matrix before its first. */
 typedef struct ipt__turn {
+    size_t matrix;
     cl_ulong units;
     size_t instance;
 } ipt__turn;
@@ -163,12 +164,20 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
             bases[i] += (run->bases[i] + turn.units) / launch->plan_units + skipped;
     if (id == IPT__KERNEL_chains)
         arguments->chains.matrix_units -= skipped;
+    if (id == IPT__KERNEL_runs) {
+        arguments->runs.band = (cl_uint)turn.instance;
+        arguments->runs.saved_base += turn.matrix * arguments->runs.saved_stride;
+    }
     if (id == IPT__KERNEL_copy)
         *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
     if (launch->cooperative && run->plan->turn) {
-        const cl_ulong control = arguments->panel.clear_base;
-        arguments->panel.clear_base = arguments->panel.control_base;
-        arguments->panel.control_base = control;
+        cl_ulong *const control =
+            id == IPT__KERNEL_panel ? &arguments->panel.control_base : &arguments->exchange.control_base;
+        cl_ulong *const clear =
+            id == IPT__KERNEL_panel ? &arguments->panel.clear_base : &arguments->exchange.clear_base;
+        const cl_ulong other = *clear;
+        *clear = *control;
+        *control = other;
     }
 }
 
@@ -203,6 +212,7 @@ static ipt_result ipt__run_stage(ipt__run *run, const ipt__launches *launches, c
             const size_t first = (turns->backwards ? number - 1 - i : i) * turns->instances_at_once;
             const size_t instances = ipt__min(turns->instances_at_once, turns->instances - first);
             ipt__turn turn;
+            turn.matrix = matrix;
             turn.units = matrix * turns->matrix_stride;
             turn.instance = first;
             for (at = turns->first; at < turns->end && !result; ++at) {

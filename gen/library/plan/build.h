@@ -120,6 +120,7 @@ static void ipt__plan_free(ipt_plan *plan)
     const ipt_allocator allocator = context->allocator;
     ipt__plan_close(plan);
     ipt__program_drop(context, plan->panel);
+    ipt__program_drop(context, plan->exchange);
     IPT_LOCK_DESTROY(&plan->own.lock);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan->description);
@@ -160,7 +161,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
 /* Gives a new plan its stages. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
-    ipt_result result = ipt__plan_find_panel(plan);
+    ipt_result result = ipt__plan_find_cooperative(plan);
     if (!result)
         result = ipt__plan_build(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))

@@ -6,7 +6,7 @@
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
     const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                                     desc->sequence != IPT_SEQUENCE_SQUARE
+                                     desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE
                                  ? "sequence"
                              : desc->variant_010             ? "variant_010"
                              : desc->variant_100             ? "variant_100"
@@ -66,7 +66,7 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
     const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                       desc->sequence != IPT_SEQUENCE_SQUARE;
+                       desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE;
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
     ipt_result result = ipt__check_variant("variant_010", desc->variant_010,
                                            1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_SWAP |

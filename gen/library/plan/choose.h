@@ -39,6 +39,23 @@ static IPT__RARE void ipt__layout_best_two_pass(const ipt__problem *problem, ipt
     }
 }
 
+/* The layouts that IPT_MEASURE compares: two passes by the length of their super-elements, up to 128, 256 ...
+ * IPT__SUPER_BYTES bytes, then exchanges by that of their runs. */
+enum { IPT__CANDIDATE_CLASSES = 5, IPT__CANDIDATES = 2 * IPT__CANDIDATE_CLASSES };
+
+/* Returns 0 if there is no such layout. */
+static int ipt__layout_candidate(const ipt__problem *problem, ipt__layout *layout, size_t budget, int candidate)
+{
+    const int exchange = candidate >= IPT__CANDIDATE_CLASSES, class_ = candidate % IPT__CANDIDATE_CLASSES;
+    const size_t most = (size_t)128 << class_, above = class_ ? most / 2 : 0;
+    if (problem->desc.sequence == (exchange ? IPT_SEQUENCE_TWO_PASS : IPT_SEQUENCE_EXCHANGE))
+        return 0;
+    if (exchange)
+        return ipt__layout_best_bands(problem, layout, budget, above, most);
+    ipt__layout_best_two_pass(problem, layout, budget, above, most);
+    return 1;
+}
+
 /* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
 static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
 {
@@ -104,6 +121,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_finish(problem, layout, budget);
         return result;
     }
+    case IPT_SEQUENCE_EXCHANGE:
+        return ipt__layout_exchange_forced(problem, layout, budget);
     case IPT_SEQUENCE_TWO_PASS:
         break;
     default:
@@ -117,6 +136,12 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_of_length(problem, layout, length, budget);
     else
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
+    if (desc->sequence == IPT_SEQUENCE_AUTO && !length) {
+        ipt__layout bands;
+        if (ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0) &&
+            ipt__layout_better(&bands, layout, budget))
+            *layout = bands;
+    }
     return IPT_SUCCESS;
 }
 
@@ -199,12 +224,13 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
         return;
     for (by = 0; by < layout->stage_count; ++by)
         if (layout->stages[by].kind == IPT__STAGE_TILE || layout->stages[by].kind == IPT__STAGE_SWAP ||
-            layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE)
+            layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE ||
+            layout->stages[by].kind == IPT__STAGE_EXCHANGE)
             break;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if (layout->stages[i].kind == IPT__STAGE_SAVE)
+        if (layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
 }

@@ -120,6 +120,31 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
     return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
 }
 
+/* Bands, without their launches. Short runs cost more, as in shuffles. */
+static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const double size = (double)problem->desc.elem_size, run = (double)bands->height * size;
+    if (bands->together) {
+        const double piece = (double)bands->chunk_width * size;
+        const double fill = (double)bands->chunks / (double)problem->exchange.resident;
+        /* A line of 32 work-items moves so many units of a run in one turn: IPT_STEPS in parts/runs_held.cl. */
+        const size_t unit = problem->unit_bytes, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
+        const size_t turns = (bands->height * problem->element_units + 30) / turn + 1;
+        return (model->together + model->together_piece / piece +
+                model->together_run / run * (0.5 + 0.5 * (double)turns) +
+                (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0)) *
+               ipt__batch_bytes(problem);
+    }
+    return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);
+}
+
+static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__bands_cost(problem, &stage->bands);
+}
+
 static const struct {
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
@@ -143,7 +168,8 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
     if (stage->kind == IPT__STAGE_WAVE)
         at_once = ipt__min(at_once, ipt__max(1, slabs / need));
     stage->matrices_at_once = ipt__min(batch, at_once);
-    stage->instances_at_once = ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    stage->instances_at_once =
+        stage->kind == IPT__STAGE_EXCHANGE ? 1 : ipt__min(stage->instances, at_once / stage->matrices_at_once);
     return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
            (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
 }

@@ -31,8 +31,9 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "save: %lu x %lu elements that no super-element holds to the workspace, transposed\n",
-                  (unsigned long)stage->rows, (unsigned long)stage->cols);
+    ipt__text_add(out, "save: %lu x %lu elements that no %s to the workspace%s\n", (unsigned long)stage->rows,
+                  (unsigned long)stage->cols, stage->straight ? "exchange moves" : "super-element holds",
+                  stage->straight ? "" : ", transposed");
 }
 
 static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
@@ -101,6 +102,19 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
     }
     if (stage->instances_at_once < stage->instances)
         ipt__text_add(out, ", %lu at once", (unsigned long)stage->instances_at_once);
+    ipt__describe_end(out, stage);
+}
+
+static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__bands *const bands = &stage->bands;
+    ipt__text_add(out, "exchange: %lu bands of %lu %s, ranges of %lu %s, runs of %lu bytes, %lu and %lu left over",
+                  (unsigned long)bands->number, (unsigned long)bands->height, bands->tall ? "rows" : "columns",
+                  (unsigned long)bands->width, bands->tall ? "columns" : "rows",
+                  (unsigned long)(bands->height * plan->problem.desc.elem_size), (unsigned long)bands->rest_rows,
+                  (unsigned long)bands->rest_cols);
+    if (bands->together)
+        ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
     ipt__describe_end(out, stage);
 }
 

@@ -72,7 +72,8 @@ static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__
 
 static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return ipt__stage_kernel_get(plan, stage, stage->straight ? IPT__KERNEL_copy : IPT__KERNEL_transpose, params,
+                                 &stage->kernels[0]);
 }
 
 static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -84,6 +85,20 @@ static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage,
 {
     const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    ipt_result result;
+    params.tall = (cl_uint)stage->bands.tall;
+    if (stage->bands.together) {
+        params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
+        params.group_size = (cl_uint)plan->problem.exchange.group_size;
+        params.groups_at_once = ipt__exchange_groups(&plan->problem);
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
+    }
+    result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
 
 static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)

@@ -200,7 +200,7 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
     turns->instances_at_once =
         ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
     turns->matrix_stride = ipt__matrix_stride(&plan->problem);
-    turns->backwards = !stage->gapped_source;
+    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last : !stage->gapped_source;
     matrices[0] = turns->matrices_at_once;
     matrices[1] = batch % turns->matrices_at_once;
     instances[0] = turns->instances_at_once;

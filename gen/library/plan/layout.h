@@ -70,6 +70,14 @@ static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *
     return need;
 }
 
+static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    if (!stage->bands.together)
+        need.instance = stage->bands.height * stage->bands.cols * problem->desc.elem_size;
+    return need;
+}
+
 static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout,
                                              const ipt__stage *stage)
 {
@@ -295,6 +303,19 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
 }
 
+/* Words of a control block for cooperative bands. */
+static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__bands *bands)
+{
+    return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
+}
+
+/* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
+static size_t ipt__bands_alone_words(const ipt__problem *problem, const ipt__bands *bands)
+{
+    return ipt__ceil_divide(
+        (bands->tall ? bands->height * bands->cols : bands->width * bands->rows) * problem->element_units, 32);
+}
+
 /* Sets the offsets of the workspace's parts. */
 static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
 {
@@ -307,6 +328,10 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->control_words =
                 IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
             alone = ipt__ceil_divide(ipt__instance_units(problem, stage), 32);
+        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
+            layout->cooperative = 1;
+            layout->control_words = ipt__bands_control_words(problem, &stage->bands);
+            alone = ipt__bands_alone_words(problem, &stage->bands);
         } else if (stage->shuffle.chains) {
             flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }

@@ -33,53 +33,130 @@ static IPT__RARE void ipt__plan_close(ipt_plan *plan)
     plan->out_of_place = -1;
 }
 
-/* Gets the cooperative panel kernel with these parameters for the plan, if the device has one. */
-static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
+/* Gets the cooperative kernel with these parameters for the plan, if the device has one. */
+static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, const ipt__params *params,
+                                             ipt__program **program, ipt__cooperative_kernel *kernel)
 {
-    ipt__panel_kernel *const panel = &plan->problem.panel;
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
-    const ipt_result result = ipt__panel_get(plan->context, *params, cache_only, &plan->panel, &panel->resident);
-    if (result || !plan->panel) {
-        panel->resident = 0;
+    const ipt_result result = ipt__cooperative_get(plan->context, id, *params, cache_only, program, &kernel->resident);
+    if (result || !*program) {
+        kernel->resident = 0;
         return result;
     }
-    panel->local_bytes = plan->panel->params.local_bytes;
-    panel->group_size = plan->panel->params.group_size;
-    panel->tall = (int)params->tall;
-    panel->narrow = (int)params->narrow;
+    kernel->local_bytes = (*program)->params.local_bytes;
+    kernel->group_size = (*program)->params.group_size;
+    kernel->tall = (int)params->tall;
+    kernel->narrow = (int)params->narrow;
     return IPT_SUCCESS;
 }
 
-/* Finds the cooperative panel kernel and its resident groups, if the plan may use it. */
+static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
+{
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_panel, params, &plan->panel, &plan->problem.panel);
+}
+
+/* Parameters of the cooperative kernels for a plan. */
+static ipt__params ipt__cooperative_params(const ipt__problem *problem)
+{
+    ipt__params params = ipt__plan_params(problem, problem->element_units, 1);
+    params.apply = problem->desc.expression != NULL;
+    params.index_bits = 32;
+    params.tall = problem->desc.rows >= problem->desc.cols;
+    return params;
+}
+
+/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have some
+ * hundred rows: an H200 took 0.344 ms for 4926 x 19883 floats, and 0.437 ms with bands of the result. tile_m is of the
+ * longer side. */
+static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    return desc->rows >= desc->cols ||
+           (!desc->tile_m && desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
+}
+
+/* Whether the device has cooperative kernels, and the desc a matrix for them. */
+static int ipt__plan_may_cooperate(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
+        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+        return 0;
+    return desc->sequence != IPT_SEQUENCE_AUTO ||
+           (desc->rows != desc->cols && problem->matrix_bytes > ipt__local_budget(limits));
+}
+
+/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
+static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
+{
+    const ipt__problem *const problem = &plan->problem;
+    ipt__params params = ipt__cooperative_params(problem);
+    ipt__layout layout;
+    ipt_result result;
+    *fits = 0;
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || problem->desc.batch > 1 ||
+        problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+        return IPT_SUCCESS;
+    params.tall = 1;
+    result = ipt__plan_take_panel(plan, &params);
+    if (result || !plan->panel)
+        return result;
+    *fits = ipt__layout_on_chip(problem, &layout);
+    if (!*fits) {
+        ipt__program_drop(plan->context, plan->panel);
+        plan->panel = NULL;
+        plan->problem.panel.resident = 0;
+    }
+    return IPT_SUCCESS;
+}
+
+/* Finds the kernel of cooperative bands. Parked data is read in the launch that wrote it: OpenCL C 1.2 does not promise
+ * that. */
+static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
+{
+    ipt__params params = ipt__cooperative_params(&plan->problem);
+    const ipt_sequence sequence = plan->problem.desc.sequence;
+    params.tall = ipt__exchange_is_tall(&plan->problem);
+    params.groups_at_once = ipt__exchange_groups(&plan->problem);
+    if (!plan->problem.limits.memory_model || (sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_EXCHANGE))
+        return IPT_SUCCESS;
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->exchange, &plan->problem.exchange);
+}
+
+/* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,
+ * earlier ones too, may choose otherwise. */
+static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
+{
+    const ipt__problem *const problem = &plan->problem;
+    ipt__layout layout;
+    return problem->exchange.resident && !(problem->desc.flags & IPT_MEASURE) && !plan->context->wisdom &&
+           ipt__layout_best_bands(problem, &layout, ipt__problem_budget(problem), 0, ~(size_t)0) &&
+           layout.cost < IPT__TWO_PASSES * ipt__batch_bytes(problem);
+}
+
 static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
 {
     const ipt__problem *const problem = &plan->problem;
-    const ipt_plan_desc *const desc = &problem->desc;
-    const ipt__limits *const limits = &problem->limits;
-    const size_t shorter = ipt__min(desc->rows, desc->cols);
-    ipt__params params;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || shorter == 1 ||
-        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed ||
-        (desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS))
+    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols);
+    ipt__params params = ipt__cooperative_params(problem);
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO && problem->desc.sequence != IPT_SEQUENCE_TWO_PASS)
         return IPT_SUCCESS;
-    if (desc->sequence == IPT_SEQUENCE_AUTO &&
-        (desc->rows == desc->cols || problem->matrix_bytes <= ipt__local_budget(limits)))
-        return IPT_SUCCESS;
-    params = ipt__plan_params(problem, problem->element_units, 1);
-    params.apply = desc->expression != NULL;
-    params.index_bits = 32;
-    /* A matrix that fits on the chip takes one pass, with the tall kernel. */
-    if (desc->sequence == IPT_SEQUENCE_AUTO && desc->batch == 1 && problem->matrix_bytes <= IPT__ON_CHIP_BYTES) {
-        ipt__layout layout;
-        ipt_result result;
-        params.tall = 1;
-        result = ipt__plan_take_panel(plan, &params);
-        if (result || !plan->panel || ipt__layout_on_chip(problem, &layout))
-            return result;
-        ipt__program_drop(plan->context, plan->panel);
-    }
-    params.tall = desc->rows >= desc->cols;
-    params.narrow =
-        shorter * desc->elem_size <= IPT__NARROW_BYTES && shorter <= limits->group_size; /* a turn handles whole rows */
+    params.narrow = shorter * problem->desc.elem_size <= IPT__NARROW_BYTES &&
+                    shorter <= problem->limits.group_size; /* a turn handles whole rows */
     return ipt__plan_take_panel(plan, &params);
+}
+
+/* Finds the cooperative kernels that the plan may choose from, and their resident groups. */
+static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
+{
+    int done;
+    ipt_result result;
+    if (!ipt__plan_may_cooperate(&plan->problem))
+        return IPT_SUCCESS;
+    result = ipt__plan_find_on_chip(plan, &done);
+    if (result || done)
+        return result;
+    result = ipt__plan_find_exchange(plan);
+    return result || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
 }

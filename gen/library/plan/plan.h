@@ -23,12 +23,12 @@ struct ipt_plan {
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     ipt__launches launches;
-    int out_of_place;    /* its launch; -1: none yet */
-    ipt__program *panel; /* of problem.panel; NULL: no cooperative panels */
-    int turn;            /* which of the two control blocks is clear */
-    int dirty;           /* an execution failed: counters and flags may not be clear */
-    size_t enough;       /* max_workspace that the last error has proposed; 0: none */
-    size_t refused;      /* bytes of the last buffer that could not be allocated; 0: none */
+    int out_of_place;               /* its launch; -1: none yet */
+    ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
+    int turn;                       /* which of the two control blocks is clear */
+    int dirty;                      /* an execution failed: counters and flags may not be clear */
+    size_t enough;                  /* max_workspace that the last error has proposed; 0: none */
+    size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
     ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };

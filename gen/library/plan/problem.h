@@ -1,11 +1,11 @@
 /* The planner's input. */
 
-/* The cooperative panel kernel that a plan may use. */
-typedef struct ipt__panel_kernel {
-    size_t resident; /* concurrent work-groups; 0: no cooperative panels */
+/* A cooperative kernel that a plan may use: of panels, or of bands. */
+typedef struct ipt__cooperative_kernel {
+    size_t resident; /* concurrent work-groups; 0: the plan may not use it */
     size_t local_bytes, group_size;
     int tall, narrow;
-} ipt__panel_kernel;
+} ipt__cooperative_kernel;
 
 /* What the planner decides from: all of it is known before the first decision, and no decision changes it. */
 typedef struct ipt__problem {
@@ -15,7 +15,7 @@ typedef struct ipt__problem {
     size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
     size_t unit_bytes, element_units;
     size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
-    ipt__panel_kernel panel;
+    ipt__cooperative_kernel panel, exchange;
 } ipt__problem;
 
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)

@@ -2,7 +2,7 @@
 
 /* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch);
  * P: the same for kinds that only the papers have.
- * SAVE: copies rows x cols elements at origin to the save area, transposed.
+ * SAVE: copies rows x cols elements at origin to the save area, transposed unless it is `straight`.
  * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
@@ -10,6 +10,7 @@
  * WAVE: instances through slabs of global memory, one slab each.
  * PANEL: instances by cooperative work-groups that hold a chunk each.
  * SHUFFLE: instances by cycle following with one flag bit per slot.
+ * EXCHANGE: the matrix by bands, one instance each.
  * Epilogue stages:
  * FLIP: reverses the sequence of rows, or each row, or both, of rows x cols elements.
  * MAP: applies the plan's expression to every element.
@@ -25,6 +26,7 @@
     X(WAVE, wave, wave, wave, wave, wave)                                                                              \
     X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
     X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, shuffle)                                                            \
+    X(EXCHANGE, exchange, exchange, exchange, exchange, exchange)                                                      \
     X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
     X(MAP, nothing, nothing, map, map, map)                                                                            \
     P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
@@ -121,6 +123,35 @@ typedef struct ipt__shuffle_stage {
     int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
 } ipt__shuffle_stage;
 
+/* The bands of an EXCHANGE stage. Lengths in elements.
+ *
+ * The band layout has `rows` rows of `cols` elements: the source if `tall`, else the result. The slot layout is the
+ * other one. Its rows are the columns of the band layout. A band is `height` rows of the band layout. A range is
+ * `width` columns, as many ranges as bands. The rest are the last rest_rows rows and rest_cols columns.
+ *
+ * A band's part of a column is a run: contiguous in the slot layout. A step moves all runs of one band. Run `column` of
+ * band s goes to its place if the column is in the range of band s or of a band before it in the sequence, else it is
+ * parked in the range of band s. Column d * width + i of band s and column s * width + i of band d have equal runs.
+ * These two change places when the later of the two bands moves, so a vacated place always gets exactly one run. */
+typedef struct ipt__bands {
+    size_t number, height, width;
+    size_t rows, cols; /* of the band layout */
+    size_t rest_rows, rest_cols;
+    int tall;
+    int saves_rows;      /* the rest rows are saved in the workspace; 0: the rest columns */
+    int from_last;       /* the last band comes first, so that a step writes only what has been read */
+    int saves_first;     /* the saved rest belongs to the source: it is saved first. Else it is restored last */
+    size_t saved_origin; /* its place in a matrix */
+    /* By cooperative work-groups (see exchange.cl), else in waves. The rest is valid if so. */
+    int together;
+    size_t positions;   /* the bands, the rest rows and the saved rest, as far as there are any */
+    size_t chunks;      /* of a position */
+    size_t chunk_width; /* columns of a chunk */
+    size_t rest_chunks; /* chunks before those of the rest columns */
+    size_t rest_width;  /* columns of these */
+    ipt__tile_layout tile;
+} ipt__bands;
+
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
@@ -128,13 +159,14 @@ typedef struct ipt__stage {
     size_t rows, cols, length;
     size_t origin;                /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
     size_t row_slots, row_stride; /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    int straight;                 /* SAVE: does not transpose */
     int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
     int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
-    int kernels[2];                             /* indices in the plan; WAVE has two: transpose and copy */
+    int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers;                      /* variant: cooperating work-items; such teams per work-group */
@@ -142,6 +174,7 @@ typedef struct ipt__stage {
     ipt__swap_stage swap;
     ipt__chunks panel;
     ipt__shuffle_stage shuffle;
+    ipt__bands bands;
 } ipt__stage;
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
@@ -151,6 +184,7 @@ typedef struct ipt__layout {
     size_t saved_elements;    /* per matrix, at the start of the workspace */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
     size_t length;            /* elements of a super-element of two passes; 0: no two passes */
+    size_t bands, height;     /* of an exchange; 0: no exchange */
     int has_epilogue;         /* epilogue stages were added */
     int cooperative;          /* has a PANEL stage; it and the shuffle share the next workspace parts: */
     size_t control_words;     /* per control block; two alternate, the first at saved_bytes */

@@ -21,6 +21,12 @@
     X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
     X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
+    X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
+    X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
+    X(double, together, 0.62, 0, "factor of cooperative bands")                                                        \
+    X(double, together_piece, 64, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
+    X(double, together_run, 648, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \
+    X(double, together_fill, 0.8, 0, "of the share of resident work-groups that a band needs, above 0.35")             \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
     X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
@@ -47,6 +53,9 @@ static const ipt__tuning ipt__tunings[2] = {
 #define IPT__TUNING_CPU(type, name, gpu, cpu, meaning) cpu,
     {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
 
+/* No two passes cost less than so many times the bytes of the matrices. */
+#define IPT__TWO_PASSES 2.2
+
 /* Constants for all devices. */
 enum {
     IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
@@ -55,11 +64,13 @@ enum {
     IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
     IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
     IPT__PIECE_VECTORS = 128,
-    IPT__UNIT_BYTES = 229376, /* local memory of a large GPU's compute unit; chains fill it */
-    IPT__CHUNK_RUNS = 512,    /* as in panel.cl and out_of_place.cl */
-    IPT__PAD_HELD = 16,       /* units of a work-item, as in pad.cl */
-    IPT__MOST_DOWN = 8,       /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,     /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
+    IPT__UNIT_BYTES = 229376,  /* local memory of a large GPU's compute unit; chains fill it */
+    IPT__KEPT_BYTES = 8 << 20, /* of parked runs, in the last cache */
+    IPT__BANDS_ROW = 1200,     /* of a band's row, for each compute unit: some hundred rows fill half the chip */
+    IPT__CHUNK_RUNS = 512,     /* as in panel.cl and out_of_place.cl */
+    IPT__PAD_HELD = 16,        /* units of a work-item, as in pad.cl */
+    IPT__MOST_DOWN = 8,        /* chunks along the long side of a tall panel */
+    IPT__BLOCKS_TALL = 2,      /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
     IPT__BLOCKS_WIDE = 4,
     IPT__BLOCK_ROWS = 60,         /* minimum per block */
     IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */

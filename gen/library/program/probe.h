@@ -26,23 +26,28 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     return !error;
 }
 
-/* Runs a panel program without work, to count the work-groups that run at the same time. Returns 0 if it does not
+/* Runs a cooperative program without work, to count the work-groups that run at the same time. Returns 0 if it does not
  * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
 {
     const size_t global = context->limits.compute_units * 64 * program->params.group_size;
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
-    ipt__panel_arguments a;
-    memset(&a, 0, sizeof a);
-    a.probe_polls = IPT__PROBE_POLLS;
-    a.waits = a.tickets = a.ticket_groups = a.packs = a.pack = a.panels = a.across = a.chunks = a.blocks = a.run_lanes =
-        1;
-    a.short_side = a.length = a.chunk_x = a.chunk_y = a.block_rows = 1;
-    return ipt__run_probe(context, program, &a, global, words, sizeof words) ? words[1] : 0; /* IPT_CLOSED_AT */
+    ipt__panel_arguments panel;
+    ipt__exchange_arguments exchange;
+    memset(&panel, 0, sizeof panel);
+    memset(&exchange, 0, sizeof exchange);
+    panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
+    panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
+        panel.chunks = panel.blocks = panel.run_lanes = 1;
+    panel.short_side = panel.length = panel.chunk_x = panel.chunk_y = panel.block_rows = 1;
+    return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
+                          global, words, sizeof words)
+               ? words[1] /* IPT_CLOSED_AT */
+               : 0;
 }
 
-/* Counts the work-groups of a panel program that run at the same time, unless the count is known. If there are fewer
- * than compute units, other work may have occupied the device. Some later plans then count again. */
+/* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are
+ * fewer than compute units, other work may have occupied the device. Some later plans then count again. */
 static void ipt__find_residency(ipt_context *context, ipt__program *program)
 {
     const ipt__limits *const limits = &context->limits;
@@ -62,21 +67,23 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
     ipt__program_store(context, program);
 }
 
-/* Returns the panel program for a unit, with the largest local memory that works, and its residency. *found is NULL if
- * none works. */
-static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params params, int cache_only,
-                                           ipt__program **found, size_t *resident)
+/* Returns the cooperative program for a unit, with the largest local memory that works, and its residency. *found is
+ * NULL if none works. */
+static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kernel_id id, ipt__params params,
+                                                 int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
     size_t tries[2] = {0, 0};
+    const int own = id == IPT__KERNEL_exchange && limits->nvidia && !limits->local_is_limited &&
+                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = context->found.chunk_bytes;
-    if (!context->found.chunk_bytes) {
+    tries[0] = own ? (size_t)IPT__BAND_CHUNK_BYTES : context->found.chunk_bytes;
+    if (!own && !context->found.chunk_bytes) {
         tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
                        ? (size_t)IPT__CHUNK_BYTES_LARGE
                        : 0;
@@ -92,9 +99,9 @@ static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params par
         params.local_bytes = (cl_uint)tries[i];
         params.group_size =
             tries[i] == IPT__CHUNK_BYTES_LARGE ? (cl_uint)IPT__CHUNK_GROUP_LARGE : (cl_uint)limits->group_size;
-        if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_panel].uses))
+        if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
             continue;
-        result = ipt__program_get(context, IPT__KERNEL_panel, &params, cache_only, &program);
+        result = ipt__program_get(context, id, &params, cache_only, &program);
         missed |= result == IPT_ERROR_CACHE_MISS;
         if (result == IPT_ERROR_BUILD)
             result = IPT_SUCCESS;
@@ -108,7 +115,7 @@ static IPT__RARE ipt_result ipt__panel_get(ipt_context *context, ipt__params par
             ipt__program_drop(context, program);
         }
     }
-    if (!context->found.chunk_bytes && !result && !missed) {
+    if (!own && !context->found.chunk_bytes && !result && !missed) {
         context->found.chunk_bytes = *found ? (*found)->params.local_bytes : (size_t)IPT__NO_CHUNKS;
         context->chunk_is_guess = failed;
         ipt__findings_store(context);

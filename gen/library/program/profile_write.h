@@ -27,7 +27,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
     if (limits->cooperative && limits->group_size >= 64)
-        result = ipt__panel_get(context, params, 0, &program, resident);
+        result = ipt__cooperative_get(context, IPT__KERNEL_panel, params, 0, &program, resident);
     ipt__program_drop(context, program);
     for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
         params.group_size = (cl_uint)limits->group_size;

@@ -1,11 +1,12 @@
-# Shows that build/differential detects defects. It builds the program against a copy of ipt.h and the kernels for each defect
-# of tests/random/differential.planted, or for those whose names contain $1. It fails unless 300 cases at most find the defect.
+# Shows that a program detects defects: `planted.sh PROGRAM "ARGUMENTS" [NAME]`, tests/random/PROGRAM.c. It builds the program
+# against a copy of ipt.h and the kernels for each defect of tests/random/PROGRAM.planted, or for those whose names contain NAME. It
+# fails unless a run with these arguments finds the defect.
 # Environment: CC, CFLAGS, LDLIBS, KERNEL_FILES (in the Makefile's order). To be run from the repository's root after `make
 # build/embed`.
 set -eu
 here=tests/random
-out=build/differential_planted
-wanted=${1:-}
+program=$1 arguments=$2 wanted=${3:-}
+out=build/${program}_planted
 rm -rf $out
 mkdir -p $out
 failed=0
@@ -32,7 +33,7 @@ plant() {
         END { exit !done }' "$3" > "$3.new" && mv "$3.new" "$3"
 }
 
-grep -v '^#' $here/differential.planted | grep "$wanted" > $out/list
+grep -v '^#' $here/$program.planted | grep "$wanted" > $out/list
 while read -r line; do
     name=$(column 1)
     copy=$out/copy
@@ -46,15 +47,16 @@ while read -r line; do
         continue
     fi
     (cd $copy && ../../embed kernels gen/kernels.def $KERNEL_FILES > ipt_kernels.h)
-    ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -w -I$copy -I. -Itests/support -o $out/differential $here/differential.c ${LDLIBS:--lOpenCL -lpthread}
+    ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -w -I$copy -I. -Itests/support -o "$out/$program" "$here/$program.c" ${LDLIBS:--lOpenCL -lpthread}
     log=$out/$(echo "$name" | tr ' ' _).log
     status=0
-    timeout 600 $out/differential --cases 300 --failures 1 ${SEED:+--seed $SEED} > "$log" 2>&1 < /dev/null || status=$?
+    # shellcheck disable=SC2086
+    timeout 600 "$out/$program" $arguments > "$log" 2>&1 < /dev/null || status=$?
     if [ $status = 0 ]; then
         echo "$name: not found"
         failed=1
     else
-        printf '%s: %s\n' "$name" "$(grep -m 1 '^FAILED\|^LEFT OVER\|^HANGS\|^case 0x\|failed in case' "$log" | cut -c 1-110), $(grep -o '^[0-9]* cases' "$log" || echo 'ended there')"
+        printf '%s: %s\n' "$name" "$(grep -m 1 '^FAILED\|^LEFT OVER\|^HANGS\|^case 0x\|failed in case\|^the first one\|wrong' "$log" | cut -c 1-110), $(grep -o '^[0-9]* cases' "$log" || echo "ended with $status")"
     fi
 done < $out/list
 exit $failed

@@ -1,0 +1,329 @@
+/* The band exchange by cooperative work-groups: see ipt__bands for the method. A work-group holds one chunk of a band,
+ * some columns of it, and waits for others.
+ *
+ * A position is a band, or the rest rows, or the rest that the workspace keeps. Positions follow the sequence of the
+ * bands. Tall: the rest rows follow them. Wide: they come before. The rest is saved by the first position, or restored
+ * by the last one. A chunk has some columns of the ranges, or some of the rest columns.
+ *
+ * A tall matrix: a work-group reads rows of a band. Where a column's partner was parked, it exchanges the run for the
+ * partner: the run goes to the partner's place, in a range that has been read, and the partner into local memory. Then
+ * all that the chunk holds goes to the range of its band. A wide matrix: a work-group reads runs, from their places or
+ * from where they were parked. Where the partner is still to come, it parks the partner at the run's place. Then it
+ * writes rows of the band.
+ *
+ * Invariant: a work-group writes memory of the matrix only when all that lies there is in local memory, or has moved.
+ * - `read` counts a position's chunks that have read. Before a chunk is written, it has read every position whose
+ *   memory is written: the own one, and the others that the range (tall) or the band (wide) lies in.
+ * - `done` says that a chunk has written what it parks. Who takes a parked run waits for it. A wide chunk parks before
+ * it takes, so that no band waits for a band that waits.
+ *
+ * Tickets are issued in sequence. A work-group stores nothing before all tickets of its position are issued: then every
+ * work-group that it waits for runs, or has ended. If a work-group has waited long for tickets, it closes the ticket
+ * counter. Positions whose tickets were all issued finish. Then one of the work-groups that left moves the others: it
+ * waits for what has been read and parked before.
+ *
+ * Executions alternate between two control blocks: each clears the other one. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/sync.cl"
+#include "parts/vectors.cl"
+#include "parts/rows.cl"
+#include "parts/tickets.cl"
+#include "parts/runs_held.cl"
+#include "parts/band_chunks.cl"
+#include "parts/band_waits.cl"
+#include "parts/bands_left.cl"
+
+#define IPT_RUNS 512 /* most rows or columns of a chunk in local memory */
+
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_LOCAL_BYTES)
+#error "IPT_ELEMENT_UNITS, IPT_TALL and IPT_LOCAL_BYTES must be defined"
+#endif
+
+#if IPT_TALL
+/* The units of a column in the tile. If an element is one unit, constant steps reach them. */
+typedef struct ipt_column {
+    uint i;     /* its number in the chunk */
+    uint place; /* of the work-item's first unit in this turn, if an element is one unit */
+} ipt_column;
+
+/* From one unit of a work-item to its next one: 32 rows are whole vectors. */
+#define IPT_COLUMN_STEP (ipt_tile_row(IPT_LINE_LANES, pitch, skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))
+
+IPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint i, uint first IPT_ARGUMENTS)
+{
+    column->i = i;
+    column->place = 0;
+#if IPT_ELEMENT_UNITS == 1
+    /* `first` may be negative. */
+    column->place =
+        IPT_PLACE((__local ipt_unit *)chunk->vectors,
+                  ipt_tile_row(first + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +
+                      (((uint)chunk->rows_begin + first * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -
+        IPT_COLUMN_STEP;
+#endif
+}
+
+/* Where the work-item's unit `step` of this turn is. */
+IPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *column, const ipt_run *run,
+                                 uint step IPT_ARGUMENTS)
+{
+#if IPT_ELEMENT_UNITS == 1
+    return column->place + step * IPT_COLUMN_STEP;
+#else
+    const uint k = min(run->first + step * IPT_LINE_LANES, run->units - 1);
+    IPT_ELEMENT_OF(k, element, part);
+    return IPT_PLACE((__local ipt_unit *)chunk->vectors, chunk->starts[element] + column->i * element_units + part);
+#endif
+}
+
+/* Fetches the chunk by rows. */
+IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+{
+    const bool saved = chunk->band == bands && saves_rows != 0;
+    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,
+                   active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,
+                   saved ? chunk->saved : chunk->origin,
+                   saved ? chunk->saved + rest_rows * chunk->row_units : chunk->origin + matrix_units);
+#if IPT_ELEMENT_UNITS == 0
+    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
+#endif
+}
+
+/* Exchanges the runs of columns of earlier ranges for their partners. */
+IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
+    const ipt_policy drop = ipt_policy_drop();
+    for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES) {
+        ipt_run run;
+        ipt_column column;
+        ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), chunk->y * element_units);
+        ipt_find_column(&column, chunk, i, run.first IPT_PASSED);
+        for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
+            ipt_unit parked[IPT_STEPS], own[IPT_STEPS];
+#pragma unroll
+            for (uint u = 0; u < IPT_STEPS; ++u)
+                ipt_load_if(&parked[u], run.line + u * IPT_LINE_LANES, ipt_in_run(&run, u));
+#pragma unroll
+            for (uint u = 0; u < IPT_STEPS; ++u) {
+                const uint place = ipt_column_place(chunk, &column, &run, u IPT_PASSED);
+                ipt_read_if(&own[u], tile, place, ipt_in_run(&run, u));
+                ipt_write_if(tile, place, parked[u], ipt_in_run(&run, u));
+            }
+            ipt_line_order();
+#pragma unroll
+            for (uint u = 0; u < IPT_STEPS; ++u)
+                ipt_store_if(run.line + u * IPT_LINE_LANES, IPT_APPLIED(own[u]), ipt_in_run(&run, u), drop);
+            ipt_next_turn(&run);
+            column.place += IPT_STEPS * IPT_COLUMN_STEP;
+        }
+    }
+}
+
+/* Writes the chunk's columns to the range of its band. A run gets the expression with its last store. */
+IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
+{
+    __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
+    __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
+    const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
+    for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES) {
+        const uint d = ipt_range_of(chunk, i IPT_PASSED);
+        const bool parks = i >= chunk->parks_first && i < chunk->parks_end;
+        const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;
+        ipt_run run;
+        ipt_column column;
+        ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);
+        ipt_find_column(&column, chunk, i, run.first IPT_PASSED);
+        for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
+            ipt_unit held[IPT_STEPS];
+#pragma unroll
+            for (uint u = 0; u < IPT_STEPS; ++u)
+                ipt_read_if(&held[u], tile, ipt_column_place(chunk, &column, &run, u IPT_PASSED), ipt_in_run(&run, u));
+#pragma unroll
+            for (uint u = 0; u < IPT_STEPS; ++u)
+                ipt_store_if(run.line + u * IPT_LINE_LANES, parks ? held[u] : IPT_APPLIED(held[u]), ipt_in_run(&run, u),
+                             policy);
+            ipt_next_turn(&run);
+            column.place += IPT_STEPS * IPT_COLUMN_STEP;
+        }
+    }
+}
+#else
+/* Fetches runs of columns: those that another band has parked, or the others. */
+IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active IPT_ARGUMENTS)
+{
+    __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
+    const bool saved = chunk->rest_columns && saves_rows == 0;
+    const ulong low = saved ? chunk->saved : chunk->origin,
+                high =
+                    saved ? chunk->saved + (short_side - bands * width) * column_stride : chunk->origin + matrix_units;
+    const uint lane = get_local_id(0) & (run_lanes - 1), units = chunk->y * element_units;
+    for (uint i = get_local_id(0) / run_lanes; active && i < chunk->x; i += IPT_GROUP_SIZE / run_lanes) {
+        const uint d = ipt_range_of(chunk, i IPT_PASSED);
+        if (ipt_is_earlier(chunk, d IPT_PASSED) != parked)
+            continue;
+        const ulong begin = parked ? ipt_partner_place(chunk, i, d IPT_PASSED) : ipt_own_place(chunk, i IPT_PASSED);
+        const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1), to = ipt_tile_row(i, pitch, skew);
+        if (lane == 0)
+            chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;
+        for (uint q = lane; q * IPT_VECTOR_UNITS < shift + units; q += run_lanes)
+            ipt_fetch(chunk->vectors + to + q, columns, begin / IPT_VECTOR_UNITS + q, low, high);
+    }
+}
+
+/* Parks the partners of columns of later ranges at the places of their runs, which are in local memory. */
+IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    const uint units = chunk->y * element_units;
+    const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
+    for (uint i = chunk->parks_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->parks_end; i += IPT_LINES) {
+        const uint d = ipt_range_of(chunk, i IPT_PASSED);
+        const ipt_policy policy = abs_diff(d, chunk->band) <= kept ? keep : drop;
+        ipt_run run;
+        ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), units);
+        __global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, i, d IPT_PASSED) + (int)run.first;
+        for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
+            ipt_unit parked[IPT_STEPS];
+#pragma unroll
+            for (uint u = 0; u < IPT_STEPS; ++u)
+                ipt_load_if(&parked[u], partner + u * IPT_LINE_LANES, ipt_in_run(&run, u));
+#pragma unroll
+            for (uint u = 0; u < IPT_STEPS; ++u)
+                ipt_store_if(run.line + u * IPT_LINE_LANES, parked[u], ipt_in_run(&run, u), policy);
+            ipt_next_turn(&run);
+            partner += IPT_TURN_UNITS;
+        }
+    }
+}
+
+/* Writes the chunk's rows. A line of work-items writes four rows that begin at the same offset in a sector. */
+IPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
+{
+    __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
+    __global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);
+    const uint units = chunk->x * element_units, lane = get_local_id(0) % IPT_LINE_LANES;
+    const uint apart = chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
+    const ulong step = apart * chunk->row_units;
+    const ipt_policy drop = ipt_policy_drop();
+    for (uint line = get_local_id(0) / IPT_LINE_LANES; go; line += IPT_LINES) {
+        const uint row = line / apart * (4 * apart) + line % apart;
+        if (row >= chunk->y)
+            break;
+        const ulong begin = chunk->rows_begin + row * chunk->row_units;
+        const uint before = (uint)begin % IPT_SECTOR_UNITS, last = min((chunk->y - 1 - row) / apart, 3u);
+        __global ipt_unit *to = rows + (begin - before) + lane;
+        for (uint at = 0; at < units + before; at += IPT_LINE_LANES, to += IPT_LINE_LANES) {
+            const uint k = at + lane - before, inside = min(k, units - 1);
+            IPT_ELEMENT_OF(inside, element, part);
+            __local ipt_unit *from = tile + (chunk->starts[element] + part + row * element_units);
+            ipt_unit held[4];
+#pragma unroll
+            for (uint u = 0; u < 4; ++u)
+                held[u] = from[min(u, last) * apart * element_units];
+            ipt_line_order();
+#pragma unroll
+            for (uint u = 0; u < 4; ++u)
+                ipt_store_if(to + u * step, IPT_APPLIED(held[u]), k < units && u <= last, drop);
+        }
+    }
+}
+#endif
+
+/* Reads the chunk, and exchanges or parks partners. Counts the read. Returns whether the work-group stays active. */
+IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+{
+    const uint id = get_local_id(0);
+    const bool copies = chunk->band > bands;
+    ipt_wait_to_read(chunk, active IPT_PASSED);
+    active = chunk->shared[IPT_SHARED_GO] != 0;
+    if (active && copies && saves_first != 0)
+        ipt_copy_rest_part(chunk IPT_PASSED);
+#if IPT_TALL
+    ipt_fetch_chunk(chunk, active && !copies IPT_PASSED);
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (id == 0 && active && copies)
+        ipt_signal(&chunk->reads[chunk->position_in_matrix]);
+    else if (id == 0 && active)
+        ipt_count_read(&chunk->reads[chunk->position_in_matrix]);
+    ipt_await_tickets(chunk, active IPT_PASSED);
+    ipt_await_parked(chunk, active IPT_PASSED);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    active = chunk->shared[IPT_SHARED_GO] != 0;
+    if (active && !copies)
+        ipt_exchange_columns(chunk IPT_PASSED);
+    barrier(CLK_LOCAL_MEM_FENCE); /* the decision has been read */
+#else
+    ipt_fetch_columns(chunk, false, active && !copies IPT_PASSED);
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* the decision has been read, too */
+    ipt_await_tickets(chunk, active IPT_PASSED);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    active = chunk->shared[IPT_SHARED_GO] != 0;
+    if (active && !copies)
+        ipt_park_columns(chunk IPT_PASSED);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (id == 0 && active && chunk->parks_first < chunk->parks_end)
+        ipt_signal(&chunk->dones[chunk->position_in_matrix * chunks + chunk->number]);
+    ipt_await_parked(chunk, active IPT_PASSED);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    active = chunk->shared[IPT_SHARED_GO] != 0;
+    ipt_fetch_columns(chunk, true, active && !copies IPT_PASSED);
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (id == 0 && active && copies)
+        ipt_signal(&chunk->reads[chunk->position_in_matrix]);
+    else if (id == 0 && active)
+        ipt_count_read(&chunk->reads[chunk->position_in_matrix]);
+#endif
+    return active;
+}
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
+{
+    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
+#if !IPT_TALL || IPT_ELEMENT_UNITS == 0
+    __local uint starts[IPT_RUNS];
+#else
+    __local uint *starts = 0;
+#endif
+    __local uint shared[3];
+    const uint id = get_local_id(0);
+    volatile __global uint *control = workspace + control_base;
+    if (id == 0)
+        ipt_take_ticket(control, shared, false IPT_PASSED);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
+    const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
+    ipt_chunk chunk = {.matrix = matrix,
+                       .workspace = workspace,
+                       .control = control,
+                       .vectors = vectors,
+                       .starts = starts,
+                       .shared = shared};
+    if (probe_polls != 0)
+        return;
+    for (uint w = ticket * clear_words_each + id; w < min(clear_words, (ticket + 1) * clear_words_each);
+         w += IPT_GROUP_SIZE)
+        workspace[clear_base + w] = 0;
+    ipt_place_chunk(&chunk, ticket IPT_PASSED);
+    const bool took = ipt_take_chunk(&chunk, active IPT_PASSED);
+    ipt_wait_to_write(&chunk, took IPT_PASSED);
+    const bool go = shared[IPT_SHARED_GO] != 0;
+#if IPT_TALL
+    const bool last = ipt_is_awaited(&chunk IPT_PASSED);
+    ipt_store_columns(&chunk, go && chunk.band <= bands IPT_PASSED);
+#else
+    ipt_store_band(&chunk, go && chunk.band <= bands IPT_PASSED);
+    const bool last = chunk.band == bands; /* one that parks is done */
+#endif
+    if (go && chunk.band > bands && saves_first == 0)
+        ipt_copy_rest_part(&chunk IPT_PASSED);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (id == 0 && last && go)
+        ipt_signal(&chunk.dones[chunk.position_in_matrix * chunks + chunk.number]);
+    if (!go && shared[IPT_SHARED_TICKET] < IPT_CLOSED)
+        ipt_finish_left(&chunk IPT_PASSED);
+}

@@ -1,0 +1,159 @@
+/* The chunks of the band exchange: see exchange.cl. */
+
+/* The work-group's chunk. Lengths in elements, offsets in units. */
+typedef struct ipt_chunk {
+    __global ipt_unit *matrix;
+    __global uint *workspace;
+    volatile __global uint *control; /* the control block */
+    volatile __global uint *reads;   /* of its matrix, one for each position */
+    volatile __global uint *dones;   /* of its matrix, one for each chunk of each position */
+    __local uint4 *vectors;          /* its elements: rows of the band (tall) or runs (wide) */
+    __local uint *starts;            /* unit of `vectors` at which each of them begins; 0: not needed */
+    __local uint *shared;
+    uint position, position_in_matrix; /* among those of all matrices; of its own */
+    uint number;                       /* among the chunks of its position */
+    uint band;                         /* `bands`: the rest rows; above: the saved rest */
+    uint x_first, x, y;                /* first column, columns, rows */
+    bool rest_columns;
+    uint takes_first, takes_end; /* its columns of earlier ranges */
+    uint parks_first, parks_end; /* and of later ones */
+    ulong origin;                /* of its matrix */
+    ulong saved;                 /* of the saved rest, in the workspace */
+    ulong rows_begin;            /* of its rows in the band layout, in rows_of() */
+    ulong row_units;             /* distance of these rows */
+    ulong own_begin;             /* of the run of its first column in the slot layout, in columns_of() */
+    ulong partner_begin;         /* of the partner, if the column were in range 0 */
+    uint partner_back;           /* how much nearer it is for each range */
+} ipt_chunk;
+
+/* The memory of the chunk's rows: the saved rest rows lie in the workspace. */
+IPT_INLINE __global ipt_unit *ipt_rows_of(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    return chunk->band == bands && saves_rows != 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
+}
+
+/* The memory of the chunk's columns: the saved rest columns lie in the workspace. */
+IPT_INLINE __global ipt_unit *ipt_columns_of(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    return chunk->rest_columns && saves_rows == 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
+}
+
+/* Whether band or range d comes later (earlier) in the sequence than the chunk's band. Neither is true for the rest. */
+IPT_INLINE bool ipt_is_later(const ipt_chunk *chunk, uint d IPT_ARGUMENTS)
+{
+    return chunk->band < bands && !chunk->rest_columns && (from_last != 0 ? d < chunk->band : d > chunk->band);
+}
+IPT_INLINE bool ipt_is_earlier(const ipt_chunk *chunk, uint d IPT_ARGUMENTS)
+{
+    return chunk->band < bands && !chunk->rest_columns && (from_last != 0 ? d > chunk->band : d < chunk->band);
+}
+
+/* The range of column i of the chunk. */
+IPT_INLINE uint ipt_range_of(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+{
+    return ipt_divide32(chunk->x_first + i, width_magic, width_shift);
+}
+
+/* Where the run of column i lies in the slot layout. */
+IPT_INLINE ulong ipt_own_place(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+{
+    return chunk->own_begin + (ulong)i * (uint)column_stride;
+}
+
+/* Where the run of its partner lies: in the range of the chunk's band. d: its own range. The rest has no partner. */
+IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d IPT_ARGUMENTS)
+{
+    return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;
+}
+
+/* The position of a band in its matrix. */
+IPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)
+{
+    return first_band + (from_last != 0 ? bands - 1 - band : band);
+}
+
+/* Finds the chunk of a ticket. */
+IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
+{
+    const uint position = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - position * chunks;
+    const uint m = ipt_divide32(position, positions_magic, positions_shift), in_matrix = position - m * positions;
+    const uint step = in_matrix - first_band, rest = IPT_TALL ? first_band + bands : first_band - 1;
+    const uint covered = bands * width;
+    chunk->position = position;
+    chunk->position_in_matrix = in_matrix;
+    chunk->number = number;
+    chunk->band = step < bands                          ? (from_last != 0 ? bands - 1 - step : step)
+                  : rest_rows != 0 && in_matrix == rest ? bands
+                                                        : bands + 1;
+    chunk->rest_columns = number >= rest_chunks;
+    if (chunk->rest_columns) {
+        chunk->x_first = covered + (number - rest_chunks) * rest_width;
+        chunk->x = min(rest_width, short_side - chunk->x_first);
+    } else {
+        chunk->x_first = number * chunk_width;
+        chunk->x = min(chunk_width, covered - chunk->x_first);
+    }
+    chunk->y = chunk->band == bands ? rest_rows : height;
+    chunk->origin = base + m * matrix_stride;
+    chunk->saved = saved_base + m * saved_stride;
+    chunk->row_units = (ulong)short_side * element_units;
+    chunk->rows_begin =
+        (chunk->band == bands && saves_rows != 0 ? chunk->saved
+                                                 : chunk->origin + (ulong)chunk->band * height * chunk->row_units) +
+        chunk->x_first * element_units;
+    chunk->own_begin =
+        (chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride
+                                                : chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +
+        (ulong)chunk->band * run_units;
+    chunk->partner_begin = chunk->own_begin;
+    chunk->partner_back = 0;
+    chunk->takes_first = chunk->takes_end = chunk->parks_first = chunk->parks_end = 0;
+    if (chunk->band < bands && !chunk->rest_columns) {
+        const uint own_first = chunk->band * width, own_end = own_first + width;
+        const uint before = clamp(own_first, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first,
+                   behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;
+        chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride;
+        chunk->partner_back = width * (uint)column_stride - run_units;
+        chunk->takes_first = from_last != 0 ? behind : 0;
+        chunk->takes_end = from_last != 0 ? chunk->x : before;
+        chunk->parks_first = from_last != 0 ? 0 : behind;
+        chunk->parks_end = from_last != 0 ? before : chunk->x;
+    }
+    chunk->reads = &chunk->control[IPT_COUNTERS + m * positions];
+    chunk->dones = &chunk->control[done_begin + m * positions * chunks];
+}
+
+/* Whether others wait until the chunk is done: it parks runs, or writes what the workspace keeps (tall), or what the
+ * restored rest follows (wide). */
+IPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == bands);
+}
+
+/* Copies a part of the rest to the workspace, or from there. */
+IPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)
+{
+    __global ipt_unit *in_matrix = chunk->matrix + chunk->origin + saved_origin;
+    __global ipt_unit *in_workspace = (__global ipt_unit *)chunk->workspace + chunk->saved;
+    __global ipt_unit *from = saves_first != 0 ? in_matrix : in_workspace;
+    __global ipt_unit *to = saves_first != 0 ? in_workspace : in_matrix;
+    for (ulong n = first + get_local_id(0); n < end; n += IPT_STEPS * IPT_GROUP_SIZE) {
+        ipt_unit held[IPT_STEPS];
+#pragma unroll
+        for (uint u = 0; u < IPT_STEPS; ++u) {
+            held[u] = (ipt_unit)0;
+            ipt_load_if(&held[u], from + (n + u * IPT_GROUP_SIZE), n + u * IPT_GROUP_SIZE < end);
+        }
+#pragma unroll
+        for (uint u = 0; u < IPT_STEPS; ++u)
+            if (n + u * IPT_GROUP_SIZE < end)
+                to[n + u * IPT_GROUP_SIZE] = held[u];
+    }
+}
+
+/* Copies the chunk's part of the rest. */
+IPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    const ulong each = (saved_units + chunks - 1) / chunks, first = chunk->number * each;
+    ipt_copy_rest(chunk, first, min(first + each, saved_units) IPT_PASSED);
+}

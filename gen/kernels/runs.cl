@@ -1,0 +1,97 @@
+/* Moves the runs of one band of the band exchange, without waits: see ipt__bands. The launch before reads the band into
+ * a slab (tall), or the launch after writes it from there (wide). Run x of the band is `height` elements of column x of
+ * the band layout. Columns of the slot layout lie a long side apart; band d's part of column x begins at d * height.
+ *
+ * Column x = d * width + i of band s has its partner, column s * width + i of band d. Tall: if band d comes later, the
+ * run is parked at the partner's place. If band d was earlier, the partner was parked at the run's place: they change
+ * places. Wide: the reverse.
+ *
+ * Invariant: a work-item stores to a place only after the same work-item has loaded from it, or an earlier launch. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+
+#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)
+#error "IPT_LANES, IPT_TALL and IPT_ELEMENT_UNITS must be defined"
+#endif
+
+/* The functions below move `units` units by IPT_LANES work-items. Their runs do not overlap. */
+
+IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
+                             ulong units)
+{
+    for (ulong k = lane; k < units; k += IPT_LANES)
+        to[k] = from[k];
+}
+
+/* first to second, held to first. */
+IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
+                             __global const ipt_unit *restrict held, uint lane, ulong units)
+{
+    for (ulong k = lane; k < units; k += IPT_LANES) {
+        const ipt_unit passed = first[k];
+        first[k] = held[k];
+        second[k] = passed;
+    }
+}
+
+/* Moves the rest rows' elements of one column between `rows`, where they are short_side elements apart, and `gap`, the
+ * end of the column. */
+IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, uint rest_rows,
+                             uint short_side, uint element_units)
+{
+    for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {
+        const uint row = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - row * element_units;
+        __global ipt_unit *const at = rows + (ulong)row * short_side * element_units + part;
+        if (IPT_TALL)
+            gap[k] = IPT_APPLIED(*at);
+        else
+            *at = IPT_APPLIED(gap[k]);
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)
+{
+    const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;
+    const uint all_blocks = ipt_divide32(get_group_id(0), chunks_magic, chunks_shift);
+    const uint chunk = get_group_id(0) - all_blocks * chunks;
+    const uint m = ipt_divide32(all_blocks, blocks_magic, blocks_shift), block = all_blocks - m * blocks;
+    __global ipt_unit *const matrix = matrices + base + m * matrix_stride;
+    __global ipt_unit *const saved = workspace + saved_base + m * saved_stride;
+    __global ipt_unit *const slab = workspace + slab_base + m * slab_stride + chunk * chunk_units;
+    const ulong units = min(chunk_units, run_units - chunk * chunk_units), start = chunk * chunk_units;
+    const ulong own_begin = band * run_units + start;
+    const uint covered = bands * width, first_band = from_last != 0 ? bands - 1 : 0;
+    const uint end = min(short_side, (block + 1) * block_runs);
+    __global ipt_unit *const rest_rows_at = saves_rows != 0 ? saved : matrix + rest_begin;
+    for (uint x = block * block_runs + line; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
+        const bool rest = x >= covered;
+        const uint d = rest ? band : ipt_divide32(x, width_magic, width_shift);
+        __global ipt_unit *const column =
+            rest && saves_rows == 0 ? saved + (x - covered) * column_stride : matrix + x * column_stride;
+        __global ipt_unit *const own = column + own_begin;
+        __global ipt_unit *const held = slab + x * run_units;
+        __global ipt_unit *const partner =
+            matrix + (band * width + (x - d * width)) * column_stride + d * run_units + start;
+        const bool later = from_last != 0 ? d < band : d > band;
+#if IPT_TALL
+        if (d == band)
+            ipt_copy_run(own, held, lane, units);
+        else if (later)
+            ipt_copy_run(partner, held, lane, units);
+        else
+            ipt_pass_run(partner, own, held, lane, units);
+#else
+        if (d == band)
+            ipt_copy_run(held, own, lane, units);
+        else if (later) {
+            ipt_copy_run(held, own, lane, units);
+            ipt_copy_run(own, partner, lane, units);
+        } else
+            ipt_copy_run(held, partner, lane, units);
+#endif
+        if (chunk == 0 && d == band && (!rest || band == first_band))
+            ipt_move_gap(rest_rows_at + x * element_units, column + bands * run_units, lane, rest_rows, short_side,
+                         element_units);
+    }
+}

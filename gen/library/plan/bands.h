@@ -1,0 +1,253 @@
+/* Layouts: the band exchange. */
+
+/* Whether bands in waves are rows of the source. Those of the longer side have the longer runs. */
+static int ipt__is_tall(const ipt__problem *problem)
+{
+    return problem->desc.rows >= problem->desc.cols;
+}
+
+/* Elements that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
+static size_t ipt__bands_saved(const ipt__bands *bands)
+{
+    return ipt__max(bands->rest_rows * bands->cols, bands->rest_cols * bands->rows);
+}
+
+/* Cuts the source (tall) or the result into `number` bands of `height` rows: number <= both sides, number * height <=
+ * the rows. */
+static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t number, size_t height)
+{
+    ipt__bands bands;
+    memset(&bands, 0, sizeof bands);
+    bands.tall = tall;
+    bands.rows = tall ? problem->desc.rows : problem->desc.cols;
+    bands.cols = tall ? problem->desc.cols : problem->desc.rows;
+    bands.number = number;
+    bands.height = height;
+    bands.width = bands.cols / number;
+    bands.rest_rows = bands.rows - number * height;
+    bands.rest_cols = bands.cols - number * bands.width;
+    /* A range lies in the memory of its band and of bands before it if only the larger rest is saved. */
+    bands.saves_rows = bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
+    bands.from_last = bands.tall ? bands.saves_rows : !bands.saves_rows;
+    bands.saves_first = bands.tall == bands.saves_rows;
+    bands.saved_origin = bands.saves_rows ? number * height * bands.cols : number * bands.width * bands.rows;
+    return bands;
+}
+
+/* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
+ * the fastest for elements of 4 bytes, which need fewest registers, and four for others. */
+static cl_uint ipt__exchange_groups(const ipt__problem *problem)
+{
+    return problem->unit_bytes == 4 && problem->element_units == 1 ? 5 : 4;
+}
+
+/* Cuts bands into chunks for cooperative work-groups. Returns 0 if no chunk fits local memory, or if too few
+ * work-groups are resident. */
+static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->exchange;
+    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
+    const size_t row = bands->cols * size, run = bands->height * size;
+    size_t most, covered, rest;
+    bands->together = 1;
+    bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
+    /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
+    if (bands->tall)
+        most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4
+                   ? 0
+                   : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
+    else
+        most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
+    most = ipt__min(most, IPT__CHUNK_RUNS);
+    if (!most || bands->rest_rows > IPT__CHUNK_RUNS ||
+        (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
+        return 0;
+    covered = bands->number * bands->width;
+    bands->rest_chunks = ipt__ceil_divide(covered, most);
+    most = bands->chunk_width = ipt__ceil_divide(covered, bands->rest_chunks); /* the tile's layout is one for all */
+    bands->rest_chunks = ipt__ceil_divide(covered, most);
+    rest = ipt__ceil_divide(bands->rest_cols, most);
+    bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;
+    bands->chunks = bands->rest_chunks + rest;
+    bands->tile = ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
+                                    bands->tall ? row : bands->rows * size);
+    return bands->chunks <= kernel->resident / 2 &&
+           ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
+           bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
+           bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31;
+}
+
+/* The stages of a band exchange. */
+static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, const ipt__bands *bands, size_t budget)
+{
+    const size_t saved = ipt__bands_saved(bands);
+    const int alone = saved && !bands->together; /* cooperative bands save and restore by themselves */
+    ipt__stage *stage;
+    memset(layout, 0, sizeof *layout);
+    layout->bands = bands->number;
+    layout->height = bands->height;
+    layout->saved_elements = saved;
+    if (alone && bands->saves_first) {
+        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, 1, saved, 1);
+        stage->origin = bands->saved_origin;
+        stage->straight = 1;
+    }
+    stage = ipt__stage_add(layout, IPT__STAGE_EXCHANGE, bands->number, problem->desc.rows, problem->desc.cols, 1);
+    stage->bands = *bands;
+    if (alone && !bands->saves_first) {
+        stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, 1, 1, saved);
+        stage->origin = bands->saved_origin;
+        stage->row_stride = saved;
+    }
+    ipt__layout_finish(problem, layout, budget);
+}
+
+/* Returns the height of `number` bands to try after `height`, 0 after the last; 0 begins. The first height leaves the
+ * fewest rows over; the runs of the others are whole vectors, sectors or lines of memory. */
+static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size_t number, size_t height)
+{
+    const size_t size = problem->desc.elem_size, most = (tall ? problem->desc.rows : problem->desc.cols) / number;
+    size_t step;
+    if (!height)
+        return most;
+    for (step = 2; step * size <= 128; step *= 2)
+        if (most / step * step < height)
+            return most / step * step;
+    return 0;
+}
+
+/* The cost of bands within `budget` bytes of workspace; 0: they do not fit. */
+static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *bands, size_t budget)
+{
+    const size_t size = problem->desc.elem_size;
+    const double launch = ipt__tunings[problem->limits.cpu].launch;
+    size_t fixed = ipt__round_up(ipt__bands_saved(bands) * size * problem->desc.batch, 256), slab = 1, launches = 1;
+    double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
+    if (bands->together) {
+        fixed += 2 * ipt__round_up(ipt__bands_control_words(problem, bands) * 4, 256) +
+                 ipt__round_up(ipt__bands_alone_words(problem, bands) * 4, 256);
+        return fixed <= budget ? cost + launch : 0;
+    }
+    slab = bands->height * bands->cols * size;
+    if (fixed > budget || slab > budget - fixed)
+        return 0;
+    launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
+    return cost + launch * (double)launches;
+}
+
+/* The best band exchange within `budget` bytes of workspace, with runs above `above` and up to `run` bytes. Returns 0
+ * if there is none. */
+static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *best, int together, size_t least,
+                                       size_t budget, size_t above, size_t run)
+{
+    const size_t size = problem->desc.elem_size;
+    const size_t most = ipt__min(problem->desc.rows, problem->desc.cols);
+    const int tall = together ? problem->exchange.tall : ipt__is_tall(problem);
+    const size_t longest = tall ? problem->desc.rows : problem->desc.cols;
+    double best_cost = 0;
+    size_t number, height, fitted = 0;
+    least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run / size)));
+    for (number = least; number <= most && fitted < 2 * least + 32; ++number) {
+        int fits = 0;
+        for (height = ipt__bands_next_height(problem, tall, number, 0); height;
+             height = ipt__bands_next_height(problem, tall, number, height)) {
+            ipt__bands bands;
+            double cost = 0;
+            if (height * size <= above || height * size > run)
+                continue;
+            bands = ipt__bands_of(problem, tall, number, height);
+            if (!together || ipt__bands_cut(problem, &bands))
+                cost = ipt__bands_price(problem, &bands, budget);
+            fits |= cost > 0;
+            if (cost > 0 && (best_cost == 0 || cost < best_cost)) {
+                best_cost = cost;
+                *best = bands;
+            }
+        }
+        fitted += (size_t)fits;
+    }
+    return best_cost > 0;
+}
+
+/* The band exchange with the least workspace. */
+static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
+{
+    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols),
+                 longer = ipt__max(problem->desc.rows, problem->desc.cols);
+    ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer);
+    size_t number;
+    for (number = 2; number <= shorter; ++number) {
+        const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number);
+        if (bands.height * shorter + ipt__bands_saved(&bands) * problem->desc.batch <
+            best.height * shorter + ipt__bands_saved(&best) * problem->desc.batch)
+            best = bands;
+    }
+    return best;
+}
+
+/* The best band exchange, in waves or by cooperative work-groups, with runs above `above` and up to `run` bytes.
+ * Returns 0 if none fits the budget. */
+static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__layout *best, size_t budget, size_t above,
+                                            size_t run)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->exchange;
+    const size_t slabs = ipt__ceil_divide(problem->matrix_bytes, ipt__max(1, budget));
+    size_t on_chip;
+    ipt__layout layout;
+    ipt__bands bands;
+    int found = ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, above, run);
+    if (found)
+        ipt__layout_bands(problem, best, &bands, budget);
+    if (!kernel->resident)
+        return found;
+    on_chip = problem->matrix_bytes / ipt__max(1, kernel->local_bytes * (kernel->resident / 2));
+    if (!ipt__bands_choose(problem, &bands, 1, ipt__max(1, on_chip), budget, above, run))
+        return found;
+    ipt__layout_bands(problem, &layout, &bands, budget);
+    if (!found || ipt__layout_better(&layout, best, budget))
+        *best = layout;
+    return 1;
+}
+
+/* The layout with these bands: by cooperative work-groups if they can, else in waves. */
+static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layout, size_t number, size_t height,
+                                 size_t budget)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->exchange;
+    ipt__bands bands;
+    int fits = kernel->resident && number * height <= (kernel->tall ? problem->desc.rows : problem->desc.cols);
+    if (fits) {
+        bands = ipt__bands_of(problem, kernel->tall, number, height);
+        fits = ipt__bands_cut(problem, &bands) && (!budget || ipt__bands_price(problem, &bands, budget) > 0);
+    }
+    if (!fits)
+        bands = ipt__bands_of(problem, ipt__is_tall(problem), number, height);
+    ipt__layout_bands(problem, layout, &bands, budget);
+}
+
+/* The layout of sequence exchange: with bands of tile_m if that is not 0. */
+static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols, height = problem->desc.tile_m;
+    const size_t longer = ipt__max(rows, cols), shorter = ipt__min(rows, cols);
+    ipt__bands bands;
+    if (height > longer || (height && longer / height > shorter))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "tile_m = %lu: sequence exchange cuts %lu x %lu elements into bands of %lu to %lu",
+                         (unsigned long)height, (unsigned long)rows, (unsigned long)cols,
+                         (unsigned long)ipt__ceil_divide(longer, shorter), (unsigned long)longer);
+    memset(layout, 0, sizeof *layout);
+    if (shorter == 1) {
+        ipt__layout_finish(problem, layout, budget);
+        return IPT_SUCCESS;
+    }
+    if (height) {
+        ipt__layout_of_bands(problem, layout, longer / height, height, budget);
+        return IPT_SUCCESS;
+    }
+    if (budget && ipt__layout_best_bands(problem, layout, budget, 0, ~(size_t)0))
+        return IPT_SUCCESS;
+    bands = ipt__bands_smallest(problem);
+    ipt__layout_bands(problem, layout, &bands, budget);
+    return IPT_SUCCESS;
+}
