@@ -68,7 +68,10 @@ static void check_stage(const ipt_plan *plan, int index, char *used, seen *all)
             all->rests += matrices < turns->matrices_at_once || instances < turns->instances_at_once;
             for (int words = 0; words < 2; ++words)
                 assert_int_equal(count_kernels(plan, turns, matrices, instances, words, used),
-                                 stage->kind == IPT__STAGE_WAVE ? 2 : 1);
+                                 stage->kind == IPT__STAGE_WAVE ||
+                                         (stage->kind == IPT__STAGE_EXCHANGE && !stage->bands.together)
+                                     ? 2
+                                     : 1);
         }
 }
 
@@ -103,7 +106,8 @@ static seen check_plans(ipt_context *context)
 {
     static const size_t shapes[][2] = {{1, 77}, {16, 5}, {97, 97}, {350, 210}, {37, 1201}, {3001, 50}, {701, 703}};
     static const size_t sizes[] = {1, 2, 4, 12}, batches[] = {1, 5}, workspaces[] = {0, 700, 20000};
-    static const ipt_sequence sequences[] = {IPT_SEQUENCE_AUTO, IPT_SEQUENCE_TWO_PASS, IPT_SEQUENCE_3_1};
+    static const ipt_sequence sequences[] = {IPT_SEQUENCE_AUTO, IPT_SEQUENCE_TWO_PASS, IPT_SEQUENCE_3_1,
+                                             IPT_SEQUENCE_EXCHANGE};
     seen all = {0};
     for (size_t i = 0; i < TEST_COUNT(shapes); ++i)
         for (size_t j = 0; j < TEST_COUNT(sizes); ++j)
@@ -128,7 +132,7 @@ static void launches_cover_every_turn(void **state)
     assert_true(all.plans > 100 && all.turns > 300 && all.rests > 4 && all.words > 10);
     assert_true(all.kinds[IPT__STAGE_SAVE] && all.kinds[IPT__STAGE_RESTORE] && all.kinds[IPT__STAGE_TILE] &&
                 all.kinds[IPT__STAGE_SWAP] && all.kinds[IPT__STAGE_WAVE] && all.kinds[IPT__STAGE_PANEL] &&
-                all.kinds[IPT__STAGE_SHUFFLE]);
+                all.kinds[IPT__STAGE_SHUFFLE] && all.kinds[IPT__STAGE_EXCHANGE]);
     ipt_context_destroy(context);
 }
 

@@ -240,15 +240,11 @@ inline wait(counts, group, block, needed)
         go = false;
         break
 #ifndef NO_CLOSE
-    :: TICKET_WORD < OWN_END -> /* not closed: has looked often enough */
-        d_step {
+    :: atomic { TICKET_WORD < OWN_END -> /* not closed: has looked often enough */
             seen = TICKET_WORD;
             TICKET_WORD = TICKET_WORD | CLOSED
-        };
-        if
-        :: seen < CLOSED -> CLOSED_AT = seen + 1
-        :: else
-        fi;
+       };
+        CLOSED_AT = seen + 1;
         seen = 0
 #endif
     od

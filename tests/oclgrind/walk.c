@@ -1,8 +1,8 @@
 /* Runs small shapes through every kernel and checks each result, fast enough for slow, careful devices such as
  * oclgrind. Usage: walk cpu|gpu|team|alone full|quick|KERNEL [FILE OLD NEW]
  *   cpu, gpu   the kernels for that kind of device, on any device
- *   team       panels that several work-groups hold, which wait for one another without a limit
- *   alone      the same where one work-group runs at a time, so that the last one transposes the remaining panels
+ *   team       panels and bands that several work-groups hold, which wait for one another without a limit
+ *   alone      the same where one work-group runs at a time, so that one of them moves the remaining panels and bands
  *   KERNEL     only plans that launch this kernel, such as ipt_k_tile
  *   FILE ...   replaces OLD by NEW in the text of a kernel, such as tile.cl: a planted defect; results are not compared
  *
@@ -69,7 +69,15 @@ static char *spell_literals(const char *text)
     return made;
 }
 
-/* Plants the defect after the file's own #line. */
+/* Replaces a text of the same length wherever it is. */
+static void replace_all(char *text, const char *old, const char *new)
+{
+    for (; (text = strstr(text, old)) != NULL; text += strlen(old))
+        memcpy(text, new, strlen(new));
+}
+
+/* Plants the defect after the file's own #line. oclgrind knows neither what its compiler makes of `restrict` nor the
+ * atomics of OpenCL C 2.0; those of 1.2 do for it. */
 static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                                 const size_t *lengths, cl_int *error)
 {
@@ -77,6 +85,8 @@ static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context conte
     const char *begin, *place;
     cl_program program;
     (void)count, (void)lengths; /* one text that ends with a zero */
+    replace_all(changed, "*restrict ", "*         ");
+    replace_all(changed, "#define IPT_MEMORY_MODEL 3\n", "#define IPT_MEMORY_MODEL 0\n");
     snprintf(mark, sizeof mark, "#line 1 \"%s\"\n", defect.file ? defect.file : "");
     begin = defect.file ? strstr(changed, mark) : NULL;
     place = begin ? strstr(begin, defect.old) : NULL;
@@ -384,12 +394,13 @@ static void walk_shapes(ipt_context *context, int quick)
     } shapes[] = {
         {13, 7, 0, 0, 5, IPT_SEQUENCE_AUTO},      {40, 33, 0, 0, 1, IPT_SEQUENCE_AUTO},
         {37, 37, 0, 0, 2, IPT_SEQUENCE_SQUARE},   {12, 18, 4, 6, 1, IPT_SEQUENCE_3_1},
+        {17, 11, 5, 0, 2, IPT_SEQUENCE_EXCHANGE}, {11, 17, 3, 0, 1, IPT_SEQUENCE_EXCHANGE},
         {12, 18, 4, 6, 2, IPT_SEQUENCE_4_3},      {16, 11, 4, 0, 1, IPT_SEQUENCE_TWO_PASS},
         {11, 16, 0, 4, 1, IPT_SEQUENCE_TWO_PASS}, {19, 11, 4, 0, 2, IPT_SEQUENCE_TWO_PASS},
         {11, 19, 0, 4, 2, IPT_SEQUENCE_TWO_PASS}, {5, 7, 0, 0, 2, IPT_SEQUENCE_1},
     };
     /* The last ones take the longest: for two element sizes only. */
-    enum { QUICK = 8, FOR_ALL_SIZES = 6, COUNT = sizeof shapes / sizeof *shapes };
+    enum { QUICK = 10, FOR_ALL_SIZES = 8, COUNT = sizeof shapes / sizeof *shapes };
     static const size_t elem_sizes[] = {4, 3, 1, 16, 2, 8};
     size_t e, s;
     for (e = 0; e < (quick ? 1 : sizeof elem_sizes / sizeof *elem_sizes); ++e)
@@ -435,6 +446,8 @@ static void walk_others(ipt_context *context, int quick)
         desc.tile_m = 4;
         if (e == 0 && !quick)
             walk(context, &desc);
+        desc.sequence = IPT_SEQUENCE_EXCHANGE;
+        walk(context, &desc);
         desc.rows = 5;
         desc.cols = 4;
         desc.tile_m = 0;
@@ -471,30 +484,70 @@ static void walk_panels(ipt_context *context, int quick, int alone)
     }
 }
 
+/* Bands that several work-groups hold, with rows and columns left over and without, and bands of one work-group each:
+ * those need not run at the same time. The context gets a memory model that allows them. */
+static void walk_bands(ipt_context *context, int quick, int single)
+{
+    static const struct {
+        size_t rows, cols, tile_m, elem_size;
+        int single, expressed;
+    } bands[] = {{20, 10, 2, 4, 1, 0},  {10, 20, 2, 4, 1, 0},  {20, 10, 2, 12, 1, 0}, {10, 20, 2, 2, 1, 1},
+                 {43, 30, 7, 4, 0, 0},  {30, 43, 7, 4, 0, 0},  {48, 20, 6, 8, 0, 1},  {20, 48, 7, 12, 0, 0},
+                 {31, 25, 10, 1, 0, 1}, {25, 31, 10, 2, 0, 0}, {25, 12, 6, 16, 0, 0}, {12, 25, 6, 16, 0, 1},
+                 {31, 25, 10, 2, 0, 0}, {25, 31, 9, 1, 0, 0},  {20, 48, 7, 8, 0, 0}};
+    size_t s;
+    context->limits.memory_model = 3;
+    for (s = 0; s < (quick ? 2 : sizeof bands / sizeof *bands); ++s) {
+        ipt_plan_desc desc;
+        if (single && !bands[s].single)
+            continue;
+        memset(&desc, 0, sizeof desc);
+        desc.rows = bands[s].rows;
+        desc.cols = bands[s].cols;
+        desc.elem_size = bands[s].elem_size;
+        desc.sequence = IPT_SEQUENCE_EXCHANGE;
+        desc.tile_m = bands[s].tile_m;
+        desc.max_workspace = 1 << 20;
+        if (bands[s].expressed)
+            express(&desc);
+        walk(context, &desc);
+    }
+}
+
 /* Walks the contexts of one kind of device in turn. 0 if a context cannot be created. */
 static int walk_kind(const char *kind, int quick)
 {
     const int alone = !strcmp(kind, "alone"), panels = alone || !strcmp(kind, "team");
     /* The kernels whose plans come first there. */
     const int seeds = only && strstr("ipt_k_tile ipt_k_shuffle ipt_k_pttwac_010 ipt_k_p_ipt ipt_k_pad", only);
-    ipt_context_desc descs[2];
+    ipt_context_desc descs[3];
     int c;
     told_type = strcmp(kind, "cpu") ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU;
     memset(descs, 0, sizeof descs);
-    descs[0].cache_dir = descs[1].cache_dir = ""; /* binaries have no source, and may have been optimised */
-    descs[1].max_local_memory = 1024;             /* so that instances and panels do not fit */
+    descs[0].cache_dir = descs[1].cache_dir = descs[2].cache_dir =
+        "";                           /* binaries have no source, and may have been optimised */
+    descs[1].max_local_memory = 1024; /* so that instances and panels do not fit */
     if (panels) {
         descs[0].max_local_memory = 10240;
         descs[0].resident_groups = 16;
         descs[0].wait_polls = alone ? 3 : 0x7fffffff;
     }
-    for (c = 0; c < (panels || quick ? 1 : 2); ++c) {
+    descs[2] = descs[0];
+    if (!panels) {
+        descs[2].max_local_memory = 10240;
+        descs[2].resident_groups = 2;
+    }
+    for (c = 0; c < 3; ++c) {
         ipt_context *context;
+        if ((c == 1 && (panels || quick)) || (c == 2 && told_type == CL_DEVICE_TYPE_CPU))
+            continue;
         if (ipt_context_create(&descs[c], &context)) {
             printf("%s\n", ipt_context_error(NULL));
             return 0;
         }
-        if (panels) {
+        if (c == 2) {
+            walk_bands(context, quick, !panels);
+        } else if (panels) {
             walk_panels(context, quick, alone);
         } else if (seeds) {
             walk_seeds(context, quick);

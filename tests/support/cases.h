@@ -244,11 +244,13 @@ static void draw_tiles(worker *me, size_t bytes, ipt_plan_desc *desc)
 static void draw_sequence(worker *me, size_t bytes, ipt_plan_desc *desc)
 {
     draw_tiles(me, bytes, desc);
-    desc->sequence = (ipt_sequence)between(me, IPT_SEQUENCE_1, IPT_SEQUENCE_SQUARE);
+    desc->sequence = (ipt_sequence)between(me, IPT_SEQUENCE_1, IPT_SEQUENCE_EXCHANGE);
     if (desc->sequence == IPT_SEQUENCE_SQUARE) {
         desc->tile_m = desc->tile_n = 0;
         desc->cols = desc->rows;
     }
+    if (desc->sequence == IPT_SEQUENCE_EXCHANGE)
+        desc->tile_m = 0;
     desc->flags = one_in(me, 3) ? IPT_NO_COOPERATIVE : 0;
 }
 

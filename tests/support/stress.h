@@ -402,7 +402,7 @@ static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *sha
             stress_fail(s, job, ipt_context_error(NULL));
         return 0;
     }
-    s->cooperative += !plan && strstr(ipt_plan_describe(job->plan), "panels together") != NULL;
+    s->cooperative += !plan && strstr(ipt_plan_describe(job->plan), "together") != NULL;
     if (job->capacity < job->place.bytes) {
         if (job->buffer)
             clReleaseMemObject(job->buffer);
@@ -500,6 +500,12 @@ static void stress_runs(stress *s, unsigned long runs, size_t bytes, double unti
             const size_t most = desc.rows > desc.cols ? desc.rows : desc.cols;
             desc.sequence = IPT_SEQUENCE_TWO_PASS;
             desc.tile_m = desc.tile_n = stress_between(s, 1, most < 50 ? most : 50);
+            desc.max_workspace = (size_t)1 << 30;
+        } else if (class != STRESS_SQUARE && stress_between(s, 0, 3) == 0) { /* bands of any height */
+            const size_t most = desc.rows > desc.cols ? desc.rows : desc.cols,
+                         least = most / (desc.rows < desc.cols ? desc.rows : desc.cols) + 1;
+            desc.sequence = IPT_SEQUENCE_EXCHANGE;
+            desc.tile_m = least < 400 ? stress_between(s, least, 400 < most ? 400 : most) : 0;
             desc.max_workspace = (size_t)1 << 30;
         } else if (stress_between(s, 0, 7) == 0)
             desc.flags = IPT_NO_COOPERATIVE;

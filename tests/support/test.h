@@ -34,6 +34,7 @@
     X(execution)                                                                                                       \
     X(moves)                                                                                                           \
     X(shapes)                                                                                                          \
+    X(exchange)                                                                                                        \
     X(sequences)                                                                                                       \
     X(seeds)                                                                                                           \
     X(device_classes)                                                                                                  \

@@ -1,0 +1,200 @@
+/* Contract of sequence exchange: every shape and every number of bands is right, in waves and by cooperative
+ * work-groups, whether they finish or leave their work to the last one. Cooperative bands need a GPU whose memory model
+ * has release and acquire; the tests force them on a device that is told to be one. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL 26 /* sides from 1 to this */
+
+static size_t longer(const ipt_plan_desc *desc)
+{
+    return desc->rows > desc->cols ? desc->rows : desc->cols;
+}
+static size_t shorter(const ipt_plan_desc *desc)
+{
+    return desc->rows < desc->cols ? desc->rows : desc->cols;
+}
+
+static ipt_plan_desc exchange(size_t rows, size_t cols, size_t elem_size, size_t batch)
+{
+    ipt_plan_desc desc = {.rows = rows, .cols = cols, .elem_size = elem_size, .batch = batch};
+    desc.sequence = IPT_SEQUENCE_EXCHANGE;
+    desc.max_workspace = (size_t)1 << 24;
+    return desc;
+}
+
+/* Any height of bands that the sides allow. */
+static size_t any_height(const ipt_plan_desc *desc)
+{
+    return test_random_between((longer(desc) + shorter(desc) - 1) / shorter(desc), longer(desc));
+}
+
+/* All small shapes, each by the planner's bands and by bands of all heights. */
+static void exchange_small(void **state)
+{
+    (void)state;
+    for (size_t rows = 1; rows <= SMALL; ++rows)
+        for (size_t cols = 1; cols <= SMALL; ++cols) {
+            const size_t elem_size = test_element_sizes[test_random_between(0, TEST_ELEMENT_SIZE_COUNT - 1)];
+            ipt_plan_desc desc = exchange(rows, cols, elem_size, 1 + (rows + cols) % 3);
+            desc.flags = IPT_NO_COOPERATIVE;
+            test_transposes(test_context, &desc);
+            size_t least = (longer(&desc) + shorter(&desc) - 1) / shorter(&desc);
+            for (desc.tile_m = least; desc.tile_m <= longer(&desc); ++desc.tile_m)
+                test_transposes(test_context, &desc);
+        }
+}
+
+static ipt_plan_desc random_exchange(size_t most)
+{
+    size_t side[2] = {test_random_between(2, most), test_random_between(2, test_random_between(0, 1) ? most : 40)};
+    int turned = (int)test_random_between(0, 1);
+    ipt_plan_desc desc = exchange(side[turned], side[!turned], 4, test_random_between(0, 3) ? 1 : 3);
+    desc.elem_size = test_element_sizes[test_random_between(0, TEST_ELEMENT_SIZE_COUNT - 1)];
+    if (test_random_between(0, 1))
+        desc.tile_m = any_height(&desc);
+    if (test_random_between(0, 2) == 0)
+        desc.batch_stride = test_matrix_bytes(&desc) + 3 * test_alignment(desc.elem_size);
+    if (test_random_between(0, 3) == 0 && (desc.elem_size & (desc.elem_size - 1)) == 0)
+        desc.move = test_random_between(0, 1) ? IPT_MOVE_ROTATE_90 : IPT_MOVE_ANTITRANSPOSE;
+    return desc;
+}
+
+static void exchange_random(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 120; ++i) {
+        ipt_plan_desc desc = random_exchange(400);
+        desc.flags = IPT_NO_COOPERATIVE;
+        desc.max_workspace = test_random_between(0, 2) ? desc.max_workspace : 1;
+        test_transposes(i % 4 ? test_context : test_small_context, &desc);
+    }
+}
+
+static int is_together(const ipt_plan_desc *desc, ipt_context *context)
+{
+    ipt_plan *plan = test_make_plan(context, desc);
+    int together = strstr(ipt_plan_describe(plan), "together") != NULL;
+    ipt_plan_destroy(plan);
+    return together;
+}
+
+/* With resident_groups that need not be true: if more work-groups wait for one another than run, they give up. */
+static void try_together(size_t resident, size_t polls, int count)
+{
+    ipt_context_desc with = {.context = test_cl_context, .device = test_device};
+    ipt_context *context = NULL;
+    size_t together = 0;
+    with.max_local_memory = test_less_local_memory(8192);
+    with.resident_groups = resident;
+    with.wait_polls = polls;
+    assert_int_equal(ipt_context_create(&with, &context), IPT_SUCCESS);
+    ipt_plan_desc probe = exchange(200, 100, 4, 1); /* bands of one chunk, nothing left over */
+    probe.tile_m = 2;
+    if (!is_together(&probe, context)) {
+        ipt_context_destroy(context);
+        test_skip("the device has no cooperative bands");
+    }
+    for (int i = 0; i < count; ++i) {
+        ipt_plan_desc desc = random_exchange(300);
+        together += (size_t)is_together(&desc, context);
+        test_transposes(context, &desc);
+    }
+    assert_in_range(together, (size_t)count / 20, (size_t)count);
+    ipt_context_destroy(context);
+}
+
+/* Bands of one chunk: work-groups that follow one another suffice. */
+static void exchange_together(void **state)
+{
+    (void)state;
+    try_together(2, 0, 60);
+}
+
+static void exchange_gives_up(void **state)
+{
+    (void)state;
+    for (size_t resident = 4; resident <= 64; resident *= 4)
+        try_together(resident, 50 * resident, 40);
+}
+
+/* An element's expression applies once, wherever the exchange takes the element. */
+static void exchange_expressions(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 40; ++i) {
+        ipt_plan_desc desc = random_exchange(120);
+        desc.elem_size = 4;
+        desc.batch_stride = 0;
+        desc.move = IPT_MOVE_TRANSPOSE;
+        desc.expression = "x * 3 + 1";
+        desc.expression_type = "uint";
+        desc.flags = i % 2 ? IPT_NO_COOPERATIVE : 0;
+        size_t count = desc.rows * desc.cols * desc.batch, each = desc.rows * desc.cols;
+        uint32_t *before = malloc(count * 4), *after = malloc(count * 4);
+        assert_true(before && after);
+        test_fill(before, count * 4);
+        memcpy(after, before, count * 4);
+        ipt_plan *plan = test_make_plan(test_context, &desc);
+        assert_int_equal(ipt_plan_execute_host(plan, after), IPT_SUCCESS);
+        for (size_t k = 0; k < count; ++k) {
+            size_t at = k % each, to = k - at + at % desc.cols * desc.rows + at / desc.cols;
+            if (after[to] != before[k] * 3 + 1) {
+                test_print_case(&desc, 0);
+                fail_msg("element %zu is %u instead of %u: %s", k, after[to], before[k] * 3 + 1,
+                         ipt_plan_describe(plan));
+            }
+        }
+        ipt_plan_destroy(plan);
+        free(before);
+        free(after);
+    }
+}
+
+/* Waves of the planner's choice stay within the limit, and the least one is what a limit of 1 takes. */
+static void exchange_workspace(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 60; ++i) {
+        ipt_plan_desc desc = random_exchange(400);
+        desc.tile_m = 0;
+        desc.max_workspace = 1;
+        ipt_plan *plan = test_make_plan(test_context, &desc);
+        size_t least = ipt_plan_workspace(plan);
+        ipt_plan_destroy(plan);
+        desc.max_workspace = least + test_random_between(1, 4096);
+        plan = NULL;
+        ipt_result result = ipt_plan_create(test_context, &desc, &plan);
+        if (result || ipt_plan_workspace(plan) > desc.max_workspace) {
+            test_print_case(&desc, 0);
+            fail_msg("%zu bytes allowed, %zu are possible, %zu taken: %s", desc.max_workspace, least,
+                     ipt_plan_workspace(plan), result ? ipt_context_error(test_context) : "");
+        }
+        ipt_plan_destroy(plan);
+    }
+}
+
+static void exchange_refusals(void **state)
+{
+    (void)state;
+    ipt_plan_desc desc = exchange(100, 20, 4, 1);
+    ipt_plan *plan = NULL;
+    for (int i = 0; i < 2; ++i) {
+        desc.tile_m = i ? 101 : 4;
+        test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "tile_m",
+                          "5 to 100");
+        assert_null(plan);
+    }
+    desc.tile_m = 0;
+    desc.max_workspace = 16;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "max_workspace", NULL);
+    assert_null(plan);
+}
+
+const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),       TEST_CASE(exchange_random),
+                                           TEST_CASE(exchange_together),    TEST_CASE(exchange_gives_up),
+                                           TEST_CASE(exchange_expressions), TEST_CASE(exchange_workspace),
+                                           TEST_CASE(exchange_refusals)};
+const size_t test_exchange_count = TEST_COUNT(test_exchange);
