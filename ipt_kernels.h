@@ -501,6 +501,29 @@ static const char *const ipt__text_divide[] = {
 #define IPT__HASH_divide "d87bf3140a908a8f"
 
 #ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_single[] = {
+    "\n#if IPT_GROUP_SIZE == 1\n"
+    "\n\n#if defined(__has_builtin) && !defined(__SPIR__)\n"
+    "#if __has_builtin(__builtin_prefetch)\n"
+    "#define IPT_PREFETCH(address) __builtin_prefetch((const void *)(address))\n"
+    "#endif\n"
+    "#endif\n"
+    "#ifndef IPT_PREFETCH\n"
+    "#define IPT_PREFETCH(address)\n"
+    "#endif\n"
+    "\n\n#define IPT_AT_ANY_ADDRESS(type, name)                                                                                 \\\n"
+    "typedef struct __attribute__((packed, may_alias)) name {                                                           \\\n"
+    "type value;                                                                                                    \\\n"
+    "} name;\n"
+    "#define IPT_LOAD_AT_ANY(name, from) (((__global const name *)(from))->value)\n"
+    "#define IPT_STORE_AT_ANY(name, to, stored) (((__global name *)(to))->value = (stored))\n"
+    "#endif\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_single "0ef00bfb21358ac7"
+
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_slots[] = {
     "\n\n\n\nulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,\n"
     "ulong slot_units)\n"
@@ -774,34 +797,26 @@ static const char *const ipt__text_rows[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {
-    "\n\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && !IPT_APPLY\n"
+    "\n\n#define IPT_ROWS_AHEAD 256\n"
+    "\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && !IPT_APPLY\n"
     "#define IPT_IN_REGISTERS 1\n"
     "#if IPT_UNIT_BYTES == 1\n"
     "#define IPT_BLOCK 16\n"
     "typedef uchar16 ipt_row;\n"
-    "#define IPT_LOAD_ROW(from) vload16(0, from)\n"
-    "#define IPT_STORE_ROW(row, to) vstore16(row, 0, to)\n"
     "#elif IPT_UNIT_BYTES == 2\n"
     "#define IPT_BLOCK 16\n"
     "typedef ushort16 ipt_row;\n"
-    "#define IPT_LOAD_ROW(from) vload16(0, from)\n"
-    "#define IPT_STORE_ROW(row, to) vstore16(row, 0, to)\n"
     "#elif IPT_UNIT_BYTES == 4\n"
     "#define IPT_BLOCK 8\n"
     "typedef uint8 ipt_row;\n"
-    "#define IPT_LOAD_ROW(from) vload8(0, from)\n"
-    "#define IPT_STORE_ROW(row, to) vstore8(row, 0, to)\n"
     "#elif IPT_UNIT_BYTES == 8\n"
     "#define IPT_BLOCK 4\n"
     "typedef ulong4 ipt_row;\n"
-    "#define IPT_LOAD_ROW(from) vload4(0, from)\n"
-    "#define IPT_STORE_ROW(row, to) vstore4(row, 0, to)\n"
     "#else\n"
     "#define IPT_BLOCK 2\n"
     "typedef ulong4 ipt_row;\n"
-    "#define IPT_LOAD_ROW(from) vload4(0, (__global ulong *)(from))\n"
-    "#define IPT_STORE_ROW(row, to) vstore4(row, 0, (__global ulong *)(to))\n"
     "#endif\n"
+    "IPT_AT_ANY_ADDRESS(ipt_row, ipt_row_in_memory)\n"
     "\n\n\nvoid ipt_exchange_halves(ipt_row *a, ipt_row *b)\n"
     "{\n"
     "const ipt_row both = (ipt_row)(a->lo, b->lo);\n"
@@ -853,14 +868,16 @@ static const char *const ipt__text_registers[] = {
     "\nvoid ipt_load_block(ipt_row *v, __global ipt_unit *source, ulong stride)\n"
     "{\n"
     "#pragma unroll\n"
-    "for (uint i = 0; i < IPT_BLOCK; ++i)\n"
-    "v[i] = IPT_LOAD_ROW(source + i * stride);\n"
+    "for (uint i = 0; i < IPT_BLOCK; ++i) {\n"
+    "IPT_PREFETCH((size_t)(source + i * stride) + IPT_ROWS_AHEAD);\n"
+    "v[i] = IPT_LOAD_AT_ANY(ipt_row_in_memory, source + i * stride);\n"
+    "}\n"
     "}\n"
     "\nvoid ipt_store_block(ipt_row *v, __global ipt_unit *target, ulong stride)\n"
     "{\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_BLOCK; ++i)\n"
-    "IPT_STORE_ROW(v[i], target + i * stride);\n"
+    "IPT_STORE_AT_ANY(ipt_row_in_memory, target + i * stride, v[i]);\n"
     "}\n"
     "\nvoid ipt_transpose_block(ipt_row *v)\n"
     "{\n"
@@ -890,22 +907,20 @@ static const char *const ipt__text_registers[] = {
     "#define IPT_THREES 1\n"
     "#if IPT_UNIT_BYTES == 1\n"
     "typedef uint ipt_word;\n"
-    "typedef uchar4 ipt_parts;\n"
-    "#define IPT_AS_WORD as_uint\n"
-    "#define IPT_AS_PARTS as_uchar4\n"
     "#else\n"
     "typedef ulong ipt_word;\n"
-    "typedef ushort4 ipt_parts;\n"
-    "#define IPT_AS_WORD as_ulong\n"
-    "#define IPT_AS_PARTS as_ushort4\n"
     "#endif\n"
-    "",
+    "IPT_AT_ANY_ADDRESS(ipt_word, ipt_word_in_memory)\n"
     "#define IPT_PART_BITS (8 * IPT_UNIT_BYTES)\n"
     "\n\nIPT_INLINE ipt_word ipt_load_three(__global ipt_unit *from, bool last)\n"
     "{\n"
-    "return last ? IPT_AS_WORD((ipt_parts)(vload3(0, from), 0)) : IPT_AS_WORD(vload4(0, from));\n"
+    "IPT_PREFETCH((size_t)from + IPT_ROWS_AHEAD);\n"
+    "if (last)\n"
+    "return (ipt_word)from[0] | (ipt_word)from[1] << IPT_PART_BITS | (ipt_word)from[2] << 2 * IPT_PART_BITS;\n"
+    "return IPT_LOAD_AT_ANY(ipt_word_in_memory, from);\n"
     "}\n"
-    "\n\nvoid ipt_transpose_threes(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
+    "\n\n",
+    "void ipt_transpose_threes(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
     "ulong target_stride, uint rows, uint cols)\n"
     "{\n"
     "const ipt_word low = ~(ipt_word)0 >> IPT_PART_BITS;\n"
@@ -917,9 +932,9 @@ static const char *const ipt__text_registers[] = {
     "const ipt_word a = ipt_load_three(from, last) & low, b = ipt_load_three(from + source_stride, last) & low,\n"
     "c = ipt_load_three(from + 2 * source_stride, last) & low,\n"
     "d = ipt_load_three(from + 3 * source_stride, last);\n"
-    "vstore4(IPT_AS_PARTS(a | b << 3 * IPT_PART_BITS), 0, to);\n"
-    "vstore4(IPT_AS_PARTS(b >> IPT_PART_BITS | c << 2 * IPT_PART_BITS), 0, to + 4);\n"
-    "vstore4(IPT_AS_PARTS(c >> 2 * IPT_PART_BITS | d << IPT_PART_BITS), 0, to + 8);\n"
+    "IPT_STORE_AT_ANY(ipt_word_in_memory, to, a | b << 3 * IPT_PART_BITS);\n"
+    "IPT_STORE_AT_ANY(ipt_word_in_memory, to + 4, b >> IPT_PART_BITS | c << 2 * IPT_PART_BITS);\n"
+    "IPT_STORE_AT_ANY(ipt_word_in_memory, to + 8, c >> 2 * IPT_PART_BITS | d << IPT_PART_BITS);\n"
     "}\n"
     "for (; row < rows; ++row, from += source_stride, to += 3)\n"
     "for (uint part = 0; part < 3; ++part)\n"
@@ -932,7 +947,7 @@ static const char *const ipt__text_registers[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_registers "034a391bdf0c84ab"
+#define IPT__HASH_registers "d53b1174ad5ab7ff"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_small_tiles[] = {
@@ -2970,10 +2985,51 @@ static const char *const ipt__text_panel[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)\n"
     "#error \"IPT_LANES, IPT_TALL and IPT_ELEMENT_UNITS must be defined\"\n"
     "#endif\n"
-    "\n\n\nIPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,\n"
+    "\n\n\n#if IPT_GROUP_SIZE == 1\n"
+    "IPT_AT_ANY_ADDRESS(uint8, ipt_piece)\n"
+    "#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)\n"
+    "\nIPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)\n"
+    "{\n"
+    "IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,\n"
+    "ulong units)\n"
+    "{\n"
+    "ulong k = 0;\n"
+    "for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)\n"
+    "ipt_copy_piece(to + k, from + k);\n"
+    "if (units >= IPT_PIECE_UNITS)\n"
+    "ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));\n"
+    "for (; units < IPT_PIECE_UNITS && k < units; ++k)\n"
+    "to[k] = from[k];\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,\n"
+    "__global const ipt_unit *restrict held, uint lane, ulong units)\n"
+    "{\n"
+    "ulong k = 0;\n"
+    "if (units >= IPT_PIECE_UNITS) {\n"
+    "const ulong last = units - IPT_PIECE_UNITS;\n"
+    "const uint8 passed_last = IPT_LOAD_AT_ANY(ipt_piece, first + last);\n"
+    "for (; k < last; k += IPT_PIECE_UNITS) {\n"
+    "const uint8 passed = IPT_LOAD_AT_ANY(ipt_piece, first + k);\n"
+    "ipt_copy_piece(first + k, held + k);\n"
+    "IPT_STORE_AT_ANY(ipt_piece, second + k, passed);\n"
+    "}\n"
+    "ipt_copy_piece(first + last, held + last);\n"
+    "IPT_STORE_AT_ANY(ipt_piece, second + last, passed_last);\n"
+    "return;\n"
+    "}\n"
+    "for (; k < units; ++k) {\n"
+    "const ipt_unit passed = first[k];\n"
+    "first[k] = held[k];\n"
+    "second[k] = passed;\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,\n"
     "ulong units)\n"
     "{\n"
     "for (ulong k = lane; k < units; k += IPT_LANES)\n"
@@ -2988,6 +3044,7 @@ static const char *const ipt__text_runs[] = {
     "second[k] = passed;\n"
     "}\n"
     "}\n"
+    "#endif\n"
     "\n\n\nIPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, uint rest_rows,\n"
     "uint short_side, uint element_units)\n"
     "{\n"
@@ -3000,12 +3057,32 @@ static const char *const ipt__text_runs[] = {
     "*at = IPT_APPLIED(gap[k]);\n"
     "}\n"
     "}\n"
+    "\n#if IPT_GROUP_SIZE == 1\n"
+    "#define IPT_RUNS_AHEAD 8\n"
+    "#define IPT_PREFETCHED_BYTES 2048\n"
+    "\nIPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)\n"
+    "{\n"
+    "const ulong bytes = units * IPT_UNIT_BYTES;\n"
+    "for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)\n"
+    "IPT_PREFETCH((size_t)run + at);\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint x, ulong start, ulong units IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint d = ipt_divide32(x, width_magic, width_shift);\n"
+    "const bool later = from_last != 0 ? d < band : d > band;\n"
+    "if (IPT_TALL ? !later && d != band : later || d == band)\n"
+    "ipt_prefetch_run(matrix + x * column_stride + (band * run_units + start), units);\n"
+    "if (!IPT_TALL && d != band)\n"
+    "ipt_prefetch_run(matrix + (band * width + (x - d * width)) * column_stride + (d * run_units + start), units);\n"
+    "}\n"
+    "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;\n"
     "const uint all_blocks = ipt_divide32(get_group_id(0), chunks_magic, chunks_shift);\n"
     "const uint chunk = get_group_id(0) - all_blocks * chunks;\n"
+    "",
     "const uint m = ipt_divide32(all_blocks, blocks_magic, blocks_shift), block = all_blocks - m * blocks;\n"
     "__global ipt_unit *const matrix = matrices + base + m * matrix_stride;\n"
     "__global ipt_unit *const saved = workspace + saved_base + m * saved_stride;\n"
@@ -3018,6 +3095,10 @@ static const char *const ipt__text_runs[] = {
     "for (uint x = block * block_runs + line; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {\n"
     "const bool rest = x >= covered;\n"
     "const uint d = rest ? band : ipt_divide32(x, width_magic, width_shift);\n"
+    "#if IPT_GROUP_SIZE == 1\n"
+    "if (x + IPT_RUNS_AHEAD < covered)\n"
+    "ipt_prefetch_column(matrix, x + IPT_RUNS_AHEAD, start, units IPT_PASSED);\n"
+    "#endif\n"
     "__global ipt_unit *const column =\n"
     "rest && saves_rows == 0 ? saved + (x - covered) * column_stride : matrix + x * column_stride;\n"
     "__global ipt_unit *const own = column + own_begin;\n"
@@ -3049,8 +3130,8 @@ static const char *const ipt__text_runs[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_runs "5ab2d7dbfab70b2a"
-#define IPT_runs_PARTS(X) X(unit) X(divide)
+#define IPT__HASH_runs "a093cafc37263484"
+#define IPT_runs_PARTS(X) X(unit) X(divide) X(single)
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_shuffle[] = {
@@ -3187,7 +3268,7 @@ static const char *const ipt__text_shuffle[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_swap[] = {
-    "\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n#if IPT_IN_REGISTERS\n"
@@ -3313,8 +3394,8 @@ static const char *const ipt__text_swap[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_swap "c6a03df493b19fd7"
-#define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(registers) X(small_tiles)
+#define IPT__HASH_swap "f2c0d90df2f453df"
+#define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tile[] = {
@@ -3380,23 +3461,24 @@ static const char *const ipt__text_tile[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_transpose[] = {
-    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
+    "\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n"
     "#endif\n"
     "\n#if IPT_IN_REGISTERS\n"
     "\nvoid ipt_transpose_in_registers(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
     "ulong target_stride, uint rows, uint cols)\n"
     "{\n"
-    "const uint block_rows = rows / IPT_BLOCK * IPT_BLOCK, block_cols = cols / IPT_BLOCK * IPT_BLOCK;\n"
-    "for (uint col = 0; col < block_cols; col += IPT_BLOCK)\n"
-    "for (uint row = 0; row < block_rows; row += IPT_BLOCK) {\n"
+    "\n\nconst bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;\n"
+    "for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)\n"
+    "for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {\n"
+    "const uint row = min(next_row, rows - IPT_BLOCK), col = min(next_col, cols - IPT_BLOCK);\n"
     "ipt_row v[IPT_BLOCK];\n"
     "ipt_load_block(v, source + row * source_stride + col, source_stride);\n"
     "ipt_transpose_block(v);\n"
     "ipt_store_block(v, target + col * target_stride + row, target_stride);\n"
     "}\n"
-    "for (uint col = 0; col < cols; ++col)\n"
-    "for (uint row = col < block_cols ? block_rows : 0; row < rows; ++row)\n"
+    "for (uint col = 0; !blocks && col < cols; ++col)\n"
+    "for (uint row = 0; row < rows; ++row)\n"
     "target[col * target_stride + row] = source[row * source_stride + col];\n"
     "}\n"
     "#endif\n"
@@ -3435,8 +3517,8 @@ static const char *const ipt__text_transpose[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_transpose "b4628aef82512987"
-#define IPT_transpose_PARTS(X) X(unit) X(registers) X(small_tiles)
+#define IPT__HASH_transpose "e3e615f74471234e"
+#define IPT_transpose_PARTS(X) X(unit) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_PAPERS
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3618,5 +3700,5 @@ static const char *const ipt__text_pad[] = {
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 
-#define IPT_PART_LIST(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(tickets) X(columns) X(runs_held) X(band_chunks) X(band_waits) X(bands_left)
+#define IPT_PART_LIST(X) X(unit) X(divide) X(single) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(tickets) X(columns) X(runs_held) X(band_chunks) X(band_waits) X(bands_left)
 /* clang-format on */

@@ -9,6 +9,7 @@
  * Invariant: a work-item stores to a place only after the same work-item has loaded from it, or an earlier launch. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
+#include "parts/single.cl"
 
 #if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)
 #error "IPT_LANES, IPT_TALL and IPT_ELEMENT_UNITS must be defined"
@@ -16,6 +17,52 @@
 
 /* The functions below move `units` units by IPT_LANES work-items. Their runs do not overlap. */
 
+#if IPT_GROUP_SIZE == 1
+IPT_AT_ANY_ADDRESS(uint8, ipt_piece) /* of a run */
+#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)
+
+IPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)
+{
+    IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));
+}
+
+/* The last piece overlaps the one before it. */
+IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
+                             ulong units)
+{
+    ulong k = 0;
+    for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)
+        ipt_copy_piece(to + k, from + k);
+    if (units >= IPT_PIECE_UNITS)
+        ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));
+    for (; units < IPT_PIECE_UNITS && k < units; ++k)
+        to[k] = from[k];
+}
+
+/* first to second, held to first. */
+IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
+                             __global const ipt_unit *restrict held, uint lane, ulong units)
+{
+    ulong k = 0;
+    if (units >= IPT_PIECE_UNITS) {
+        const ulong last = units - IPT_PIECE_UNITS;
+        const uint8 passed_last = IPT_LOAD_AT_ANY(ipt_piece, first + last);
+        for (; k < last; k += IPT_PIECE_UNITS) {
+            const uint8 passed = IPT_LOAD_AT_ANY(ipt_piece, first + k);
+            ipt_copy_piece(first + k, held + k);
+            IPT_STORE_AT_ANY(ipt_piece, second + k, passed);
+        }
+        ipt_copy_piece(first + last, held + last);
+        IPT_STORE_AT_ANY(ipt_piece, second + last, passed_last);
+        return;
+    }
+    for (; k < units; ++k) {
+        const ipt_unit passed = first[k];
+        first[k] = held[k];
+        second[k] = passed;
+    }
+}
+#else
 IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
                              ulong units)
 {
@@ -33,6 +80,7 @@ IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_un
         second[k] = passed;
     }
 }
+#endif
 
 /* Moves the rest rows' elements of one column between `rows`, where they are short_side elements apart, and `gap`, the
  * end of the column. */
@@ -48,6 +96,29 @@ IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, ui
             *at = IPT_APPLIED(gap[k]);
     }
 }
+
+#if IPT_GROUP_SIZE == 1
+#define IPT_RUNS_AHEAD 8          /* from a run that is moved to one that is prefetched */
+#define IPT_PREFETCHED_BYTES 2048 /* CPUs foresee longer runs */
+
+IPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)
+{
+    const ulong bytes = units * IPT_UNIT_BYTES;
+    for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)
+        IPT_PREFETCH((size_t)run + at);
+}
+
+/* Prefetches what column x is loaded from. The memory that tall runs are parked in was just loaded as the band. */
+IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint x, ulong start, ulong units IPT_ARGUMENTS)
+{
+    const uint d = ipt_divide32(x, width_magic, width_shift);
+    const bool later = from_last != 0 ? d < band : d > band;
+    if (IPT_TALL ? !later && d != band : later || d == band)
+        ipt_prefetch_run(matrix + x * column_stride + (band * run_units + start), units);
+    if (!IPT_TALL && d != band)
+        ipt_prefetch_run(matrix + (band * width + (x - d * width)) * column_stride + (d * run_units + start), units);
+}
+#endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)
@@ -67,6 +138,10 @@ ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMEN
     for (uint x = block * block_runs + line; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
         const bool rest = x >= covered;
         const uint d = rest ? band : ipt_divide32(x, width_magic, width_shift);
+#if IPT_GROUP_SIZE == 1
+        if (x + IPT_RUNS_AHEAD < covered)
+            ipt_prefetch_column(matrix, x + IPT_RUNS_AHEAD, start, units IPT_PASSED);
+#endif
         __global ipt_unit *const column =
             rest && saves_rows == 0 ? saved + (x - covered) * column_stride : matrix + x * column_stride;
         __global ipt_unit *const own = column + own_begin;

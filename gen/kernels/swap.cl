@@ -4,6 +4,7 @@
 #include "parts/divide.cl"
 #include "parts/vectors.cl"
 #include "parts/rows.cl"
+#include "parts/single.cl"
 #include "parts/registers.cl"
 #include "parts/small_tiles.cl"
 

@@ -1,6 +1,7 @@
 /* Tiled transposition out of place: panels into slabs, remaining rows into the workspace, whole matrices. A work-group
  * transposes one tile. Source and target do not overlap. */
 #include "parts/unit.cl"
+#include "parts/single.cl"
 #include "parts/registers.cl"
 #include "parts/small_tiles.cl"
 
@@ -13,16 +14,19 @@
 void ipt_transpose_in_registers(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,
                                 ulong target_stride, uint rows, uint cols)
 {
-    const uint block_rows = rows / IPT_BLOCK * IPT_BLOCK, block_cols = cols / IPT_BLOCK * IPT_BLOCK;
-    for (uint col = 0; col < block_cols; col += IPT_BLOCK)
-        for (uint row = 0; row < block_rows; row += IPT_BLOCK) {
+    /* The last block of a row or column begins earlier where it would not be whole: source and target do not overlap.
+     */
+    const bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;
+    for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)
+        for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {
+            const uint row = min(next_row, rows - IPT_BLOCK), col = min(next_col, cols - IPT_BLOCK);
             ipt_row v[IPT_BLOCK];
             ipt_load_block(v, source + row * source_stride + col, source_stride);
             ipt_transpose_block(v);
             ipt_store_block(v, target + col * target_stride + row, target_stride);
         }
-    for (uint col = 0; col < cols; ++col)
-        for (uint row = col < block_cols ? block_rows : 0; row < rows; ++row)
+    for (uint col = 0; !blocks && col < cols; ++col)
+        for (uint row = 0; row < rows; ++row)
             target[col * target_stride + row] = source[row * source_stride + col];
 }
 #endif

@@ -1,34 +1,27 @@
 /* Blocks in vector registers. */
 
+#define IPT_ROWS_AHEAD 256 /* bytes from what is loaded of a row to what is prefetched */
+
 /* A work-group of one work-item, as on CPUs, transposes blocks in vector registers and needs no tile. */
 #if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && !IPT_APPLY
 #define IPT_IN_REGISTERS 1
 #if IPT_UNIT_BYTES == 1
 #define IPT_BLOCK 16
 typedef uchar16 ipt_row;
-#define IPT_LOAD_ROW(from) vload16(0, from)
-#define IPT_STORE_ROW(row, to) vstore16(row, 0, to)
 #elif IPT_UNIT_BYTES == 2
 #define IPT_BLOCK 16
 typedef ushort16 ipt_row;
-#define IPT_LOAD_ROW(from) vload16(0, from)
-#define IPT_STORE_ROW(row, to) vstore16(row, 0, to)
 #elif IPT_UNIT_BYTES == 4
 #define IPT_BLOCK 8
 typedef uint8 ipt_row;
-#define IPT_LOAD_ROW(from) vload8(0, from)
-#define IPT_STORE_ROW(row, to) vstore8(row, 0, to)
 #elif IPT_UNIT_BYTES == 8
 #define IPT_BLOCK 4
 typedef ulong4 ipt_row;
-#define IPT_LOAD_ROW(from) vload4(0, from)
-#define IPT_STORE_ROW(row, to) vstore4(row, 0, to)
 #else
 #define IPT_BLOCK 2
 typedef ulong4 ipt_row;
-#define IPT_LOAD_ROW(from) vload4(0, (__global ulong *)(from))
-#define IPT_STORE_ROW(row, to) vstore4(row, 0, (__global ulong *)(to))
 #endif
+IPT_AT_ANY_ADDRESS(ipt_row, ipt_row_in_memory)
 
 /* Exchange the upper right and lower left quarters of blocks: the whole block (halves), or squares of 8 x 8 (fours),
  * 4 x 4 (twos) and 2 x 2 units (ones). */
@@ -84,15 +77,17 @@ void ipt_exchange_ones(ipt_row *a, ipt_row *b)
 void ipt_load_block(ipt_row *v, __global ipt_unit *source, ulong stride)
 {
 #pragma unroll
-    for (uint i = 0; i < IPT_BLOCK; ++i)
-        v[i] = IPT_LOAD_ROW(source + i * stride);
+    for (uint i = 0; i < IPT_BLOCK; ++i) {
+        IPT_PREFETCH((size_t)(source + i * stride) + IPT_ROWS_AHEAD);
+        v[i] = IPT_LOAD_AT_ANY(ipt_row_in_memory, source + i * stride);
+    }
 }
 
 void ipt_store_block(ipt_row *v, __global ipt_unit *target, ulong stride)
 {
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK; ++i)
-        IPT_STORE_ROW(v[i], target + i * stride);
+        IPT_STORE_AT_ANY(ipt_row_in_memory, target + i * stride, v[i]);
 }
 
 void ipt_transpose_block(ipt_row *v)
@@ -125,21 +120,19 @@ void ipt_transpose_block(ipt_row *v)
 #define IPT_THREES 1
 #if IPT_UNIT_BYTES == 1
 typedef uint ipt_word;
-typedef uchar4 ipt_parts;
-#define IPT_AS_WORD as_uint
-#define IPT_AS_PARTS as_uchar4
 #else
 typedef ulong ipt_word;
-typedef ushort4 ipt_parts;
-#define IPT_AS_WORD as_ulong
-#define IPT_AS_PARTS as_ushort4
 #endif
+IPT_AT_ANY_ADDRESS(ipt_word, ipt_word_in_memory)
 #define IPT_PART_BITS (8 * IPT_UNIT_BYTES)
 
 /* The next element's first unit, or with `last` a zero, follows in the highest bits. */
 IPT_INLINE ipt_word ipt_load_three(__global ipt_unit *from, bool last)
 {
-    return last ? IPT_AS_WORD((ipt_parts)(vload3(0, from), 0)) : IPT_AS_WORD(vload4(0, from));
+    IPT_PREFETCH((size_t)from + IPT_ROWS_AHEAD);
+    if (last)
+        return (ipt_word)from[0] | (ipt_word)from[1] << IPT_PART_BITS | (ipt_word)from[2] << 2 * IPT_PART_BITS;
+    return IPT_LOAD_AT_ANY(ipt_word_in_memory, from);
 }
 
 /* Transposes rows x cols elements; the strides are the distances of rows in units. */
@@ -155,9 +148,9 @@ void ipt_transpose_threes(__global ipt_unit *source, ulong source_stride, __glob
             const ipt_word a = ipt_load_three(from, last) & low, b = ipt_load_three(from + source_stride, last) & low,
                            c = ipt_load_three(from + 2 * source_stride, last) & low,
                            d = ipt_load_three(from + 3 * source_stride, last);
-            vstore4(IPT_AS_PARTS(a | b << 3 * IPT_PART_BITS), 0, to);
-            vstore4(IPT_AS_PARTS(b >> IPT_PART_BITS | c << 2 * IPT_PART_BITS), 0, to + 4);
-            vstore4(IPT_AS_PARTS(c >> 2 * IPT_PART_BITS | d << IPT_PART_BITS), 0, to + 8);
+            IPT_STORE_AT_ANY(ipt_word_in_memory, to, a | b << 3 * IPT_PART_BITS);
+            IPT_STORE_AT_ANY(ipt_word_in_memory, to + 4, b >> IPT_PART_BITS | c << 2 * IPT_PART_BITS);
+            IPT_STORE_AT_ANY(ipt_word_in_memory, to + 8, c >> 2 * IPT_PART_BITS | d << IPT_PART_BITS);
         }
         for (; row < rows; ++row, from += source_stride, to += 3)
             for (uint part = 0; part < 3; ++part)
