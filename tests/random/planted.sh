@@ -56,7 +56,7 @@ while read -r line; do
         echo "$name: not found"
         failed=1
     else
-        printf '%s: %s\n' "$name" "$(grep -m 1 '^FAILED\|^LEFT OVER\|^HANGS\|^case 0x\|failed in case\|^the first one\|wrong' "$log" | cut -c 1-110), $(grep -o '^[0-9]* cases' "$log" || echo "ended with $status")"
+        printf '%s: %s\n' "$name" "$(grep -m 1 '^FAILED\| failed; \|^LEFT OVER\|^HANGS\|^case 0x\|failed in case\|^the first one\|wrong' "$log" | cut -c 1-110), $(grep -o '^[0-9]* cases' "$log" || echo "ended with $status")"
     fi
 done < $out/list
 exit $failed

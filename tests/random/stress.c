@@ -15,9 +15,12 @@ static unsigned long argument(int count, char **arguments, int index, unsigned l
 
 int main(int count, char **arguments)
 {
-    /* The first work-groups that give up leave panels to the last one; a single work-group waits for none. */
+    /* Work-groups that give up early do so after any number of tickets. Where there are too many of them, the first
+     * ones do, and the last one moves all; a single work-group waits for none. */
     static const stress_limits all = {"default limits", 0, 0, 0},
                                forced[] = {
+                                   {"one look", 0, 1, 0},
+                                   {"200 looks", 0, 200, 0},
                                    {"too many groups, one look", 1000000, 1, 0},
                                    {"too many groups, 200 looks", 1000000, 200, 0},
                                    {"too many groups, little local memory", 1000000, 50, 16384},
