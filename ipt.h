@@ -4779,10 +4779,10 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
     X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
-    X(double, together, 0.62, 0, "factor of cooperative bands")                                                        \
-    X(double, together_piece, 64, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
-    X(double, together_run, 648, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \
-    X(double, together_fill, 0.8, 0, "of the share of resident work-groups that a band needs, above 0.35")             \
+    X(double, together, 1.31, 0, "factor of cooperative bands")                                                        \
+    X(double, together_piece, 26, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
+    X(double, together_run, 267, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \
+    X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
     X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
@@ -4822,7 +4822,7 @@ enum {
     IPT__PIECE_VECTORS = 128,
     IPT__UNIT_BYTES = 229376,  /* local memory of a large GPU's compute unit; chains fill it */
     IPT__KEPT_BYTES = 8 << 20, /* of parked runs, in the last cache */
-    IPT__BANDS_ROW = 1200,     /* of a band's row, for each compute unit: some hundred rows fill half the chip */
+    IPT__BANDS_ROW = 1900,     /* of a band's row, for each compute unit: 56 rows fill half the chip */
     IPT__CHUNK_RUNS = 512,     /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,        /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,        /* chunks along the long side of a tall panel */
@@ -8722,9 +8722,9 @@ static ipt__params ipt__cooperative_params(const ipt__problem *problem)
     return params;
 }
 
-/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have some
- * hundred rows: an H200 took 0.344 ms for 4926 x 19883 floats, and 0.437 ms with bands of the result. tile_m is of the
- * longer side. */
+/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
+ * rows. An H200 took 0.344 ms instead of 0.437 for 4926 x 19883 floats, 5.46 instead of 5.71 for 20000 x 60000, but
+ * 5.21 instead of 4.75 for 16384 x 65536. tile_m is of the longer side. */
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;

@@ -65,9 +65,9 @@ static ipt__params ipt__cooperative_params(const ipt__problem *problem)
     return params;
 }
 
-/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have some
- * hundred rows: an H200 took 0.344 ms for 4926 x 19883 floats, and 0.437 ms with bands of the result. tile_m is of the
- * longer side. */
+/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
+ * rows. An H200 took 0.344 ms instead of 0.437 for 4926 x 19883 floats, 5.46 instead of 5.71 for 20000 x 60000, but
+ * 5.21 instead of 4.75 for 16384 x 65536. tile_m is of the longer side. */
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
