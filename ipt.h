@@ -1178,6 +1178,8 @@ static IPT__RARE ipt_result ipt__fail_null(const char *name)
        const cl_event *, cl_event *))                                                                                  \
     X(cl_int, clEnqueueFillBuffer,                                                                                     \
       (cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))         \
+    X(cl_int, clEnqueueCopyBuffer,                                                                                     \
+      (cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))               \
     X(cl_int, clEnqueueWriteBuffer,                                                                                    \
       (cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *, cl_event *))        \
     X(cl_int, clEnqueueReadBuffer,                                                                                     \
@@ -5143,6 +5145,12 @@ enum {
 #define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
 #endif
 
+/* Least bytes of a run that crosses the bus. Shorter ones took as long on an H200 as the host's shuffle, and so did
+ * bands below 4 MB. Tests define a smaller value. */
+#ifndef IPT__BUS_RUN_BYTES
+#define IPT__BUS_RUN_BYTES 768
+#endif
+
 /* Blocks of a cut matrix: see host/cut.h. An H200's bus, both ways at once, reaches a share of its speed by row
  * bytes. Shares: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
 enum {
@@ -5154,6 +5162,16 @@ enum {
     IPT__BLOCK_PLANS = 4,        /* for whole blocks, and for those at the lower, the right and both edges */
     IPT__BLOCK_QUEUES = 3,       /* for uploads, kernels and downloads */
     IPT__BLOCK_AHEAD = 48        /* commands in flight */
+};
+
+/* Bands of a cut matrix: see host/bus_bands.h. */
+enum {
+    IPT__BUS_LEAST_PIECES = 8, /* of a band */
+    IPT__BUS_MOST_PIECES = 16,
+    IPT__BUS_PIECE_BYTES = 1 << 20, /* wanted */
+    IPT__BUS_BAND_RUNS = 5000,      /* minimum of a band, in shortest runs */
+    IPT__BUS_PIECES = 3,            /* places for parked runs, and as many for own runs */
+    IPT__BUS_ALIGNMENT = 256        /* of places on the device */
 };
 
 /* Rows in host memory that are contiguous on the device. */
@@ -5189,14 +5207,19 @@ typedef struct ipt__host_part {
     cl_event uploaded, transposed, downloaded;
 } ipt__host_part;
 
-/* A command for a matrix that is transferred by blocks. Each kind has its own queue, see
- * ipt__share_add_queue. */
-typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IPT__COMMAND_DOWNLOAD } ipt__command_kind;
+/* A command for a matrix that is transferred by blocks or by bands. Each kind has its own queue, see
+ * ipt__share_add_queue. Copies on the device share that of the kernels. */
+typedef enum ipt__command_kind {
+    IPT__COMMAND_UPLOAD,
+    IPT__COMMAND_TRANSPOSE,
+    IPT__COMMAND_DOWNLOAD,
+    IPT__COMMAND_COPY
+} ipt__command_kind;
 
 typedef struct ipt__command {
     ipt__command_kind kind;
     int plan;                        /* TRANSPOSE: index into the share's block_plans */
-    ipt__rect rect;                  /* UPLOAD and DOWNLOAD */
+    ipt__rect rect;                  /* UPLOAD and DOWNLOAD. COPY: its source, one row in the share's buffer */
     size_t device;                   /* bytes into the share's buffer */
     size_t after[IPT__BLOCK_QUEUES]; /* per queue, the last command to wait for, plus 1; 0: none */
     cl_event event;
@@ -5217,7 +5240,7 @@ typedef struct ipt__host {
     ipt__host_part *parts;
     size_t part_count;
     ipt__host_stages stages;
-    ipt__command *commands; /* for one matrix */
+    ipt__command *commands; /* for one matrix by blocks or bands; NULL: it goes by panels */
     size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
     size_t scratch_bytes;
@@ -5255,6 +5278,24 @@ typedef struct ipt__blocks {
     size_t bus_bytes;          /* bus traffic per matrix, both directions; 0: blocks are not used */
 } ipt__blocks;
 
+/* How a cut matrix is transferred by bands. This needs host memory that the device accesses. */
+typedef struct ipt__bus_bands {
+    ipt__bands bands;       /* number 0: bands are not used */
+    size_t size, run_bytes; /* bytes of an element, of a run */
+    size_t piece_columns;   /* runs that change places together, at most */
+    size_t band_bytes;      /* of a band's place on the device; two are at its beginning */
+    size_t piece_bytes;     /* of a piece's place */
+    size_t pieces_at;       /* bytes before the places of pieces: parked runs, own runs; and before the remainders */
+    size_t rest_rows_at, rest_cols_at;
+    size_t device_bytes; /* of all places */
+    size_t bus_bytes;    /* bus traffic per matrix, both directions */
+} ipt__bus_bands;
+
+/* A piece that a plan transposes: its sides, and the bytes of an element. */
+typedef struct ipt__bus_piece {
+    size_t rows, cols, size;
+} ipt__bus_piece;
+
 /* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
 typedef struct ipt__host_plan {
     IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
@@ -5263,6 +5304,7 @@ typedef struct ipt__host_plan {
     ipt__cut cut;
     ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
     ipt__blocks blocks;
+    ipt__bus_bands bus_bands;
     size_t workspace;    /* bytes that the parts' plans own; guarded by the workspace's lock */
     size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
     int in_pieces;       /* made because the device refused the whole host matrix */
@@ -10113,6 +10155,11 @@ static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
                       (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
                       (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
                       (unsigned long)plan->blocks.bus_bytes);
+    if (plan->bus_bands.bus_bytes)
+        ipt__text_add(out, "  pinned: %lu bands of %lu %s, runs of %lu bytes; %lu bytes cross the bus\n",
+                      (unsigned long)plan->bus_bands.bands.number, (unsigned long)plan->bus_bands.bands.height,
+                      plan->bus_bands.bands.tall ? "rows" : "columns", (unsigned long)plan->bus_bands.run_bytes,
+                      (unsigned long)plan->bus_bands.bus_bytes);
 }
 
 static ipt_result ipt__host_plan_describe(ipt_plan *plan)
@@ -11500,9 +11547,10 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* Cut matrices: transfers by blocks. */
 
+/* Bytes that a command moves over the bus. */
 static size_t ipt__command_bytes(const ipt__command *command)
 {
-    return command->rect.rows * command->rect.row_bytes;
+    return command->kind == IPT__COMMAND_COPY ? 0 : command->rect.rows * command->rect.row_bytes;
 }
 
 /* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
@@ -11850,6 +11898,320 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 
 /* ---- matrices in memory ---- */
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/bus_bands                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Cut matrices: transfers by bands. */
+
+/* The band exchange over the bus, see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
+ * uploads band s and transposes it to runs, one for each column. The runs of bands that came before change places with
+ * the runs that are parked there, piece by piece: parked runs are uploaded, own runs are downloaded to their places,
+ * and the parked ones take their memory on the device. What the device then holds is range s, its super-elements in the
+ * order of columns. They are sorted and downloaded. A wide matrix goes the other way: it uploads ranges, and downloads
+ * bands. So contiguous bands and the long rows of ranges cross the bus once in each direction, half of all runs once
+ * more. The remainders of both sides stay on the device from the beginning to the end.
+ *
+ * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from places of
+ * their own. So the kernel that sorts or transposes a band runs during the last of these downloads.
+ *
+ * Invariant: a command overwrites bytes, in host memory and on the device, only after the command that carries them has
+ * read them. Range s lies in the memory of band s and of bands before it. Commands of a queue run in order.
+ * ipt__command.after orders those of different queues. */
+
+enum { IPT__BUS_PLAN_BAND, IPT__BUS_PLAN_RANGE, IPT__BUS_PLAN_REST_ROWS, IPT__BUS_PLAN_REST_COLS };
+
+/* The commands so far, counted or listed. */
+typedef struct ipt__bus_list {
+    const ipt__bus_bands *sizes;
+    ipt__command *commands; /* NULL: they are only counted */
+    size_t count;
+    /* Commands, plus 1; 0: none. */
+    size_t emptied[IPT__BUS_PIECES]; /* the last copy from a place of parked runs */
+    size_t sent[IPT__BUS_PIECES];    /* the last download from a place of own runs */
+    size_t stored[2];                /* the last download from a band's place */
+    size_t parked;                   /* wide: the last download to what the next step uploads */
+    size_t pieces;
+} ipt__bus_list;
+
+/* Commands of other queues that a command waits for, plus 1; 0: none. */
+typedef struct ipt__bus_waits {
+    size_t upload, kernel, download;
+} ipt__bus_waits;
+
+/* Appends a command; returns its number plus 1. rect: see ipt__command. */
+static size_t ipt__bus_add(ipt__bus_list *list, ipt__command_kind kind, size_t device, ipt__rect rect, int plan,
+                           ipt__bus_waits waits)
+{
+    if (list->commands) {
+        ipt__command *const command = &list->commands[list->count];
+        memset(command, 0, sizeof *command);
+        command->kind = kind;
+        command->plan = plan;
+        command->rect = rect;
+        command->device = device;
+        command->after[IPT__COMMAND_UPLOAD] = waits.upload;
+        command->after[IPT__COMMAND_TRANSPOSE] = waits.kernel;
+        command->after[IPT__COMMAND_DOWNLOAD] = waits.download;
+    }
+    return ++list->count;
+}
+
+static ipt__bus_waits ipt__bus_after(size_t upload, size_t kernel, size_t download)
+{
+    ipt__bus_waits waits;
+    waits.upload = upload;
+    waits.kernel = kernel;
+    waits.download = download;
+    return waits;
+}
+
+static ipt__rect ipt__bus_rect(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+{
+    ipt__rect rect;
+    rect.offset = offset;
+    rect.rows = rows;
+    rect.row_bytes = row_bytes;
+    rect.pitch = pitch;
+    return rect;
+}
+
+/* `count` whole bands of the band layout, or rows of them, from row `first` on. */
+static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
+{
+    const size_t row = sizes->bands.cols * sizes->size;
+    return ipt__bus_rect(first * row, 1, count * row, count * row);
+}
+
+/* The columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
+static ipt__rect ipt__bus_columns(const ipt__bus_bands *sizes, size_t first, size_t count)
+{
+    const size_t pitch = sizes->bands.rows * sizes->size;
+    return ipt__bus_rect(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
+}
+
+/* The rest rows; and the same elements at the ends of the slot layout's rows. */
+static ipt__rect ipt__bus_rest_rows(const ipt__bus_bands *sizes)
+{
+    return ipt__bus_rows(sizes, sizes->bands.number * sizes->bands.height, sizes->bands.rest_rows);
+}
+
+static ipt__rect ipt__bus_gaps(const ipt__bus_bands *sizes)
+{
+    const ipt__bands *const bands = &sizes->bands;
+    return ipt__bus_rect(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
+                         bands->rows * sizes->size);
+}
+
+static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
+{
+    return ipt__bus_columns(sizes, sizes->bands.number * sizes->bands.width, sizes->bands.rest_cols);
+}
+
+/* What is done on the device without the bus has no place in host memory. */
+static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
+{
+    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__bus_rect(0, 0, 0, 0), plan,
+                        ipt__bus_after(upload, 0, 0));
+}
+
+static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t bytes, ipt__bus_waits waits)
+{
+    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__bus_rect(from, 1, bytes, bytes), 0, waits);
+}
+
+/* Lets the runs of columns [first, end) of band s, on the device at `band`, and the runs at their places change places.
+ * stored: the download that brought the latter there. Returns the last download. */
+static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, size_t end, size_t band, size_t stored)
+{
+    const ipt__bus_bands *const sizes = list->sizes;
+    const size_t pieces = ipt__ceil_divide(end - first, sizes->piece_columns), pitch = sizes->bands.rows * sizes->size;
+    size_t i, sent = 0;
+    for (i = 0; i < pieces; ++i) {
+        const size_t begin = first + (end - first) * i / pieces,
+                     count = first + (end - first) * (i + 1) / pieces - begin;
+        const size_t place = list->pieces++ % IPT__BUS_PIECES, own = band + begin * sizes->run_bytes,
+                     parked = sizes->pieces_at + place * sizes->piece_bytes,
+                     outgoing = parked + IPT__BUS_PIECES * sizes->piece_bytes;
+        const ipt__rect runs = ipt__bus_rect(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
+        const size_t bytes = count * sizes->run_bytes;
+        const size_t loaded =
+            ipt__bus_add(list, IPT__COMMAND_UPLOAD, parked, runs, 0, ipt__bus_after(0, list->emptied[place], stored));
+        const size_t taken = ipt__bus_copy(list, outgoing, own, bytes, ipt__bus_after(0, 0, list->sent[place]));
+        list->emptied[place] = ipt__bus_copy(list, own, parked, bytes, ipt__bus_after(loaded, 0, 0));
+        sent = ipt__bus_add(list, IPT__COMMAND_DOWNLOAD, outgoing, runs, 0, ipt__bus_after(loaded, taken, 0));
+        list->sent[place] = sent;
+    }
+    return sent;
+}
+
+/* The exchange of band s with the bands that come before it (tall) or after it (wide). A tall matrix's step before has
+ * stored to one of these ranges last, and a wide one's next step uploads it first: that of the neighbour. */
+static void ipt__bus_exchange_all(ipt__bus_list *list, size_t s, size_t band, size_t stored_before)
+{
+    const ipt__bands *const bands = &list->sizes->bands;
+    const size_t begin = bands->saves_rows ? (s + 1) * bands->width : 0,
+                 end = bands->saves_rows ? bands->number * bands->width : s * bands->width;
+    const size_t width = begin == end ? 0 : bands->width;
+    const size_t neighbour = bands->saves_rows ? begin : end - width;
+    const size_t others = bands->saves_rows ? begin + width : begin, others_end = bands->saves_rows ? end : end - width;
+    if (!bands->tall)
+        list->parked = ipt__bus_exchange(list, s, neighbour, neighbour + width, band, 0);
+    ipt__bus_exchange(list, s, others, others_end, band, 0);
+    if (bands->tall)
+        ipt__bus_exchange(list, s, neighbour, neighbour + width, band, stored_before);
+}
+
+static void ipt__bus_step(ipt__bus_list *list, size_t step)
+{
+    const ipt__bus_bands *const sizes = list->sizes;
+    const ipt__bands *const bands = &sizes->bands;
+    const size_t s = bands->from_last ? bands->number - 1 - step : step, place = step % 2;
+    const size_t band = place * sizes->band_bytes, rest_bytes = bands->rest_cols * sizes->run_bytes;
+    const size_t rest = band + bands->number * bands->width * sizes->run_bytes,
+                 saved = sizes->rest_cols_at + s * rest_bytes;
+    const ipt__rect rows = ipt__bus_rows(sizes, s * bands->height, bands->height),
+                    range = ipt__bus_columns(sizes, s * bands->width, bands->width);
+    const size_t loaded = ipt__bus_add(list, IPT__COMMAND_UPLOAD, band, bands->tall ? rows : range, 0,
+                                       ipt__bus_after(0, 0, ipt__max(list->stored[place], list->parked)));
+    ipt__bus_transpose(list, band, bands->tall ? IPT__BUS_PLAN_BAND : IPT__BUS_PLAN_RANGE, loaded);
+    if (rest_bytes && bands->tall)
+        ipt__bus_copy(list, saved, rest, rest_bytes, ipt__bus_after(0, 0, 0));
+    ipt__bus_exchange_all(list, s, band, list->stored[1 - place]);
+    if (rest_bytes && !bands->tall)
+        ipt__bus_copy(list, rest, saved, rest_bytes, ipt__bus_after(0, 0, 0));
+    list->stored[place] = ipt__bus_add(
+        list, IPT__COMMAND_DOWNLOAD, band, bands->tall ? range : rows, 0,
+        ipt__bus_after(0, ipt__bus_transpose(list, band, bands->tall ? IPT__BUS_PLAN_RANGE : IPT__BUS_PLAN_BAND, 0),
+                       0));
+}
+
+/* Uploads the remainders of the source, and transposes those that are complete. Returns the transposition of the rest
+ * rows. */
+static size_t ipt__bus_begin(ipt__bus_list *list)
+{
+    const ipt__bus_bands *const sizes = list->sizes;
+    const ipt__bands *const bands = &sizes->bands;
+    size_t turned = 0;
+    if (bands->rest_rows)
+        turned = ipt__bus_transpose(list, sizes->rest_rows_at, IPT__BUS_PLAN_REST_ROWS,
+                                    ipt__bus_add(list, IPT__COMMAND_UPLOAD, sizes->rest_rows_at,
+                                                 bands->tall ? ipt__bus_rest_rows(sizes) : ipt__bus_gaps(sizes), 0,
+                                                 ipt__bus_after(0, 0, 0)));
+    if (bands->rest_cols && !bands->tall)
+        ipt__bus_transpose(list, sizes->rest_cols_at, IPT__BUS_PLAN_REST_COLS,
+                           ipt__bus_add(list, IPT__COMMAND_UPLOAD, sizes->rest_cols_at, ipt__bus_rest_columns(sizes), 0,
+                                        ipt__bus_after(0, 0, 0)));
+    return turned;
+}
+
+/* Downloads the remainders of the result. turned: the transposition of the rest rows. */
+static void ipt__bus_end(ipt__bus_list *list, size_t turned)
+{
+    const ipt__bus_bands *const sizes = list->sizes;
+    const ipt__bands *const bands = &sizes->bands;
+    if (bands->rest_cols && bands->tall)
+        ipt__bus_add(list, IPT__COMMAND_DOWNLOAD, sizes->rest_cols_at, ipt__bus_rest_columns(sizes), 0,
+                     ipt__bus_after(0, ipt__bus_transpose(list, sizes->rest_cols_at, IPT__BUS_PLAN_REST_COLS, 0), 0));
+    if (bands->rest_rows)
+        ipt__bus_add(list, IPT__COMMAND_DOWNLOAD, sizes->rest_rows_at,
+                     bands->tall ? ipt__bus_gaps(sizes) : ipt__bus_rest_rows(sizes), 0, ipt__bus_after(0, turned, 0));
+}
+
+/* Counts all commands of a matrix, or lists them in `commands`. */
+static size_t ipt__bus_list_all(const ipt__bus_bands *sizes, ipt__command *commands)
+{
+    ipt__bus_list list;
+    size_t step, turned;
+    memset(&list, 0, sizeof list);
+    list.sizes = sizes;
+    list.commands = commands;
+    turned = ipt__bus_begin(&list);
+    for (step = 0; step < sizes->bands.number; ++step)
+        ipt__bus_step(&list, step);
+    ipt__bus_end(&list, turned);
+    return list.count;
+}
+
+/* Lists the commands of a plan for one matrix. */
+static ipt_result ipt__bus_list_make(ipt_plan *plan, ipt__bus_bands *sizes)
+{
+    ipt__host *const host = &plan->host->staging;
+    size_t i;
+    host->command_count = ipt__bus_list_all(sizes, NULL);
+    host->commands =
+        (ipt__command *)ipt__allocate(&plan->context->allocator, host->command_count * sizeof *host->commands);
+    if (!host->commands) {
+        host->command_count = 0;
+        return IPT_ERROR_OUT_OF_MEMORY;
+    }
+    ipt__bus_list_all(sizes, host->commands);
+    for (i = 0; i < host->command_count; ++i)
+        sizes->bus_bytes += ipt__command_bytes(&host->commands[i]);
+    return IPT_SUCCESS;
+}
+
+/* ---- sizes ---- */
+
+/* Places of the bands and of the remainders in `number` bands' memory on the device. */
+static ipt__bus_bands ipt__bus_bands_of(const ipt__problem *problem, size_t number)
+{
+    const size_t longer = ipt__max(problem->desc.rows, problem->desc.cols);
+    ipt__bus_bands sizes;
+    const ipt__bands *const bands = &sizes.bands;
+    memset(&sizes, 0, sizeof sizes);
+    sizes.bands = ipt__bands_of(problem, ipt__is_tall(problem), number, longer / number);
+    sizes.size = problem->desc.elem_size;
+    sizes.run_bytes = bands->height * sizes.size;
+    sizes.band_bytes = ipt__round_up(bands->cols * sizes.run_bytes, IPT__BUS_ALIGNMENT);
+    sizes.piece_columns =
+        ipt__ceil_divide(bands->cols, ipt__max(ipt__min(sizes.band_bytes / IPT__BUS_PIECE_BYTES, IPT__BUS_MOST_PIECES),
+                                               IPT__BUS_LEAST_PIECES));
+    sizes.piece_bytes = ipt__round_up(sizes.piece_columns * sizes.run_bytes, IPT__BUS_ALIGNMENT);
+    sizes.pieces_at = 2 * sizes.band_bytes;
+    sizes.rest_rows_at = sizes.pieces_at + 2 * IPT__BUS_PIECES * sizes.piece_bytes;
+    sizes.rest_cols_at =
+        sizes.rest_rows_at + ipt__round_up(bands->rest_rows * bands->cols * sizes.size, IPT__BUS_ALIGNMENT);
+    sizes.device_bytes = sizes.rest_cols_at + bands->rest_cols * number * sizes.run_bytes;
+    return sizes;
+}
+
+/* Chooses the fewest bands that fit. Returns 0 if their runs would be too short for the bus. */
+static int ipt__bus_bands_choose(const ipt__problem *problem, size_t capacity, ipt__bus_bands *sizes)
+{
+    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols);
+    size_t number = ipt__max(2, ipt__ceil_divide(2 * problem->matrix_bytes, ipt__max(capacity, 1)));
+    for (; number <= shorter; ++number) {
+        *sizes = ipt__bus_bands_of(problem, number);
+        if (sizes->run_bytes < IPT__BUS_RUN_BYTES ||
+            sizes->band_bytes < (size_t)IPT__BUS_BAND_RUNS * IPT__BUS_RUN_BYTES)
+            return 0;
+        if (sizes->device_bytes <= capacity)
+            return 1;
+    }
+    return 0;
+}
+
+/* The size of a piece that a plan transposes; rows 0: there is none. */
+static ipt__bus_piece ipt__bus_piece_of(const ipt__bus_bands *sizes, int plan)
+{
+    const ipt__bands *const bands = &sizes->bands;
+    ipt__bus_piece piece;
+    piece.size = sizes->size;
+    piece.rows = plan == IPT__BUS_PLAN_BAND ? bands->height : bands->rest_rows;
+    piece.cols = bands->cols;
+    if (plan == IPT__BUS_PLAN_RANGE || plan == IPT__BUS_PLAN_REST_COLS) {
+        piece.size = sizes->run_bytes;
+        piece.rows = bands->number;
+        piece.cols = plan == IPT__BUS_PLAN_RANGE ? bands->width : bands->rest_cols;
+    }
+    if (!bands->tall) {
+        const size_t rows = piece.rows;
+        piece.rows = piece.cols;
+        piece.cols = rows;
+    }
+    return piece;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/device                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -11971,37 +12333,102 @@ static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
     return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
 }
 
-/* Prepares a cut plan for transfers by blocks, beside the panels. Does nothing if blocks cannot serve. */
-static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
+/* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. Rows of blocks reached 0.83 of that
+ * speed on an H200. While the first quarter is uploaded there is little to download, and the reverse. */
+static double ipt__blocks_time(const ipt__problem *problem, const ipt__blocks *sizes)
 {
-    ipt__host_share *const share = &plan->host->staging.shares[0];
-    ipt__blocks *const sizes = &plan->host->blocks;
+    return 1.2 * (double)sizes->bus_bytes + 0.5 * (double)problem->matrix_bytes;
+}
+
+/* The time of a matrix by bands: half of the runs cross the bus again. An H200's bus uploaded runs of 1,176 bytes,
+ * which no cache of the host held, at 0.36 of the speed of whole chunks, 2,500 at 0.45, 5,000 at 0.48, 10,000 at 0.64,
+ * 12,500 at 0.74. While the first band is uploaded there is nothing to download, and the reverse. */
+static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_bands *sizes)
+{
+    const double bytes = (double)problem->matrix_bytes, band = bytes / (double)sizes->bands.number;
+    return 2 * bytes + (bytes - band) * (1 + 6000 / ((double)sizes->run_bytes + 2200)) + 3.6 * band;
+}
+
+/* Chooses between blocks, bands and panels, and lists the commands of blocks or bands. */
+static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
+{
+    const ipt__problem *const problem = &plan->problem;
+    ipt__blocks *const blocks = &plan->host->blocks;
+    ipt__host *const host = &plan->host->staging;
+    ipt__bus_bands bands;
+    if (ipt__blocks_choose(problem, capacity, blocks)) {
+        const ipt_result result = ipt__blocks_list(plan, blocks);
+        if (result)
+            return result;
+    }
+    if (!ipt__bus_bands_choose(problem, capacity, &bands) ||
+        (blocks->bus_bytes && ipt__blocks_time(problem, blocks) <= ipt__bus_bands_time(problem, &bands)))
+        return IPT_SUCCESS;
+    ipt__release(&plan->context->allocator, host->commands);
+    host->commands = NULL;
+    memset(blocks, 0, sizeof *blocks);
+    plan->host->bus_bands = bands;
+    return ipt__bus_list_make(plan, &plan->host->bus_bands);
+}
+
+/* Bytes of device memory for blocks or bands. */
+static size_t ipt__bus_device_bytes(const ipt__host_plan *plan)
+{
+    return plan->bus_bands.bus_bytes ? plan->bus_bands.device_bytes : plan->blocks.units * plan->blocks.unit_bytes;
+}
+
+/* The desc of a plan for blocks or bands; rows 0: that plan is not needed. */
+static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
+{
+    const ipt__blocks *const blocks = &plan->host->blocks;
+    const size_t rows = plan->problem.desc.rows, cols = plan->problem.desc.cols;
+    ipt_plan_desc desc;
+    if (plan->host->bus_bands.bus_bytes) {
+        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->host->bus_bands, index);
+        desc = ipt__cut_piece_desc(plan, piece.rows, piece.cols, 1, IPT_HOST_SYNCHRONOUS);
+        desc.elem_size = piece.size;
+        if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
+            desc.expression = desc.expression_type = NULL; /* that of a band applies it */
+    } else
+        desc = ipt__cut_piece_desc(plan, index & 1 ? rows % blocks->length : blocks->length,
+                                   index & 2 ? cols % blocks->columns : blocks->columns, 1, IPT_HOST_SYNCHRONOUS);
+    desc.rows = desc.cols ? desc.rows : 0;
+    return desc;
+}
+
+/* Prepares a cut plan for transfers by blocks or bands, beside the panels. Does nothing if neither can serve. */
+static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
+{
+    ipt__host *const host = &plan->host->staging;
+    ipt__host_share *const share = &host->shares[0];
     const size_t panels = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     const size_t own = ipt__share_workspace(share),
                  workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->host->cut.matrices ||
-        !ipt__blocks_choose(&plan->problem, ipt__cut_most(plan, limit - own - workspace), sizes))
+    if (plan->host->cut.matrices)
         return IPT_SUCCESS;
-    result = ipt__blocks_list(plan, sizes);
-    for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
-        const size_t rows = i & 1 ? plan->problem.desc.rows % sizes->length : sizes->length,
-                     cols = i & 2 ? plan->problem.desc.cols % sizes->columns : sizes->columns;
+    result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - own - workspace));
+    for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
+        const ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
         ipt_plan *const first = share->block_plans[0];
-        if (rows && cols)
-            result = ipt__cut_piece_plan(
-                plan, ipt__cut_piece_desc(plan, rows, cols, 1, IPT_HOST_SYNCHRONOUS), i ? 0 : workspace,
-                first && !ipt__plan_borrows(first) ? first : share->plans[0], &share->block_plans[i]);
+        if (desc.rows)
+            result = ipt__cut_piece_plan(plan, desc, i ? 0 : workspace,
+                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
+                                         &share->block_plans[i]);
     }
-    if (result || !sizes->bus_bytes ||
-        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
+    if (result || !host->commands ||
+        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + ipt__bus_device_bytes(plan->host) <= limit))
         return result;
     for (i = IPT__BLOCK_PLANS - 1; i >= 0; --i) {
         ipt_plan_destroy(share->block_plans[i]);
         share->block_plans[i] = NULL;
     }
-    memset(sizes, 0, sizeof *sizes);
+    ipt__release(&plan->context->allocator, host->commands);
+    host->commands = NULL;
+    host->command_count = 0;
+    memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
+    memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
     return IPT_SUCCESS;
 }
 
@@ -12043,7 +12470,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
-    result = ipt__cut_open_blocks(plan, limit);
+    result = ipt__cut_open_bus(plan, limit);
     if (result)
         return result;
     for (i = 0; i < IPT__CUT_SLOTS && !result; ++i)
@@ -12051,8 +12478,8 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     if (result)
         return result;
     used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
-    if (plan->host->blocks.bus_bytes)
-        used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);
+    if (host->commands)
+        used = ipt__max(used, ipt__bus_device_bytes(plan->host));
     result = ipt__buffer_make(share->context, used, NULL, "device memory", &plan->refused, &share->buffer);
     if (result)
         return result;
@@ -12099,6 +12526,12 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     return result;
 }
 
+/* The queue of a command. */
+static int ipt__command_queue(const ipt__command *command)
+{
+    return command->kind == IPT__COMMAND_COPY ? IPT__COMMAND_TRANSPOSE : (int)command->kind;
+}
+
 /* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
 static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
@@ -12111,7 +12544,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     int i;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
         const size_t after = command->after[i];
-        if (i == (int)command->kind || after <= ended) /* in-order queues order their own commands */
+        if (i == ipt__command_queue(command) || after <= ended) /* in-order queues order their own commands */
             continue;
         result = ipt__host_unfailed(host->commands[after - 1].event);
         if (result)
@@ -12120,8 +12553,16 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     }
     memset(&part, 0, sizeof part);
     part.share = share;
-    part.queue = share->queues[command->kind];
+    part.queue = share->queues[ipt__command_queue(command)];
     part.device = command->device;
+    if (command->kind == IPT__COMMAND_COPY) {
+        const cl_int error =
+            ipt__cl.clEnqueueCopyBuffer(part.queue, share->buffer, share->buffer, command->rect.offset, command->device,
+                                        command->rect.row_bytes, count, count ? wait : NULL, &command->event);
+        if (!error)
+            ipt__cl.clFlush(part.queue);
+        return error ? ipt__fail_opencl("clEnqueueCopyBuffer", error) : IPT_SUCCESS;
+    }
     part.up = part.down =
         ipt__area_of(command->rect.offset, command->rect.rows, command->rect.row_bytes, command->rect.pitch);
     if (command->kind != IPT__COMMAND_TRANSPOSE) {
@@ -12149,7 +12590,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
         for (; ended + ahead <= i && ended < host->command_count && !result && !run->cancelled; ++ended) {
             const ipt__command *const command = &host->commands[ended];
             result = ipt__wait_for(command->event);
-            if (!result && command->kind != IPT__COMMAND_TRANSPOSE)
+            if (!result && ipt__command_bytes(command))
                 ipt__host_progress(run, ipt__command_bytes(command));
         }
     }
@@ -12164,18 +12605,19 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     const ipt__cut *const cut = &plan->host->cut;
     char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
-    const int by_blocks = run->pinned && plan->host->blocks.bus_bytes;
+    const int by_commands = run->pinned && plan->host->staging.commands;
     size_t i;
     ipt_result result = IPT_SUCCESS;
     if (cut->matrices)
         return ipt__host_run_batch(run, &plan->host->staging);
-    if (by_blocks)
-        run->total = plan->problem.desc.batch * plan->host->blocks.bus_bytes;
+    if (by_commands)
+        run->total = plan->problem.desc.batch *
+                     (plan->host->blocks.bus_bytes + plan->host->bus_bands.bus_bytes); /* one of them is 0 */
     else
         run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
     for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
         run->data = data + i * plan->problem.desc.batch_stride;
-        if (by_blocks) {
+        if (by_commands) {
             result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
                 run->cancelled = 0; /* too late to cancel */
@@ -12221,6 +12663,7 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
         plan->refused = 0;
         ipt__host_close(plan);
         memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
+        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
         result = ipt__cut_open_device(plan, limit);
         if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
@@ -12277,6 +12720,7 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
         ipt__host_close(plan);
         memset(&plan->host->cut, 0, sizeof plan->host->cut);
         memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
+        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
         result = open(plan);
     }
     if (result || i == TRIES)

@@ -68,6 +68,7 @@
 #include "host/cut.h"
 #include "host/shuffle.h"
 #include "host/blocks.h"
+#include "host/bus_bands.h"
 #include "host/device.h"
 #include "host/make.h"
 #endif

@@ -6,6 +6,7 @@
  *   HOST_ROUNDS   repetitions (3); the median counts
  *   HOST_CSV      a file for the results
  *   HOST_NO_CPU   skip the methods that run on the CPU alone
+ *   HOST_PINNED   skip pageable memory
  *   HOST_DEVICES  also use this many devices of the same name together
  *   HOST_LIMITS   "4 16", say: with a quarter and a sixteenth of the matrix as device memory, without the queue sweep
  *
@@ -457,7 +458,9 @@ static int measure(const char *shape)
     if (getenv("HOST_NO_CPU") == NULL) {
         show_cpu();
     }
-    show_device("pageable");
+    if (getenv("HOST_PINNED") == NULL) {
+        show_device("pageable");
+    }
     free(matrix);
     if (ipt_host_alloc(context, bytes, &pinned) == IPT_SUCCESS) {
         matrix = pinned;

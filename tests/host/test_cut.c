@@ -249,13 +249,13 @@ static void cut_memory(void **state)
     assert_true(cut > TEST_COUNT(shapes) * 2 && refused < TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT / 3);
 }
 
-/* In pinned memory, blocks as soon as there is room for enough of them, and before that panels. */
+/* In pinned memory, blocks where there is room for many of them, bands where there is less, panels for the rest. */
 static void cut_pinned(void **state)
 {
     (void)state;
     test_need_buffers((size_t)48 << 20);
     static const size_t sides[][3] = {{20, 26, 2560}, {47, 41, 1792}, {52, 64, 1024}, {101, 75, 768}, {210, 223, 256}};
-    size_t by_blocks = 0, by_panels = 0;
+    size_t by_blocks = 0, by_bands = 0, by_panels = 0;
     for (size_t s = 0; s < TEST_COUNT(sides); ++s)
         for (size_t part = 1; part <= 6; ++part) {
             ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = sides[s][2]};
@@ -265,16 +265,18 @@ static void cut_pinned(void **state)
             ipt_plan *plan = plan_within(test_context, &desc);
             if (!plan)
                 continue;
-            const int blocks = strstr(ipt_plan_describe(plan), "pinned:") != NULL;
-            by_blocks += blocks;
-            by_panels += !blocks;
+            const int bands = strstr(ipt_plan_describe(plan), " bands of ") != NULL;
+            const int blocks = !bands && strstr(ipt_plan_describe(plan), "pinned:");
+            by_blocks += (size_t)blocks;
+            by_bands += (size_t)bands;
+            by_panels += !blocks && !bands;
             assert_true(part > 1 || blocks);
             assert_true(ipt_plan_workspace(plan) <= desc.max_device_memory);
             transposes_in_memory(&desc, plan, 1);
             ipt_plan_destroy(plan);
         }
-    print_message("%zu plans by blocks, %zu by panels\n", by_blocks, by_panels);
-    assert_true(by_blocks >= 12 && by_panels >= 4);
+    print_message("%zu plans by blocks, %zu by bands, %zu by panels\n", by_blocks, by_bands, by_panels);
+    assert_true(by_blocks >= 12 && by_bands >= 4);
 }
 
 static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)

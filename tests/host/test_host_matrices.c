@@ -22,9 +22,9 @@
     X(clRetainDevice) X(clRetainContext) X(clRetainEvent) X(clGetCommandQueueInfo) X(clGetMemObjectInfo)               \
     X(clGetEventInfo) X(clCreateCommandQueue) X(clCreateBuffer) X(clCreateProgramWithSource) X(clBuildProgram)         \
     X(clCreateKernel) X(clSetKernelArg) X(clCreateUserEvent) X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject)          \
-    X(clEnqueueNDRangeKernel) X(clEnqueueFillBuffer) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer)                    \
-    X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect) X(clEnqueueMarkerWithWaitList) X(clWaitForEvents)           \
-    X(clFlush) X(clFinish)
+    X(clEnqueueNDRangeKernel) X(clEnqueueFillBuffer) X(clEnqueueCopyBuffer) X(clEnqueueWriteBuffer)                    \
+    X(clEnqueueReadBuffer) X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect) X(clEnqueueMarkerWithWaitList)       \
+    X(clWaitForEvents) X(clFlush) X(clFinish)
 /* clang-format on */
 #define CALL_NUMBER(name) CALL_##name,
 #define CALL_NAME(name) #name,
@@ -321,6 +321,10 @@ STAND_IN_COMMAND(clEnqueueFillBuffer, 0, 1,
                  (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes, size_t offset,
                   size_t bytes, WAITING),
                  (queue, buffer, pattern, pattern_bytes, offset, bytes, count, list, event))
+STAND_IN_COMMAND(clEnqueueCopyBuffer, 0, 0,
+                 (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t bytes,
+                  WAITING),
+                 (queue, from, to, from_offset, to_offset, bytes, count, list, event))
 STAND_IN_COMMAND(clEnqueueMarkerWithWaitList, 0, 0, (cl_command_queue queue, WAITING), (queue, count, list, event))
 STAND_IN_COMMAND(clEnqueueUnmapMemObject, 0, 0, (cl_command_queue queue, cl_mem buffer, void *mapped, WAITING),
                  (queue, buffer, mapped, count, list, event))
@@ -351,6 +355,7 @@ static void *CL_API_CALL watch_clEnqueueMapBuffer(cl_command_queue queue, cl_mem
 
 #define IPT_STATIC
 #define IPT__BLOCK_BYTES_LEAST 1
+#define IPT__BUS_RUN_BYTES 1
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #include "meter.h"
@@ -596,11 +601,22 @@ static ipt_plan_desc blocks_desc(void)
     return desc;
 }
 
+/* Bands of 12 rows with remainders of both sides. */
+static ipt_plan_desc bands_desc(void)
+{
+    ipt_plan_desc desc = cut_desc(89, 70, 1);
+    desc.elem_size = 64;
+    desc.max_device_memory = 170000;
+    return desc;
+}
+
+enum { BY_BLOCKS = 1, BY_BANDS };
+
 typedef struct scene {
     const char *name;
     ipt_plan_desc desc;
     int kind;    /* of the contexts */
-    int pinned;  /* data is in pinned memory */
+    int pinned;  /* data is in pinned memory, and goes BY_BLOCKS or BY_BANDS */
     long sparse; /* after the n-th call, n / sparse calls succeed; 0: each fails */
     size_t split;
     living before;
@@ -609,7 +625,7 @@ typedef struct scene {
     piece p;
 } scene;
 
-enum { SCENE_COUNT = 15, HOST_SCENE_COUNT = 13 }; /* the last ones are for storages */
+enum { SCENE_COUNT = 16, HOST_SCENE_COUNT = 14 }; /* the last ones are for storages */
 
 static scene scene_number(size_t i)
 {
@@ -625,7 +641,8 @@ static scene scene_number(size_t i)
                               {.name = "cut, wide", .desc = cut_desc(37, 530, 1)},
                               {.name = "cut, tall", .desc = cut_desc(531, 35, 1)},
                               {.name = "cut, batch", .desc = cut_desc(23, 40, 11)},
-                              {.name = "cut, pinned", .desc = blocks_desc(), .pinned = 1, .sparse = 20},
+                              {.name = "cut, blocks", .desc = blocks_desc(), .pinned = BY_BLOCKS, .sparse = 20},
+                              {.name = "cut, bands", .desc = bands_desc(), .pinned = BY_BANDS, .sparse = 20},
                               {.name = "stored, tall", .desc = cut_desc(531, 35, 1)},
                               {.name = "stored, batch", .desc = cut_desc(23, 40, 11)}};
     for (size_t stored = HOST_SCENE_COUNT; stored < SCENE_COUNT; ++stored) {
@@ -649,7 +666,8 @@ static scene set_up(size_t i, ipt_allocator allocator)
     told_unified = -1;
     s.plan = make_plan(s.contexts, s.split, &s.desc);
     s.p = take(&s.desc, s.pinned ? s.contexts[0] : NULL, TEST_GUARD);
-    assert_true(!s.pinned || strstr(ipt_plan_describe(s.plan), "pinned:"));
+    assert_true(!s.pinned ||
+                strstr(ipt_plan_describe(s.plan), s.pinned == BY_BANDS ? " bands of " : " columns to each"));
     assert_true(executes(s.plan, &s.p));
     again(&s.p);
     return s;

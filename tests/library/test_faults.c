@@ -51,6 +51,10 @@ STAND_IN(clEnqueueFillBuffer,
          (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes, size_t offset, size_t bytes,
           cl_uint count, const cl_event *list, cl_event *event),
          (queue, buffer, pattern, pattern_bytes, offset, bytes, count, list, event))
+STAND_IN(clEnqueueCopyBuffer,
+         (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t bytes,
+          cl_uint count, const cl_event *list, cl_event *event),
+         (queue, from, to, from_offset, to_offset, bytes, count, list, event))
 STAND_IN(clEnqueueWriteBufferRect,
          (cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin,
           const size_t *host_origin, const size_t *region, size_t row, size_t slice, size_t host_row, size_t host_slice,

@@ -110,6 +110,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
 #define clReleaseMemObject told_clReleaseMemObject
 #define clCreateProgramWithSource told_clCreateProgramWithSource
 #define IPT__BLOCK_BYTES_LEAST ((size_t)1 << 13) /* so that small matrices go by blocks, too */
+#define IPT__BUS_RUN_BYTES 64
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

@@ -2,6 +2,8 @@
  * drivers do. Before the first command that could change the matrix, nothing is lost. Nothing leaks, and the message
  * names the call. Afterwards the plan makes the same calls as a plan that never failed. Every enqueued command also
  * ends with an error once: possible changes of a matrix are reported. Needs no device. */
+#define IPT__BLOCK_BYTES_LEAST 1
+#define IPT__BUS_RUN_BYTES 1
 #include "fake_world.h"
 
 #include <pthread.h>
@@ -31,7 +33,8 @@ typedef struct world {
 typedef struct scenario {
     const char *name;
     fake_device device;
-    int pinned, split, beside;
+    const char *pinned; /* in the description of a plan for pinned memory */
+    int split, beside;
     ipt_plan_desc desc;
     ipt_result (*act)(world *w); /* with plan, if any is made before */
     int makes_plan;              /* act makes it, and it is destroyed afterwards */
@@ -336,12 +339,22 @@ static const scenario scenarios[] = {
      .desc = {.rows = 530, .cols = 37, .elem_size = 4, .max_device_memory = 40000, .host = IPT_HOST_OVERLAPPED}},
     {.name = "ipt_plan_execute_host, pinned blocks",
      .device = FAKE_GPU,
-     .pinned = 1,
+     .pinned = " columns to each",
      .act = act_host,
      .desc = {.rows = 20,
               .cols = 21,
               .elem_size = 2560,
               .max_device_memory = 330000,
+              .flags = IPT_NO_COOPERATIVE,
+              .host = IPT_HOST_OVERLAPPED}},
+    {.name = "ipt_plan_execute_host, pinned bands",
+     .device = FAKE_GPU,
+     .pinned = " bands of ",
+     .act = act_host,
+     .desc = {.rows = 89,
+              .cols = 70,
+              .elem_size = 64,
+              .max_device_memory = 170000,
               .flags = IPT_NO_COOPERATIVE,
               .host = IPT_HOST_OVERLAPPED}},
     {.name = "ipt_plan_execute_host_async", .act = act_async, .desc = TWO_PASS},
@@ -384,6 +397,7 @@ static world open_world(const scenario *s)
         return w;
     if (!s->makes_plan)
         assert_int_equal(make_plan(&w, &w.plan), IPT_SUCCESS);
+    assert_true(!s->pinned || strstr(ipt_plan_describe(w.plan), s->pinned));
     if (s->beside)
         assert_int_equal(make_plan(&w, &w.beside), IPT_SUCCESS);
     w.bytes = s->desc.rows * s->desc.cols * s->desc.elem_size * (s->desc.batch ? s->desc.batch : 1);

@@ -14,6 +14,7 @@
 #endif
 #include "soak.h"
 #define IPT__BLOCK_BYTES_LEAST 1
+#define IPT__BUS_RUN_BYTES 1
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #include "stress.h"

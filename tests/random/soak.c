@@ -13,6 +13,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "soak.h"
 #define IPT__BLOCK_BYTES_LEAST 1
+#define IPT__BUS_RUN_BYTES 1
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #if defined(__GNUC__) || defined(__clang__)

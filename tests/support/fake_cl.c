@@ -1025,6 +1025,24 @@ cl_int fake_clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const voi
     return end(enqueue(command, CL_FALSE, event));
 }
 
+cl_int fake_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
+                                size_t bytes, cl_uint count, const cl_event *list, cl_event *event)
+{
+    fake_command *command;
+    BEGIN(clEnqueueCopyBuffer)
+    fake_buffer *const source = check(from, FAKE_BUFFER, "clEnqueueCopyBuffer");
+    fake_buffer *const target = check(to, FAKE_BUFFER, "clEnqueueCopyBuffer");
+    command = command_for(check(queue, FAKE_QUEUE, "clEnqueueCopyBuffer"), count, list, "clEnqueueCopyBuffer");
+    if (source == target && from_offset < to_offset + bytes && to_offset < from_offset + bytes)
+        wrong("clEnqueueCopyBuffer: %zu bytes at %zu and %zu overlap", bytes, from_offset, to_offset);
+    command->from = range(source, from_offset, bytes, "clEnqueueCopyBuffer");
+    command->to = range(target, to_offset, bytes, "clEnqueueCopyBuffer");
+    command->rows = 1;
+    command->row_bytes = bytes;
+    writes_to(command, target);
+    return end(enqueue(command, CL_FALSE, event));
+}
+
 cl_int fake_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes,
                                  const void *data, cl_uint count, const cl_event *list, cl_event *event)
 {

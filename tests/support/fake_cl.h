@@ -18,10 +18,11 @@
     X(clGetCommandQueueInfo) X(clCreateBuffer) X(clReleaseMemObject) X(clGetMemObjectInfo)                             \
     X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clGetProgramInfo) X(clBuildProgram)                    \
     X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)                \
-    X(clEnqueueNDRangeKernel) X(clEnqueueFillBuffer) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer)                    \
-    X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect) X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject)            \
-    X(clCreateUserEvent) X(clSetUserEventStatus) X(clEnqueueMarkerWithWaitList) X(clWaitForEvents) X(clGetEventInfo)   \
-    X(clGetEventProfilingInfo) X(clRetainEvent) X(clReleaseEvent) X(clFlush) X(clFinish)
+    X(clEnqueueNDRangeKernel) X(clEnqueueFillBuffer) X(clEnqueueCopyBuffer) X(clEnqueueWriteBuffer)                    \
+    X(clEnqueueReadBuffer) X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect) X(clEnqueueMapBuffer)                \
+    X(clEnqueueUnmapMemObject) X(clCreateUserEvent) X(clSetUserEventStatus) X(clEnqueueMarkerWithWaitList)             \
+    X(clWaitForEvents) X(clGetEventInfo) X(clGetEventProfilingInfo) X(clRetainEvent) X(clReleaseEvent) X(clFlush)      \
+    X(clFinish)
 /* clang-format on */
 #define FAKE_DECLARE(name) extern __typeof__(name) fake_##name;
 FAKE_ENTRY_POINT_LIST(FAKE_DECLARE)

@@ -114,6 +114,10 @@ SOAK_ENQUEUES(clEnqueueFillBuffer,
               (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes, size_t offset,
                size_t bytes, SOAK_WAITING),
               (queue, buffer, pattern, pattern_bytes, offset, bytes, count, list, event))
+SOAK_ENQUEUES(clEnqueueCopyBuffer,
+              (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t bytes,
+               SOAK_WAITING),
+              (queue, from, to, from_offset, to_offset, bytes, count, list, event))
 SOAK_ENQUEUES(clEnqueueMarkerWithWaitList, (cl_command_queue queue, SOAK_WAITING), (queue, count, list, event))
 SOAK_ENQUEUES(clEnqueueUnmapMemObject, (cl_command_queue queue, cl_mem buffer, void *mapped, SOAK_WAITING),
               (queue, buffer, mapped, count, list, event))

@@ -1,5 +1,6 @@
 /* The helpers of test.h, and the only implementation of ipt.h in the test program. */
 #define IPT__BLOCK_BYTES_LEAST 1
+#define IPT__BUS_RUN_BYTES 1
 #define IPT_IMPLEMENTATION
 #include "test.h"
 

@@ -40,7 +40,7 @@
     X(device_classes)                                                                                                  \
     X(stress)                                                                                                          \
     X(host_matrices)                                                                                                   \
-    X(blocks)                                                                                                          \
+    X(bus)                                                                                                             \
     X(refusals)                                                                                                        \
     X(out_of_place)                                                                                                    \
     X(trust)                                                                                                           \

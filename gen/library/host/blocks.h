@@ -1,8 +1,9 @@
 /* Cut matrices: transfers by blocks. */
 
+/* Bytes that a command moves over the bus. */
 static size_t ipt__command_bytes(const ipt__command *command)
 {
-    return command->rect.rows * command->rect.row_bytes;
+    return command->kind == IPT__COMMAND_COPY ? 0 : command->rect.rows * command->rect.row_bytes;
 }
 
 /* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */

@@ -116,37 +116,102 @@ static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
     return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
 }
 
-/* Prepares a cut plan for transfers by blocks, beside the panels. Does nothing if blocks cannot serve. */
-static ipt_result ipt__cut_open_blocks(ipt_plan *plan, size_t limit)
+/* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. Rows of blocks reached 0.83 of that
+ * speed on an H200. While the first quarter is uploaded there is little to download, and the reverse. */
+static double ipt__blocks_time(const ipt__problem *problem, const ipt__blocks *sizes)
 {
-    ipt__host_share *const share = &plan->host->staging.shares[0];
-    ipt__blocks *const sizes = &plan->host->blocks;
+    return 1.2 * (double)sizes->bus_bytes + 0.5 * (double)problem->matrix_bytes;
+}
+
+/* The time of a matrix by bands: half of the runs cross the bus again. An H200's bus uploaded runs of 1,176 bytes,
+ * which no cache of the host held, at 0.36 of the speed of whole chunks, 2,500 at 0.45, 5,000 at 0.48, 10,000 at 0.64,
+ * 12,500 at 0.74. While the first band is uploaded there is nothing to download, and the reverse. */
+static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_bands *sizes)
+{
+    const double bytes = (double)problem->matrix_bytes, band = bytes / (double)sizes->bands.number;
+    return 2 * bytes + (bytes - band) * (1 + 6000 / ((double)sizes->run_bytes + 2200)) + 3.6 * band;
+}
+
+/* Chooses between blocks, bands and panels, and lists the commands of blocks or bands. */
+static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
+{
+    const ipt__problem *const problem = &plan->problem;
+    ipt__blocks *const blocks = &plan->host->blocks;
+    ipt__host *const host = &plan->host->staging;
+    ipt__bus_bands bands;
+    if (ipt__blocks_choose(problem, capacity, blocks)) {
+        const ipt_result result = ipt__blocks_list(plan, blocks);
+        if (result)
+            return result;
+    }
+    if (!ipt__bus_bands_choose(problem, capacity, &bands) ||
+        (blocks->bus_bytes && ipt__blocks_time(problem, blocks) <= ipt__bus_bands_time(problem, &bands)))
+        return IPT_SUCCESS;
+    ipt__release(&plan->context->allocator, host->commands);
+    host->commands = NULL;
+    memset(blocks, 0, sizeof *blocks);
+    plan->host->bus_bands = bands;
+    return ipt__bus_list_make(plan, &plan->host->bus_bands);
+}
+
+/* Bytes of device memory for blocks or bands. */
+static size_t ipt__bus_device_bytes(const ipt__host_plan *plan)
+{
+    return plan->bus_bands.bus_bytes ? plan->bus_bands.device_bytes : plan->blocks.units * plan->blocks.unit_bytes;
+}
+
+/* The desc of a plan for blocks or bands; rows 0: that plan is not needed. */
+static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
+{
+    const ipt__blocks *const blocks = &plan->host->blocks;
+    const size_t rows = plan->problem.desc.rows, cols = plan->problem.desc.cols;
+    ipt_plan_desc desc;
+    if (plan->host->bus_bands.bus_bytes) {
+        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->host->bus_bands, index);
+        desc = ipt__cut_piece_desc(plan, piece.rows, piece.cols, 1, IPT_HOST_SYNCHRONOUS);
+        desc.elem_size = piece.size;
+        if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
+            desc.expression = desc.expression_type = NULL; /* that of a band applies it */
+    } else
+        desc = ipt__cut_piece_desc(plan, index & 1 ? rows % blocks->length : blocks->length,
+                                   index & 2 ? cols % blocks->columns : blocks->columns, 1, IPT_HOST_SYNCHRONOUS);
+    desc.rows = desc.cols ? desc.rows : 0;
+    return desc;
+}
+
+/* Prepares a cut plan for transfers by blocks or bands, beside the panels. Does nothing if neither can serve. */
+static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
+{
+    ipt__host *const host = &plan->host->staging;
+    ipt__host_share *const share = &host->shares[0];
     const size_t panels = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
     const size_t own = ipt__share_workspace(share),
                  workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->host->cut.matrices ||
-        !ipt__blocks_choose(&plan->problem, ipt__cut_most(plan, limit - own - workspace), sizes))
+    if (plan->host->cut.matrices)
         return IPT_SUCCESS;
-    result = ipt__blocks_list(plan, sizes);
-    for (i = 0; i < IPT__BLOCK_PLANS && !result && sizes->bus_bytes; ++i) {
-        const size_t rows = i & 1 ? plan->problem.desc.rows % sizes->length : sizes->length,
-                     cols = i & 2 ? plan->problem.desc.cols % sizes->columns : sizes->columns;
+    result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - own - workspace));
+    for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
+        const ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
         ipt_plan *const first = share->block_plans[0];
-        if (rows && cols)
-            result = ipt__cut_piece_plan(
-                plan, ipt__cut_piece_desc(plan, rows, cols, 1, IPT_HOST_SYNCHRONOUS), i ? 0 : workspace,
-                first && !ipt__plan_borrows(first) ? first : share->plans[0], &share->block_plans[i]);
+        if (desc.rows)
+            result = ipt__cut_piece_plan(plan, desc, i ? 0 : workspace,
+                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
+                                         &share->block_plans[i]);
     }
-    if (result || !sizes->bus_bytes ||
-        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + sizes->units * sizes->unit_bytes <= limit))
+    if (result || !host->commands ||
+        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + ipt__bus_device_bytes(plan->host) <= limit))
         return result;
     for (i = IPT__BLOCK_PLANS - 1; i >= 0; --i) {
         ipt_plan_destroy(share->block_plans[i]);
         share->block_plans[i] = NULL;
     }
-    memset(sizes, 0, sizeof *sizes);
+    ipt__release(&plan->context->allocator, host->commands);
+    host->commands = NULL;
+    host->command_count = 0;
+    memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
+    memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
     return IPT_SUCCESS;
 }
 
@@ -188,7 +253,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
                          (unsigned long)limit, (unsigned long)used);
-    result = ipt__cut_open_blocks(plan, limit);
+    result = ipt__cut_open_bus(plan, limit);
     if (result)
         return result;
     for (i = 0; i < IPT__CUT_SLOTS && !result; ++i)
@@ -196,8 +261,8 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     if (result)
         return result;
     used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
-    if (plan->host->blocks.bus_bytes)
-        used = ipt__max(used, plan->host->blocks.units * plan->host->blocks.unit_bytes);
+    if (host->commands)
+        used = ipt__max(used, ipt__bus_device_bytes(plan->host));
     result = ipt__buffer_make(share->context, used, NULL, "device memory", &plan->refused, &share->buffer);
     if (result)
         return result;
@@ -244,6 +309,12 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     return result;
 }
 
+/* The queue of a command. */
+static int ipt__command_queue(const ipt__command *command)
+{
+    return command->kind == IPT__COMMAND_COPY ? IPT__COMMAND_TRANSPOSE : (int)command->kind;
+}
+
 /* Enqueues a command that waits for its dependencies. The first `ended` commands have ended. */
 static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command, size_t ended)
 {
@@ -256,7 +327,7 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     int i;
     for (i = 0; i < IPT__BLOCK_QUEUES; ++i) {
         const size_t after = command->after[i];
-        if (i == (int)command->kind || after <= ended) /* in-order queues order their own commands */
+        if (i == ipt__command_queue(command) || after <= ended) /* in-order queues order their own commands */
             continue;
         result = ipt__host_unfailed(host->commands[after - 1].event);
         if (result)
@@ -265,8 +336,16 @@ static ipt_result ipt__command_enqueue(ipt__host_run *run, ipt__command *command
     }
     memset(&part, 0, sizeof part);
     part.share = share;
-    part.queue = share->queues[command->kind];
+    part.queue = share->queues[ipt__command_queue(command)];
     part.device = command->device;
+    if (command->kind == IPT__COMMAND_COPY) {
+        const cl_int error =
+            ipt__cl.clEnqueueCopyBuffer(part.queue, share->buffer, share->buffer, command->rect.offset, command->device,
+                                        command->rect.row_bytes, count, count ? wait : NULL, &command->event);
+        if (!error)
+            ipt__cl.clFlush(part.queue);
+        return error ? ipt__fail_opencl("clEnqueueCopyBuffer", error) : IPT_SUCCESS;
+    }
     part.up = part.down =
         ipt__area_of(command->rect.offset, command->rect.rows, command->rect.row_bytes, command->rect.pitch);
     if (command->kind != IPT__COMMAND_TRANSPOSE) {
@@ -294,7 +373,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
         for (; ended + ahead <= i && ended < host->command_count && !result && !run->cancelled; ++ended) {
             const ipt__command *const command = &host->commands[ended];
             result = ipt__wait_for(command->event);
-            if (!result && command->kind != IPT__COMMAND_TRANSPOSE)
+            if (!result && ipt__command_bytes(command))
                 ipt__host_progress(run, ipt__command_bytes(command));
         }
     }
@@ -309,18 +388,19 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
     const ipt__cut *const cut = &plan->host->cut;
     char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
-    const int by_blocks = run->pinned && plan->host->blocks.bus_bytes;
+    const int by_commands = run->pinned && plan->host->staging.commands;
     size_t i;
     ipt_result result = IPT_SUCCESS;
     if (cut->matrices)
         return ipt__host_run_batch(run, &plan->host->staging);
-    if (by_blocks)
-        run->total = plan->problem.desc.batch * plan->host->blocks.bus_bytes;
+    if (by_commands)
+        run->total = plan->problem.desc.batch *
+                     (plan->host->blocks.bus_bytes + plan->host->bus_bands.bus_bytes); /* one of them is 0 */
     else
         run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
     for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
         run->data = data + i * plan->problem.desc.batch_stride;
-        if (by_blocks) {
+        if (by_commands) {
             result = ipt__host_run_commands(run);
             if (!result && run->done == run->total)
                 run->cancelled = 0; /* too late to cancel */

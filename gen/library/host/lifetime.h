@@ -60,6 +60,11 @@ static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
                       (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
                       (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
                       (unsigned long)plan->blocks.bus_bytes);
+    if (plan->bus_bands.bus_bytes)
+        ipt__text_add(out, "  pinned: %lu bands of %lu %s, runs of %lu bytes; %lu bytes cross the bus\n",
+                      (unsigned long)plan->bus_bands.bands.number, (unsigned long)plan->bus_bands.bands.height,
+                      plan->bus_bands.bands.tall ? "rows" : "columns", (unsigned long)plan->bus_bands.run_bytes,
+                      (unsigned long)plan->bus_bands.bus_bytes);
 }
 
 static ipt_result ipt__host_plan_describe(ipt_plan *plan)

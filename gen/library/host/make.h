@@ -11,6 +11,7 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
         plan->refused = 0;
         ipt__host_close(plan);
         memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
+        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
         result = ipt__cut_open_device(plan, limit);
         if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
@@ -67,6 +68,7 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
         ipt__host_close(plan);
         memset(&plan->host->cut, 0, sizeof plan->host->cut);
         memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
+        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
         result = open(plan);
     }
     if (result || i == TRIES)

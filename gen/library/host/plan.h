@@ -36,6 +36,12 @@ enum {
 #define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
 #endif
 
+/* Least bytes of a run that crosses the bus. Shorter ones took as long on an H200 as the host's shuffle, and so did
+ * bands below 4 MB. Tests define a smaller value. */
+#ifndef IPT__BUS_RUN_BYTES
+#define IPT__BUS_RUN_BYTES 768
+#endif
+
 /* Blocks of a cut matrix: see host/cut.h. An H200's bus, both ways at once, reaches a share of its speed by row
  * bytes. Shares: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
 enum {
@@ -47,6 +53,16 @@ enum {
     IPT__BLOCK_PLANS = 4,        /* for whole blocks, and for those at the lower, the right and both edges */
     IPT__BLOCK_QUEUES = 3,       /* for uploads, kernels and downloads */
     IPT__BLOCK_AHEAD = 48        /* commands in flight */
+};
+
+/* Bands of a cut matrix: see host/bus_bands.h. */
+enum {
+    IPT__BUS_LEAST_PIECES = 8, /* of a band */
+    IPT__BUS_MOST_PIECES = 16,
+    IPT__BUS_PIECE_BYTES = 1 << 20, /* wanted */
+    IPT__BUS_BAND_RUNS = 5000,      /* minimum of a band, in shortest runs */
+    IPT__BUS_PIECES = 3,            /* places for parked runs, and as many for own runs */
+    IPT__BUS_ALIGNMENT = 256        /* of places on the device */
 };
 
 /* Rows in host memory that are contiguous on the device. */
@@ -82,14 +98,19 @@ typedef struct ipt__host_part {
     cl_event uploaded, transposed, downloaded;
 } ipt__host_part;
 
-/* A command for a matrix that is transferred by blocks. Each kind has its own queue, see
- * ipt__share_add_queue. */
-typedef enum ipt__command_kind { IPT__COMMAND_UPLOAD, IPT__COMMAND_TRANSPOSE, IPT__COMMAND_DOWNLOAD } ipt__command_kind;
+/* A command for a matrix that is transferred by blocks or by bands. Each kind has its own queue, see
+ * ipt__share_add_queue. Copies on the device share that of the kernels. */
+typedef enum ipt__command_kind {
+    IPT__COMMAND_UPLOAD,
+    IPT__COMMAND_TRANSPOSE,
+    IPT__COMMAND_DOWNLOAD,
+    IPT__COMMAND_COPY
+} ipt__command_kind;
 
 typedef struct ipt__command {
     ipt__command_kind kind;
     int plan;                        /* TRANSPOSE: index into the share's block_plans */
-    ipt__rect rect;                  /* UPLOAD and DOWNLOAD */
+    ipt__rect rect;                  /* UPLOAD and DOWNLOAD. COPY: its source, one row in the share's buffer */
     size_t device;                   /* bytes into the share's buffer */
     size_t after[IPT__BLOCK_QUEUES]; /* per queue, the last command to wait for, plus 1; 0: none */
     cl_event event;
@@ -110,7 +131,7 @@ typedef struct ipt__host {
     ipt__host_part *parts;
     size_t part_count;
     ipt__host_stages stages;
-    ipt__command *commands; /* for one matrix */
+    ipt__command *commands; /* for one matrix by blocks or bands; NULL: it goes by panels */
     size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
     size_t scratch_bytes;
@@ -148,6 +169,24 @@ typedef struct ipt__blocks {
     size_t bus_bytes;          /* bus traffic per matrix, both directions; 0: blocks are not used */
 } ipt__blocks;
 
+/* How a cut matrix is transferred by bands. This needs host memory that the device accesses. */
+typedef struct ipt__bus_bands {
+    ipt__bands bands;       /* number 0: bands are not used */
+    size_t size, run_bytes; /* bytes of an element, of a run */
+    size_t piece_columns;   /* runs that change places together, at most */
+    size_t band_bytes;      /* of a band's place on the device; two are at its beginning */
+    size_t piece_bytes;     /* of a piece's place */
+    size_t pieces_at;       /* bytes before the places of pieces: parked runs, own runs; and before the remainders */
+    size_t rest_rows_at, rest_cols_at;
+    size_t device_bytes; /* of all places */
+    size_t bus_bytes;    /* bus traffic per matrix, both directions */
+} ipt__bus_bands;
+
+/* A piece that a plan transposes: its sides, and the bytes of an element. */
+typedef struct ipt__bus_piece {
+    size_t rows, cols, size;
+} ipt__bus_piece;
+
 /* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
 typedef struct ipt__host_plan {
     IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
@@ -156,6 +195,7 @@ typedef struct ipt__host_plan {
     ipt__cut cut;
     ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
     ipt__blocks blocks;
+    ipt__bus_bands bus_bands;
     size_t workspace;    /* bytes that the parts' plans own; guarded by the workspace's lock */
     size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
     int in_pieces;       /* made because the device refused the whole host matrix */
