@@ -35,9 +35,13 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
  * search for what is not initialised crashes at the masks that the compiler makes of `(uint4)(a.zw, b.xy)`. */
 static char *spell_literals(const char *text)
 {
-    static const char *const halves = "#define WALK_LO_4(v) v s0, v s1\n#define WALK_HI_4(v) v s2, v s3\n"
+    /* A block of two units of 16 bytes is a row of four words. */
+    static const char *const halves = "#define WALK_LO_2(v) v s0, v s1\n#define WALK_HI_2(v) v s2, v s3\n"
+                                      "#define WALK_LO_4(v) v s0, v s1\n#define WALK_HI_4(v) v s2, v s3\n"
                                       "#define WALK_LO_8(v) v s0, v s1, v s2, v s3\n"
                                       "#define WALK_HI_8(v) v s4, v s5, v s6, v s7\n"
+                                      "#define WALK_LO_16(v) v s0, v s1, v s2, v s3, v s4, v s5, v s6, v s7\n"
+                                      "#define WALK_HI_16(v) v s8, v s9, v sa, v sb, v sc, v sd, v se, v sf\n"
                                       "#define WALK_HALF_(half, n, v) WALK_##half##_##n(v)\n"
                                       "#define WALK_HALF(half, n, v) WALK_HALF_(half, n, v)\n";
     static const char *const names[] = {"a->", "b->", "low.", "high."};
@@ -55,7 +59,7 @@ static char *spell_literals(const char *text)
         }
         if (name) {
             name += text[name] == 's';
-            parts = strspn(text + name, text[name - 1] == 's' ? "01234567" : "xyzw");
+            parts = strspn(text + name, text[name - 1] == 's' ? "0123456789abcdef" : "xyzw");
         }
         if (parts < 2 || (text[name + parts] != ',' && text[name + parts] != ')')) {
             *to++ = *text++;
