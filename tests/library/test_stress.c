@@ -26,7 +26,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
 #define CHECKER_STOP() (alarm(0), fail()) /* or it would end the other tests later */
 #include "stress.h"
 
-/* Tries each context with all classes of shapes and with two queues. Returns how many plans were cooperative. */
+/* Tries each context with all classes of shapes and with two queues. Returns how many executions were cooperative. */
 static unsigned long try_contexts(const stress_limits *limits, size_t count, unsigned long runs, size_t bytes)
 {
     const double never = 1e300;

@@ -56,9 +56,9 @@ int main(int count, char **arguments)
         printf("%-18s %6lu runs\n", stress_class_names[c], run.runs[c]);
     printf("%-18s %6lu runs\n", "two queues at once", run.pairs);
     printf(
-        "%lu executions of plans, %lu of which have work-groups that wait for one another, %lu commands of other work "
-        "meanwhile, %lu forced plans refused, %.1f s\n",
-        run.executions, run.cooperative, run.load.commands, run.refused, stress_now() - run.start);
+        "%lu executions, in %lu of them work-groups wait for one another, in %lu of those for bands; %lu commands of "
+        "other work meanwhile, %lu forced plans refused, %.1f s\n",
+        run.executions, run.cooperative, run.exchanges, run.load.commands, run.refused, stress_now() - run.start);
     printf("%llu wrong items, %lu failures\n", run.wrong_items, run.failures);
     if (run.failures)
         printf("the first one: %s\n", run.first_failure);

@@ -56,6 +56,7 @@ typedef struct stress_job {
     cl_mem buffer, counters;
     size_t capacity;
     int rounds;
+    int cooperative, exchanges; /* work-groups wait for one another; so do those of bands */
     cl_ulong seeds[STRESS_MOST_ROUNDS];
     checker_found found[STRESS_MOST_ROUNDS];
     cl_event done;
@@ -84,7 +85,7 @@ typedef struct stress {
     int rounds; /* executions of each shape */
     double start, shown;
     unsigned long runs[STRESS_CLASS_COUNT], pairs, executions, refused;
-    unsigned long cooperative; /* plans whose work-groups wait for one another */
+    unsigned long cooperative, exchanges; /* executions whose work-groups wait for one another; by bands among them */
     unsigned long long wrong_items;
     unsigned long failures; /* runs with wrong items or errors */
     char first_failure[512];
@@ -402,7 +403,8 @@ static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *sha
             stress_fail(s, job, ipt_context_error(NULL));
         return 0;
     }
-    s->cooperative += !plan && strstr(ipt_plan_describe(job->plan), "together") != NULL;
+    job->cooperative = strstr(ipt_plan_describe(job->plan), "together") != NULL;
+    job->exchanges = job->cooperative && strstr(ipt_plan_describe(job->plan), "exchange: ");
     if (job->capacity < job->place.bytes) {
         if (job->buffer)
             clReleaseMemObject(job->buffer);
@@ -435,6 +437,8 @@ static void stress_job_enqueue(stress *s, stress_job *job, cl_command_queue queu
             stress_fail(s, job, ipt_context_error(NULL));
         checker_launch(&s->checker, 1, queue, job->buffer, &job->place, job->seeds[i], job->counters, (cl_uint)i);
         ++s->executions;
+        s->cooperative += (unsigned long)job->cooperative;
+        s->exchanges += (unsigned long)job->exchanges;
     }
     checker_need(!clEnqueueReadBuffer(queue, job->counters, CL_FALSE, 0, bytes, job->found, 0, NULL, &job->done),
                  "clEnqueueReadBuffer");
