@@ -2163,7 +2163,10 @@ enum {
     X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
     X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
     X(size_t, compute_units, 1, 1 << 20)                                                                               \
-    X(size_t, resident_groups, 0, 1 << 24) /* from the desc, or measured for the profile; 0: not measured */           \
+    X(size_t, resident_groups, 0,                                                                                      \
+      1 << 24)                            /* of panels: from the desc, or measured for the profile; 0: not measured */ \
+    X(size_t, resident_bands, 0, 1 << 24) /* of the band exchange of 4-byte elements, likewise */                      \
+    X(size_t, resident_bands_other, 0, 1 << 24) /* of the band exchange of other elements */                           \
     X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
     X(int, local_is_limited, 0, 1) /* the desc limits local memory: do not search for more */
 
@@ -2619,6 +2622,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
     limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* limit of a profile */
+    limits->resident_bands = limits->resident_bands_other = limits->resident_groups;
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {
@@ -3402,7 +3406,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
 
 #else
 
-#define IPT__PROFILE_TITLE "ipt profile 1"
+#define IPT__PROFILE_TITLE "ipt profile 2"
 
 /* The numbers of a profile: limits, then findings. */
 typedef struct ipt__fact {
@@ -4395,19 +4399,40 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
                : 0;
 }
 
+/* Whether an element is one word: such bands need fewest registers. */
+static int ipt__are_words(const ipt__params *params)
+{
+    return params->unit_bytes == 4 && params->element_units == 1;
+}
+
+/* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
+ * the fastest for elements of 4 bytes, and four for others. */
+static cl_uint ipt__exchange_groups(const ipt__params *params)
+{
+    return ipt__are_words(params) ? 5 : 4;
+}
+
+/* The count that the desc or the profile gives; 0: none. */
+static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
+{
+    if (program->id == IPT__KERNEL_panel)
+        return limits->resident_groups;
+    return ipt__are_words(&program->params) ? limits->resident_bands : limits->resident_bands_other;
+}
+
 /* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are
  * fewer than compute units, other work may have occupied the device. Some later plans then count again. */
 static void ipt__find_residency(ipt_context *context, ipt__program *program)
 {
-    const ipt__limits *const limits = &context->limits;
+    const size_t given = ipt__given_resident(&context->limits, program);
     size_t counted;
     if (program->resident &&
-        (program->resident >= limits->compute_units || limits->resident_groups || program->counts >= IPT__COUNTS))
+        (program->resident >= context->limits.compute_units || given || program->counts >= IPT__COUNTS))
         return;
     ++program->counts;
-    counted = context->context ? ipt__count_resident(context, program) : limits->resident_groups;
-    if (counted && limits->resident_groups)
-        counted = limits->resident_groups;
+    counted = context->context ? ipt__count_resident(context, program) : given;
+    if (counted && given)
+        counted = given;
     ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
              (unsigned long)counted, ipt__kernels[program->id].name, (unsigned long)program->params.local_bytes);
     if (counted <= program->resident)
@@ -4636,25 +4661,42 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 
 #else
 
-/* Measures what later plans may need: the panels' local memory and residency, the largest packs, sub-groups. Refuses
+/* Measures the resident work-groups of a cooperative kernel. */
+static ipt_result ipt__profile_resident(ipt_context *context, ipt__kernel_id id, ipt__params params, size_t *resident)
+{
+    ipt__program *program = NULL;
+    ipt_result result;
+    if (id == IPT__KERNEL_exchange)
+        params.groups_at_once = ipt__exchange_groups(&params);
+    result = ipt__cooperative_get(context, id, params, 0, &program, resident);
+    ipt__program_drop(context, program);
+    return result;
+}
+
+/* Measures what later plans may need: residency, the panels' local memory, the largest packs, sub-groups. Refuses
  * sub-groups that chains cannot use. */
-static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
+static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measured, int *refused)
 {
     static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
     const ipt__limits *const limits = &context->limits;
+    const int cooperative = limits->cooperative && limits->group_size >= 64;
     ipt__program *program = NULL;
     ipt__params params;
     ipt_result result = IPT_SUCCESS;
     int i;
-    *resident = 0;
     memset(&params, 0, sizeof params);
     params.unit_bytes = 4;
     params.element_units = params.tall = 1;
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
-    if (limits->cooperative && limits->group_size >= 64)
-        result = ipt__cooperative_get(context, IPT__KERNEL_panel, params, 0, &program, resident);
-    ipt__program_drop(context, program);
+    if (cooperative)
+        result = ipt__profile_resident(context, IPT__KERNEL_panel, params, &measured->resident_groups);
+    for (i = 0; i < 2 && !result && cooperative && limits->memory_model; ++i) {
+        params.unit_bytes = i ? 8 : 4;
+        result = ipt__profile_resident(context, IPT__KERNEL_exchange, params,
+                                       i ? &measured->resident_bands_other : &measured->resident_bands);
+    }
+    params.unit_bytes = 4;
     for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
         params.group_size = (cl_uint)limits->group_size;
         params.local_bytes = (cl_uint)large[i];
@@ -4676,7 +4718,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
-    *lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
+    measured->lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
     *refused = limits->sub_group >= 2 && !params.sub_group;
     return result;
 }
@@ -4693,7 +4735,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
         return ipt__fail_null(context ? "text" : "context");
     limits = context->limits;
     if (context->context)
-        result = ipt__profile_measure(context, &limits.resident_groups, &limits.lanes, &refused);
+        result = ipt__profile_measure(context, &limits, &refused);
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
@@ -4785,6 +4827,8 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, together_piece, 26, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
     X(double, together_run, 267, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \
     X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
+    X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
+    X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
     X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
@@ -4825,6 +4869,7 @@ enum {
     IPT__UNIT_BYTES = 229376,  /* local memory of a large GPU's compute unit; chains fill it */
     IPT__KEPT_BYTES = 8 << 20, /* of parked runs, in the last cache */
     IPT__BANDS_ROW = 1900,     /* of a band's row, for each compute unit: 56 rows fill half the chip */
+    IPT__BANDS_TRIES = 4096,   /* numbers of bands that the planner compares: less than a millisecond */
     IPT__CHUNK_RUNS = 512,     /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,        /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,        /* chunks along the long side of a tall panel */
@@ -5841,9 +5886,12 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         /* A line of 32 work-items moves so many units of a run in one turn: IPT_STEPS in parts/runs_held.cl. */
         const size_t unit = problem->unit_bytes, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
         const size_t turns = (bands->height * problem->element_units + 30) / turn + 1;
+        const double ranges = (double)bands->chunk_width / (double)bands->width;
+        const int gapped = bands->height * problem->desc.elem_size % 32 || bands->rows * problem->desc.elem_size % 32;
         return (model->together + model->together_piece / piece +
                 model->together_run / run * (0.5 + 0.5 * (double)turns) +
-                (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0)) *
+                (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
+                (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) + (gapped ? model->together_gapped : 0)) *
                ipt__batch_bytes(problem);
     }
     return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);
@@ -6085,9 +6133,15 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
     return 1;
 }
 
+/* The desc's length of super-elements; 0: the planner chooses. */
+static size_t ipt__super_length(const ipt_plan_desc *desc)
+{
+    return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
+}
+
 /* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
- * panel with chunks along both sides. Returns 0 if it does not fit. */
-static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
+ * panel with chunks along both sides. Returns 0 if it does not fit, or its workspace exceeds `budget` bytes. */
+static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
     const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;
@@ -6129,7 +6183,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     *chunks = best;
     chunks->blocks = 1;
     chunks->block_rows = rows;
-    return 1;
+    ipt__layout_finish(problem, layout, budget);
+    return layout->workspace <= budget;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/sequences                                                                                                   */
@@ -6482,13 +6537,6 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     return bands;
 }
 
-/* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, which need fewest registers, and four for others. */
-static cl_uint ipt__exchange_groups(const ipt__problem *problem)
-{
-    return problem->unit_bytes == 4 && problem->element_units == 1 ? 5 : 4;
-}
-
 /* Cuts bands into chunks for cooperative work-groups. Returns 0 if no chunk fits local memory, or if too few
  * work-groups are resident. */
 static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
@@ -6595,7 +6643,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     double best_cost = 0;
     size_t number, height, fitted = 0;
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run / size)));
-    for (number = least; number <= most && fitted < 2 * least + 32; ++number) {
+    for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
              height = ipt__bands_next_height(problem, tall, number, height)) {
@@ -6624,7 +6672,8 @@ static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
                  longer = ipt__max(problem->desc.rows, problem->desc.cols);
     ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer);
     size_t number;
-    for (number = 2; number <= shorter; ++number) {
+    /* Not all of many numbers: their bands differ little. */
+    for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
         const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number);
         if (bands.height * shorter + ipt__bands_saved(&bands) * problem->desc.batch <
             best.height * shorter + ipt__bands_saved(&best) * problem->desc.batch)
@@ -6777,7 +6826,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const int tall = desc->rows >= desc->cols;
-    const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
+    const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     memset(layout, 0, sizeof *layout);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
@@ -6813,11 +6862,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(problem, layout)) {
-            ipt__layout_finish(problem, layout, budget);
-            if (layout->workspace <= budget)
-                return IPT_SUCCESS;
-        }
+        if (!length && ipt__layout_on_chip(problem, layout, budget))
+            return IPT_SUCCESS;
         break;
     case IPT_SEQUENCE_SQUARE: {
         ipt_result result = IPT_SUCCESS;
@@ -7039,7 +7085,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
     if (stage->bands.together) {
         params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
-        params.groups_at_once = ipt__exchange_groups(&plan->problem);
+        params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
@@ -8794,14 +8840,14 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     ipt__layout layout;
     ipt_result result;
     *fits = 0;
-    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || problem->desc.batch > 1 ||
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
     result = ipt__plan_take_panel(plan, &params);
     if (result || !plan->panel)
         return result;
-    *fits = ipt__layout_on_chip(problem, &layout);
+    *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
     if (!*fits) {
         ipt__program_drop(plan->context, plan->panel);
         plan->panel = NULL;
@@ -8815,10 +8861,11 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
 static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
-    const ipt_sequence sequence = plan->problem.desc.sequence;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     params.tall = ipt__exchange_is_tall(&plan->problem);
-    params.groups_at_once = ipt__exchange_groups(&plan->problem);
-    if (!plan->problem.limits.memory_model || (sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_EXCHANGE))
+    params.groups_at_once = ipt__exchange_groups(&params);
+    if (!plan->problem.limits.memory_model ||
+        (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))
         return IPT_SUCCESS;
     return ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->exchange, &plan->problem.exchange);
 }

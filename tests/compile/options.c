@@ -99,7 +99,7 @@ static void check_option(ipt_context *context)
     char text[100];
     size_t bytes;
     memset(&desc, 0, sizeof desc);
-    desc.profile = "ipt profile 1\n";
+    desc.profile = "ipt profile 2\n";
     expect("a context of a profile", ipt_context_create(&desc, &without), IPT_ERROR_UNSUPPORTED, option);
     expect("a profile", ipt_context_profile(context, text, sizeof text, &bytes), IPT_ERROR_UNSUPPORTED, option);
     expect("an entry", ipt_context_entry(context, 0, NULL, NULL, 0, NULL, 0, &bytes), IPT_ERROR_UNSUPPORTED, option);

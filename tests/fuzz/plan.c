@@ -125,11 +125,33 @@ static bool at_most(long double a, long double b)
     return a <= b * 1.0000000001L;
 }
 
+/* Bands and ranges lie in the matrix, the saved rest and a slab in the workspace. */
+static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__bands *const bands = &stage->bands;
+    const long double size = (long double)plan->problem.desc.elem_size;
+    FUZZ_EXPECT(bands->number > 0 && bands->number == stage->instances && bands->height > 0 && bands->width > 0);
+    FUZZ_EXPECT(bands->rows == bands->number * bands->height + bands->rest_rows);
+    FUZZ_EXPECT(bands->cols == bands->number * bands->width + bands->rest_cols && bands->rest_cols < bands->number);
+    FUZZ_EXPECT(at_most(bands->rows, bands->tall ? stage->rows : stage->cols));
+    FUZZ_EXPECT(
+        at_most((long double)bands->rest_rows * (long double)bands->cols, (long double)plan->layout.saved_elements) &&
+        at_most((long double)bands->rest_cols * (long double)bands->rows, (long double)plan->layout.saved_elements));
+    if (bands->together)
+        FUZZ_EXPECT(plan->layout.cooperative && bands->chunks > 0 && bands->positions >= bands->number);
+    else
+        FUZZ_EXPECT(
+            stage->kernels[1] >= 0 && stage->kernels[1] < plan->kernel_count && stage->matrices_at_once > 0 &&
+            at_most((long double)bands->height * (long double)bands->cols * size * (long double)stage->matrices_at_once,
+                    (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
+}
+
 static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
 {
     const long double elements = (long double)plan->problem.desc.rows * (long double)plan->problem.desc.cols;
-    const long double grid = (long double)stage->instances * (long double)stage->rows * (long double)stage->cols *
-                             (long double)stage->length;
+    const bool by_bands = stage->kind == IPT__STAGE_EXCHANGE; /* its instances are the bands of one grid */
+    const long double grid = (long double)(by_bands ? 1 : stage->instances) * (long double)stage->rows *
+                             (long double)stage->cols * (long double)stage->length;
     const long double slab = (long double)stage->rows * (long double)stage->cols * (long double)stage->length *
                              (long double)plan->problem.desc.elem_size;
     FUZZ_EXPECT(stage->instances > 0 && stage->rows > 0 && stage->cols > 0 && stage->length > 0);
@@ -159,6 +181,9 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
         break;
     case IPT__STAGE_SWAP:
         FUZZ_EXPECT(stage->rows == stage->cols);
+        break;
+    case IPT__STAGE_EXCHANGE:
+        expect_bands(plan, stage);
         break;
     case IPT__STAGE_PANEL:
         FUZZ_EXPECT(plan->panel != NULL && stage->panel.x > 0 && stage->panel.y > 0 && stage->panel.blocks <= 4);
@@ -323,6 +348,10 @@ static void make_corpus(void)
         {FUZZ_NVIDIA_UNKNOWN, 0, {.rows = 3001, .cols = 97, .elem_size = 4, .sequence = IPT_SEQUENCE_TWO_PASS}},
         {FUZZ_SUB_GROUPS, 0, {.rows = 97, .cols = 3001, .elem_size = 2, .max_workspace = 5000}},
         {FUZZ_PLAIN_GPU, 0, {.rows = 300, .cols = 300, .elem_size = 4, .sequence = IPT_SEQUENCE_SQUARE}},
+        {FUZZ_PLAIN_GPU, 0, {.rows = 301, .cols = 900, .elem_size = 4, .sequence = IPT_SEQUENCE_EXCHANGE}},
+        {FUZZ_CPU, 0, {.rows = 900, .cols = 301, .elem_size = 3, .sequence = IPT_SEQUENCE_EXCHANGE, .tile_m = 7}},
+        {FUZZ_NVIDIA, 0, {.rows = 9000, .cols = 7001, .elem_size = 4, .sequence = IPT_SEQUENCE_EXCHANGE}},
+        {FUZZ_CPU, 0, {.rows = 33554432, .cols = 33554430, .elem_size = 6553, .max_workspace = 15}},
         {FUZZ_PLAIN_GPU, 4, {.rows = 64, .cols = 64, .elem_size = 8, .move = IPT_MOVE_ROTATE_180}},
         {FUZZ_TINY, 0, {.rows = 77, .cols = 53, .elem_size = 16, .move = IPT_MOVE_ROTATE_90}},
         {FUZZ_DEVICE_COUNT, 0, {.rows = 9000, .cols = 400, .elem_size = 4}},

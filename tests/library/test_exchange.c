@@ -3,6 +3,7 @@
  * has release and acquire; the tests force them on a device that is told to be one. */
 #include "test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,8 +194,40 @@ static void exchange_refusals(void **state)
     assert_null(plan);
 }
 
+/* A large GPU that nobody needs to have. */
+static const char large_gpu[] =
+    "ipt profile 2\ndevice GPU\nvendor none\ndriver none\nplatform none\nbits %d\ncpu 0\ncooperative 1\n"
+    "nvidia 2\nmemory_model 2\nsub_group 1\nlanes 32\nstandard 30\ngroup_size 256\nlargest_group 1024\n"
+    "local_memory 49152\ncompute_units 132\nresident_groups 264\nresident_bands 660\nresident_bands_other "
+    "528\nwait_polls 1048576\nlocal_is_limited 0\n"
+    "chunk_bytes 110592\nrefused_bytes 0\nsub_groups_refused 0\nend\n";
+
+/* Cooperative bands serve matrices that the chip would hold, if only the workspace sufficed for that. */
+static void exchange_instead_of_the_chip(void **state)
+{
+    (void)state;
+    static const size_t shapes[][3] = {{3517, 8665, 1}, {2685, 4181, 1}, {8749, 4392, 1}, {7188, 7663, 1}};
+    char profile[sizeof large_gpu + 8];
+    ipt_context_desc context_desc = {.cache_dir = "", .profile = profile};
+    ipt_context *context = NULL;
+    snprintf(profile, sizeof profile, large_gpu, (int)sizeof(void *) * 8);
+    if (ipt_context_create(&context_desc, &context))
+        fail_msg("%s", ipt_context_error(NULL));
+    for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
+        const ipt_plan_desc desc = {.rows = shapes[s][0], .cols = shapes[s][1], .elem_size = shapes[s][2]};
+        ipt_plan *plan = NULL;
+        if (ipt_plan_create(context, &desc, &plan))
+            fail_msg("%s", ipt_context_error(NULL));
+        if (!strstr(ipt_plan_describe(plan), "1. exchange: ") ||
+            !strstr(ipt_plan_describe(plan), " work-groups together"))
+            fail_msg("%s", ipt_plan_describe(plan));
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),       TEST_CASE(exchange_random),
                                            TEST_CASE(exchange_together),    TEST_CASE(exchange_gives_up),
                                            TEST_CASE(exchange_expressions), TEST_CASE(exchange_workspace),
-                                           TEST_CASE(exchange_refusals)};
+                                           TEST_CASE(exchange_refusals),    TEST_CASE(exchange_instead_of_the_chip)};
 const size_t test_exchange_count = TEST_COUNT(test_exchange);

@@ -1319,7 +1319,7 @@ static void tool_profile_text(void **state)
     run_tool(0, "devices", "--profile");
     assert_string_equal(last.errors, "");
     memcpy(kept, last.output, sizeof kept);
-    assert_int_equal(strncmp(kept, "ipt profile 1\n", 14), 0);
+    assert_int_equal(strncmp(kept, "ipt profile 2\n", 14), 0);
     assert_string_equal(kept + strlen(kept) - 5, "\nend\n");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const char *value = line_of(kept, lines[i]) + strlen(lines[i]);
@@ -1395,7 +1395,7 @@ static void tool_profile_refused(void **state)
     strcpy(edited, kept);
     strcat(edited, "end\n");
     expect_bad_profile(edited, lines + 1);
-    write_content(path, "ipt profile 1\n\0x\n", 17); /* with a zero */
+    write_content(path, "ipt profile 2\n\0x\n", 17); /* with a zero */
     const char *const others[][2] = {
         {path, "not a text"}, {directory, "directory"}, {"/nonexistent/p", "No such file"}};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -1846,7 +1846,7 @@ static void tool_precompile_failures(void **state)
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The output of 'ipt devices --profile' on a machine with such a GPU. */
-static const char h200_profile[] = "ipt profile 1\n"
+static const char h200_profile[] = "ipt profile 2\n"
                                    "device NVIDIA H200\n"
                                    "vendor NVIDIA Corporation\n"
                                    "driver 580.159.04\n"
@@ -1864,6 +1864,8 @@ static const char h200_profile[] = "ipt profile 1\n"
                                    "local_memory 48128\n"
                                    "compute_units 132\n"
                                    "resident_groups 264\n"
+                                   "resident_bands 660\n"
+                                   "resident_bands_other 528\n"
                                    "wait_polls 1048576\n"
                                    "local_is_limited 0\n"
                                    "chunk_bytes 110592\n"

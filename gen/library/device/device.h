@@ -38,7 +38,10 @@ enum {
     X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
     X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
     X(size_t, compute_units, 1, 1 << 20)                                                                               \
-    X(size_t, resident_groups, 0, 1 << 24) /* from the desc, or measured for the profile; 0: not measured */           \
+    X(size_t, resident_groups, 0,                                                                                      \
+      1 << 24)                            /* of panels: from the desc, or measured for the profile; 0: not measured */ \
+    X(size_t, resident_bands, 0, 1 << 24) /* of the band exchange of 4-byte elements, likewise */                      \
+    X(size_t, resident_bands_other, 0, 1 << 24) /* of the band exchange of other elements */                           \
     X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
     X(int, local_is_limited, 0, 1) /* the desc limits local memory: do not search for more */
 

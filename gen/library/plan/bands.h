@@ -34,13 +34,6 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     return bands;
 }
 
-/* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, which need fewest registers, and four for others. */
-static cl_uint ipt__exchange_groups(const ipt__problem *problem)
-{
-    return problem->unit_bytes == 4 && problem->element_units == 1 ? 5 : 4;
-}
-
 /* Cuts bands into chunks for cooperative work-groups. Returns 0 if no chunk fits local memory, or if too few
  * work-groups are resident. */
 static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
@@ -147,7 +140,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     double best_cost = 0;
     size_t number, height, fitted = 0;
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run / size)));
-    for (number = least; number <= most && fitted < 2 * least + 32; ++number) {
+    for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
              height = ipt__bands_next_height(problem, tall, number, height)) {
@@ -176,7 +169,8 @@ static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
                  longer = ipt__max(problem->desc.rows, problem->desc.cols);
     ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer);
     size_t number;
-    for (number = 2; number <= shorter; ++number) {
+    /* Not all of many numbers: their bands differ little. */
+    for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
         const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number);
         if (bands.height * shorter + ipt__bands_saved(&bands) * problem->desc.batch <
             best.height * shorter + ipt__bands_saved(&best) * problem->desc.batch)

@@ -72,7 +72,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const int tall = desc->rows >= desc->cols;
-    const size_t length = tall ? desc->tile_m : desc->tile_n, long_side = tall ? desc->rows : desc->cols;
+    const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     memset(layout, 0, sizeof *layout);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
@@ -108,11 +108,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_finish(problem, layout, budget);
         if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(problem, layout)) {
-            ipt__layout_finish(problem, layout, budget);
-            if (layout->workspace <= budget)
-                return IPT_SUCCESS;
-        }
+        if (!length && ipt__layout_on_chip(problem, layout, budget))
+            return IPT_SUCCESS;
         break;
     case IPT_SEQUENCE_SQUARE: {
         ipt_result result = IPT_SUCCESS;

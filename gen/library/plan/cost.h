@@ -131,9 +131,12 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         /* A line of 32 work-items moves so many units of a run in one turn: IPT_STEPS in parts/runs_held.cl. */
         const size_t unit = problem->unit_bytes, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
         const size_t turns = (bands->height * problem->element_units + 30) / turn + 1;
+        const double ranges = (double)bands->chunk_width / (double)bands->width;
+        const int gapped = bands->height * problem->desc.elem_size % 32 || bands->rows * problem->desc.elem_size % 32;
         return (model->together + model->together_piece / piece +
                 model->together_run / run * (0.5 + 0.5 * (double)turns) +
-                (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0)) *
+                (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
+                (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) + (gapped ? model->together_gapped : 0)) *
                ipt__batch_bytes(problem);
     }
     return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);

@@ -95,14 +95,14 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     ipt__layout layout;
     ipt_result result;
     *fits = 0;
-    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || problem->desc.batch > 1 ||
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
     result = ipt__plan_take_panel(plan, &params);
     if (result || !plan->panel)
         return result;
-    *fits = ipt__layout_on_chip(problem, &layout);
+    *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
     if (!*fits) {
         ipt__program_drop(plan->context, plan->panel);
         plan->panel = NULL;
@@ -116,10 +116,11 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
 static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
-    const ipt_sequence sequence = plan->problem.desc.sequence;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     params.tall = ipt__exchange_is_tall(&plan->problem);
-    params.groups_at_once = ipt__exchange_groups(&plan->problem);
-    if (!plan->problem.limits.memory_model || (sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_EXCHANGE))
+    params.groups_at_once = ipt__exchange_groups(&params);
+    if (!plan->problem.limits.memory_model ||
+        (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))
         return IPT_SUCCESS;
     return ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->exchange, &plan->problem.exchange);
 }

@@ -27,6 +27,8 @@
     X(double, together_piece, 26, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
     X(double, together_run, 267, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \
     X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
+    X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
+    X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
     X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
@@ -67,6 +69,7 @@ enum {
     IPT__UNIT_BYTES = 229376,  /* local memory of a large GPU's compute unit; chains fill it */
     IPT__KEPT_BYTES = 8 << 20, /* of parked runs, in the last cache */
     IPT__BANDS_ROW = 1900,     /* of a band's row, for each compute unit: 56 rows fill half the chip */
+    IPT__BANDS_TRIES = 4096,   /* numbers of bands that the planner compares: less than a millisecond */
     IPT__CHUNK_RUNS = 512,     /* as in panel.cl and out_of_place.cl */
     IPT__PAD_HELD = 16,        /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,        /* chunks along the long side of a tall panel */

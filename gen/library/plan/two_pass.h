@@ -172,9 +172,15 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
     return 1;
 }
 
+/* The desc's length of super-elements; 0: the planner chooses. */
+static size_t ipt__super_length(const ipt_plan_desc *desc)
+{
+    return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
+}
+
 /* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
- * panel with chunks along both sides. Returns 0 if it does not fit. */
-static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout)
+ * panel with chunks along both sides. Returns 0 if it does not fit, or its workspace exceeds `budget` bytes. */
+static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
     const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;
@@ -216,5 +222,6 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     *chunks = best;
     chunks->blocks = 1;
     chunks->block_rows = rows;
-    return 1;
+    ipt__layout_finish(problem, layout, budget);
+    return layout->workspace <= budget;
 }

@@ -61,7 +61,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
 
 #else
 
-#define IPT__PROFILE_TITLE "ipt profile 1"
+#define IPT__PROFILE_TITLE "ipt profile 2"
 
 /* The numbers of a profile: limits, then findings. */
 typedef struct ipt__fact {

@@ -10,25 +10,42 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 
 #else
 
-/* Measures what later plans may need: the panels' local memory and residency, the largest packs, sub-groups. Refuses
+/* Measures the resident work-groups of a cooperative kernel. */
+static ipt_result ipt__profile_resident(ipt_context *context, ipt__kernel_id id, ipt__params params, size_t *resident)
+{
+    ipt__program *program = NULL;
+    ipt_result result;
+    if (id == IPT__KERNEL_exchange)
+        params.groups_at_once = ipt__exchange_groups(&params);
+    result = ipt__cooperative_get(context, id, params, 0, &program, resident);
+    ipt__program_drop(context, program);
+    return result;
+}
+
+/* Measures what later plans may need: residency, the panels' local memory, the largest packs, sub-groups. Refuses
  * sub-groups that chains cannot use. */
-static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, size_t *lanes, int *refused)
+static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measured, int *refused)
 {
     static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
     const ipt__limits *const limits = &context->limits;
+    const int cooperative = limits->cooperative && limits->group_size >= 64;
     ipt__program *program = NULL;
     ipt__params params;
     ipt_result result = IPT_SUCCESS;
     int i;
-    *resident = 0;
     memset(&params, 0, sizeof params);
     params.unit_bytes = 4;
     params.element_units = params.tall = 1;
     params.index_bits = 32;
     params.memory_model = (cl_uint)limits->memory_model;
-    if (limits->cooperative && limits->group_size >= 64)
-        result = ipt__cooperative_get(context, IPT__KERNEL_panel, params, 0, &program, resident);
-    ipt__program_drop(context, program);
+    if (cooperative)
+        result = ipt__profile_resident(context, IPT__KERNEL_panel, params, &measured->resident_groups);
+    for (i = 0; i < 2 && !result && cooperative && limits->memory_model; ++i) {
+        params.unit_bytes = i ? 8 : 4;
+        result = ipt__profile_resident(context, IPT__KERNEL_exchange, params,
+                                       i ? &measured->resident_bands_other : &measured->resident_bands);
+    }
+    params.unit_bytes = 4;
     for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
         params.group_size = (cl_uint)limits->group_size;
         params.local_bytes = (cl_uint)large[i];
@@ -50,7 +67,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, size_t *resident, s
     params.chains = 1;
     if (!result && !limits->cpu && limits->group_size >= 32)
         result = ipt__sub_groups_get(context, &params, 0);
-    *lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
+    measured->lanes = limits->sub_group >= 2 && params.sub_group ? params.lanes : limits->lanes;
     *refused = limits->sub_group >= 2 && !params.sub_group;
     return result;
 }
@@ -67,7 +84,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
         return ipt__fail_null(context ? "text" : "context");
     limits = context->limits;
     if (context->context)
-        result = ipt__profile_measure(context, &limits.resident_groups, &limits.lanes, &refused);
+        result = ipt__profile_measure(context, &limits, &refused);
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
