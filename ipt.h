@@ -2166,7 +2166,7 @@ enum {
     X(size_t, resident_groups, 0,                                                                                      \
       1 << 24)                            /* of panels: from the desc, or measured for the profile; 0: not measured */ \
     X(size_t, resident_bands, 0, 1 << 24) /* of the band exchange of 4-byte elements, likewise */                      \
-    X(size_t, resident_bands_other, 0, 1 << 24) /* of the band exchange of other elements */                           \
+    X(size_t, resident_others, 0, 1 << 24) /* of the band exchange of other elements */                                \
     X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
     X(int, local_is_limited, 0, 1) /* the desc limits local memory: do not search for more */
 
@@ -2622,7 +2622,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
     limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* limit of a profile */
-    limits->resident_bands = limits->resident_bands_other = limits->resident_groups;
+    limits->resident_bands = limits->resident_others = limits->resident_groups;
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {
@@ -4417,7 +4417,7 @@ static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program 
 {
     if (program->id == IPT__KERNEL_panel)
         return limits->resident_groups;
-    return ipt__are_words(&program->params) ? limits->resident_bands : limits->resident_bands_other;
+    return ipt__are_words(&program->params) ? limits->resident_bands : limits->resident_others;
 }
 
 /* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are
@@ -4694,7 +4694,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
     for (i = 0; i < 2 && !result && cooperative && limits->memory_model; ++i) {
         params.unit_bytes = i ? 8 : 4;
         result = ipt__profile_resident(context, IPT__KERNEL_exchange, params,
-                                       i ? &measured->resident_bands_other : &measured->resident_bands);
+                                       i ? &measured->resident_others : &measured->resident_bands);
     }
     params.unit_bytes = 4;
     for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {

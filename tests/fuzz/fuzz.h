@@ -152,7 +152,7 @@ FUZZ_UNUSED static const fuzz_device fuzz_devices[FUZZ_DEVICE_COUNT] = {
                                 .compute_units = 132,
                                 .resident_groups = 264,
                                 .resident_bands = 660,
-                                .resident_bands_other = 528,
+                                .resident_others = 528,
                                 .wait_polls = 1048576},
                      .found = {.chunk_bytes = 110592}},
     /* The same before anything has been measured. */
@@ -198,7 +198,7 @@ FUZZ_UNUSED static const fuzz_device fuzz_devices[FUZZ_DEVICE_COUNT] = {
                               .compute_units = 1,
                               .resident_groups = 1,
                               .resident_bands = 1,
-                              .resident_bands_other = 1,
+                              .resident_others = 1,
                               .wait_polls = 1}}};
 
 /* The text that ipt_context_profile would write for such a device. Returns its length. */

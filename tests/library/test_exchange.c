@@ -198,7 +198,7 @@ static void exchange_refusals(void **state)
 static const char large_gpu[] =
     "ipt profile 2\ndevice GPU\nvendor none\ndriver none\nplatform none\nbits %d\ncpu 0\ncooperative 1\n"
     "nvidia 2\nmemory_model 2\nsub_group 1\nlanes 32\nstandard 30\ngroup_size 256\nlargest_group 1024\n"
-    "local_memory 49152\ncompute_units 132\nresident_groups 264\nresident_bands 660\nresident_bands_other "
+    "local_memory 49152\ncompute_units 132\nresident_groups 264\nresident_bands 660\nresident_others "
     "528\nwait_polls 1048576\nlocal_is_limited 0\n"
     "chunk_bytes 110592\nrefused_bytes 0\nsub_groups_refused 0\nend\n";
 

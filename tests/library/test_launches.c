@@ -14,7 +14,7 @@
 static const char gpu[] =
     "ipt profile 2\ndevice GPU\nvendor none\ndriver none\nplatform none\nbits %d\ncpu 0\ncooperative 1\n"
     "nvidia 0\nmemory_model 1\nsub_group 1\nlanes 32\nstandard 12\ngroup_size 256\nlargest_group 1024\n"
-    "local_memory 48128\ncompute_units 16\nresident_groups 32\nresident_bands 32\nresident_bands_other 32\nwait_polls "
+    "local_memory 48128\ncompute_units 16\nresident_groups 32\nresident_bands 32\nresident_others 32\nwait_polls "
     "1048576\nlocal_is_limited 0\n"
     "chunk_bytes 0\nrefused_bytes 0\nsub_groups_refused 0\nend\n";
 

@@ -242,7 +242,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     limits->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     limits->cooperative = (type & CL_DEVICE_TYPE_GPU) && !limits->cpu;
     limits->resident_groups = ipt__min(desc->resident_groups, (size_t)1 << 24); /* limit of a profile */
-    limits->resident_bands = limits->resident_bands_other = limits->resident_groups;
+    limits->resident_bands = limits->resident_others = limits->resident_groups;
     limits->wait_polls = desc->wait_polls ? (cl_uint)ipt__min(desc->wait_polls, 0x7fffffff) : (cl_uint)IPT__WAIT_POLLS;
     limits->local_is_limited = desc->max_local_memory != 0;
     if (ipt__contains(extensions, "cl_nv_")) {

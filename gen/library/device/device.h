@@ -41,7 +41,7 @@ enum {
     X(size_t, resident_groups, 0,                                                                                      \
       1 << 24)                            /* of panels: from the desc, or measured for the profile; 0: not measured */ \
     X(size_t, resident_bands, 0, 1 << 24) /* of the band exchange of 4-byte elements, likewise */                      \
-    X(size_t, resident_bands_other, 0, 1 << 24) /* of the band exchange of other elements */                           \
+    X(size_t, resident_others, 0, 1 << 24) /* of the band exchange of other elements */                                \
     X(cl_uint, wait_polls, 1, 0x7fffffff)                                                                              \
     X(int, local_is_limited, 0, 1) /* the desc limits local memory: do not search for more */
 

@@ -64,7 +64,7 @@ static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program 
 {
     if (program->id == IPT__KERNEL_panel)
         return limits->resident_groups;
-    return ipt__are_words(&program->params) ? limits->resident_bands : limits->resident_bands_other;
+    return ipt__are_words(&program->params) ? limits->resident_bands : limits->resident_others;
 }
 
 /* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are

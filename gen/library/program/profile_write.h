@@ -43,7 +43,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
     for (i = 0; i < 2 && !result && cooperative && limits->memory_model; ++i) {
         params.unit_bytes = i ? 8 : 4;
         result = ipt__profile_resident(context, IPT__KERNEL_exchange, params,
-                                       i ? &measured->resident_bands_other : &measured->resident_bands);
+                                       i ? &measured->resident_others : &measured->resident_bands);
     }
     params.unit_bytes = 4;
     for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
