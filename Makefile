@@ -183,7 +183,7 @@ stress: $(B)/stress ## random shapes on a busy device, repeated; ARGUMENTS="[RUN
 stress-planted: $(B)/embed ## planted defects that make stress detects on a large GPU; DEFECT=NAME
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh stress "200 20" "$(DEFECT)"
 
-bench-estimate: $(B)/estimate ## the planner's choices against the best that a search finds; ARGUMENTS="[SHAPES] [SEED] [SECONDS]"
+bench-estimate: $(B)/estimate ## the planner's choices against the best that a search finds; ARGUMENTS="[SHAPES] [SEED] [SECONDS] [ELEM_SIZE] [FILE]"
 	@$(B)/estimate $(ARGUMENTS)
 
 bench-heuristics: $(B)/compare_heuristics ## the papers' heuristics against brute force; ARGUMENTS="[SHAPES] [SEED] [SECONDS] [LOW] [HIGH]"
@@ -313,10 +313,10 @@ $(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
 $(B)/plan_time: tests/bench/plan_time.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/estimate $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
+$(B)/compare_heuristics: tests/bench/compare_heuristics.c tests/bench/plans.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_OBJECTS) $(BENCH_HEADERS) $(HEADERS) | $(B)
+$(B)/estimate $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_OBJECTS) $(BENCH_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(BENCH_OBJECTS) $(LDLIBS) -ldl
 
 $(B)/file: tests/bench/file.c | $(B)

@@ -5,6 +5,18 @@
 #include "ipt.h"
 #include "plans.h"
 
+#include <stdint.h>
+
+static uint64_t random_state;
+
+static size_t random_between(size_t low, size_t high)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return low + (size_t)((random_state * 0x2545f4914f6cdd1du >> 16) % (high - low + 1));
+}
+
 enum {
     PAIRS = 30,                              /* of brute force: as many of a shape's pairs of divisors are timed */
     SHAPE_SECONDS = 20,                      /* brute force stops then */

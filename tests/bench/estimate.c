@@ -1,19 +1,30 @@
-/* Compares the planner's choice with the best super-element length that a search finds, for random shapes of floats.
- * Usage: estimate [SHAPES] [SEED] [SECONDS_LIMIT]; 0: the default. GB/s count each byte twice: read and written. */
+/* Compares the planner's choice with the best that a search finds: two passes of every length of super-elements, and
+ * exchanges of bands of every height. Usage: estimate [SHAPES] [SEED] [SECONDS_LIMIT] [ELEM_SIZE] [FILE]; 0: the
+ * default. FILE has shapes, rows and cols in each line; without it, shapes are random. GB/s count each byte twice: read
+ * and written. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
+
+#include "gen/tool/bench_result.h"
+#include "gen/tool/bench_shapes.h"
 #include "plans.h"
 
 enum {
-    LONGEST = 512,  /* super-elements, in elements */
-    MOST = 160,     /* candidates of a shape: the grid and the divisors */
+    LONGEST = 2560, /* super-elements, and runs of bands, in bytes */
+    STEP = 16,      /* bytes from one candidate to the next, up to NEAR; 8 times that from there on */
+    NEAR = 768,
+    MOST = 128,     /* candidates of a shape */
     FINALISTS = 3,  /* of the search: what is fast by chance is timed again, with the planner's own plan next to it */
     ROUNDS = 3,     /* of the search: the median counts */
     LAST_ROUNDS = 5 /* of the finalists */
 };
 
+static size_t elem_size;
+
+/* A method and its length: of super-elements, or the height of bands, in elements. IPT_SEQUENCE_AUTO: the planner's. */
 typedef struct candidate {
+    ipt_sequence sequence;
     size_t length;
     double seconds;
 } candidate;
@@ -23,138 +34,157 @@ static int compare_candidates(const void *first, const void *second)
     return compare_doubles(&((const candidate *)first)->seconds, &((const candidate *)second)->seconds);
 }
 
-/* The length of the plan's super-elements, by its description; 0: it has none. */
-static size_t length_of(const ipt_plan *plan)
-{
-    const char *const shuffle = strstr(ipt_plan_describe(plan), "shuffle:");
-    const char *const found = shuffle ? strstr(shuffle, "super-elements of ") : NULL;
-    return found ? strtoul(found + strlen("super-elements of "), NULL, 10) : 0;
-}
-
-/* A plan of the planner's own (length 0) or with this length; NULL if it is not possible. */
-static ipt_plan *make_plan(size_t rows, size_t cols, size_t length, unsigned flags)
+/* The plan of a candidate; NULL if it is not possible. */
+static ipt_plan *make_plan(size_t rows, size_t cols, const candidate *of, unsigned flags)
 {
     ipt_plan_desc desc = {0};
     ipt_plan *plan = NULL;
     ipt_result result;
     desc.rows = rows;
     desc.cols = cols;
-    desc.elem_size = sizeof(float);
+    desc.elem_size = elem_size;
     desc.flags = flags;
     desc.measure_buffer = flags & IPT_MEASURE ? buffer : NULL;
-    if (length) {
-        desc.sequence = IPT_SEQUENCE_TWO_PASS;
-        *(rows >= cols ? &desc.tile_m : &desc.tile_n) = length;
-    }
+    desc.sequence = of->sequence;
+    if (of->sequence == IPT_SEQUENCE_EXCHANGE)
+        desc.tile_m = of->length;
+    else
+        *(rows >= cols ? &desc.tile_m : &desc.tile_n) = of->length;
     result = ipt_plan_create(context, &desc, &plan);
-    need(!result || (length && result == IPT_ERROR_UNSUPPORTED), "ipt_plan_create");
+    need(!result || (of->sequence != IPT_SEQUENCE_AUTO &&
+                     (result == IPT_ERROR_UNSUPPORTED || result == IPT_ERROR_INVALID_ARGUMENT)),
+         "ipt_plan_create");
     return plan;
 }
 
-/* The lengths to try, each once. */
-static size_t candidates_for(size_t longer, size_t own, candidate *candidates)
+/* The lengths to try with each method. */
+static size_t candidates_for(size_t longer, candidate *candidates)
 {
-    size_t length, count = 0;
-    for (length = 1; length <= LONGEST && length <= longer; ++length) {
-        const int in_grid = length >= 4 && length % (length <= 128 ? 4 : length <= 256 ? 16 : 32) == 0;
-        if ((in_grid || (length >= 4 && longer % length == 0) || length == own) && count < MOST - 1)
-            candidates[count++].length = length;
+    size_t bytes, last = 0, count = 0;
+    for (bytes = STEP; bytes <= LONGEST && bytes / elem_size <= longer; bytes += bytes < NEAR ? STEP : 8 * STEP) {
+        const size_t length = bytes / elem_size;
+        if (length == last || !length || count + 2 > MOST)
+            continue;
+        last = length;
+        candidates[count].sequence = IPT_SEQUENCE_TWO_PASS;
+        candidates[count++].length = length;
+        candidates[count].sequence = IPT_SEQUENCE_EXCHANGE;
+        candidates[count++].length = length;
     }
-    if (own > LONGEST)
-        candidates[count++].length = own;
     return count;
 }
 
-/* Shows one shape and puts what the planner and IPT_MEASURE lose, in percent, into losses[0] and [1]. 0: nothing to
- * search. */
-static int try_shape(size_t rows, size_t cols, double losses[2])
+/* Shows a plan's speed and its stages. */
+static void show_plan(const char *what, const ipt_plan *plan, double gigabytes)
 {
-    const double bytes = 2.0 * sizeof(float) * (double)rows * (double)cols;
-    const size_t longer = rows > cols ? rows : cols;
+    const char *line = strchr(ipt_plan_describe(plan), '\n');
+    printf("  %-8s %7.1f GB/s ", what, gigabytes);
+    for (; line && line[1] == ' ' && line[3] >= '1' && line[3] <= '9' && line[4] == '.'; line = strchr(line + 1, '\n'))
+        printf(" %.*s", (int)strcspn(line + 3, "\n"), line + 3);
+    printf("\n");
+}
+
+/* Whether two plans have the same stages. Their first lines, with the sequence, differ. */
+static int same_stages(const ipt_plan *first, const ipt_plan *second)
+{
+    return !strcmp(strchr(ipt_plan_describe(first), '\n'), strchr(ipt_plan_describe(second), '\n'));
+}
+
+/* Shows one shape and puts what the planner and IPT_MEASURE lose, in percent, into losses[0] and [1]. */
+static void try_shape(size_t rows, size_t cols, double losses[2])
+{
+    static const candidate own = {IPT_SEQUENCE_AUTO, 0, 0};
+    const double bytes = 2.0 * (double)elem_size * (double)rows * (double)cols;
     candidate candidates[MOST];
     ipt_plan *plans[2 + FINALISTS] = {NULL};
     double times[2 + FINALISTS][LAST_ROUNDS], medians[2 + FINALISTS];
-    size_t tried = 0, count, best = 0, lengths[2 + FINALISTS], p, i;
+    const size_t count = candidates_for(rows > cols ? rows : cols, candidates);
+    size_t tried = 0, finalists = 2, best = 0, p, i;
     int executions, round;
-    plans[0] = make_plan(rows, cols, 0, IPT_ESTIMATE);
-    lengths[0] = length_of(plans[0]);
-    if (!lengths[0]) {
-        printf("%5lu x %-5lu  no super-elements to choose\n", (unsigned long)rows, (unsigned long)cols);
-        ipt_plan_destroy(plans[0]);
-        return 0;
-    }
-    count = candidates_for(longer, lengths[0], candidates);
     for (i = 0; i < count; ++i) {
-        ipt_plan *const plan = make_plan(rows, cols, candidates[i].length, 0);
+        ipt_plan *const plan = make_plan(rows, cols, &candidates[i], 0);
         if (!plan)
             continue;
         executions = executions_for(plan);
         for (round = 0; round < ROUNDS; ++round)
             times[0][round] = time_plan(plan, executions);
-        candidates[tried].length = candidates[i].length;
+        candidates[tried] = candidates[i];
         candidates[tried++].seconds = median(times[0], ROUNDS);
         ipt_plan_destroy(plan);
     }
     qsort(candidates, tried, sizeof *candidates, compare_candidates);
-    plans[1] = make_plan(rows, cols, 0, IPT_MEASURE);
-    lengths[1] = length_of(plans[1]);
-    count = 2;
-    for (i = 0; i < FINALISTS && i < tried; ++i) {
-        lengths[count] = candidates[i].length;
-        plans[count++] = make_plan(rows, cols, candidates[i].length, 0);
-    }
+    plans[0] = make_plan(rows, cols, &own, IPT_ESTIMATE);
+    plans[1] = make_plan(rows, cols, &own, IPT_MEASURE);
+    for (i = 0; i < FINALISTS && i < tried; ++i)
+        plans[finalists++] = make_plan(rows, cols, &candidates[i], 0);
     executions = executions_for(plans[0]);
-    for (p = 1; p < count; ++p)
+    for (p = 1; p < finalists; ++p)
         executions_for(plans[p]);
     for (round = 0; round < LAST_ROUNDS; ++round)
-        for (p = 0; p < count; ++p)
+        for (p = 0; p < finalists; ++p)
             times[p][round] = time_plan(plans[p], executions);
-    for (p = 0; p < count; ++p) {
+    for (p = 0; p < finalists; ++p) {
         medians[p] = median(times[p], LAST_ROUNDS);
         if (medians[p] < medians[best])
             best = p;
-        ipt_plan_destroy(plans[p]);
     }
-    for (p = 0; p < 2; ++p) /* plans of the same length are the same plan, whatever the clock says */
-        losses[p] = lengths[p] == lengths[best] ? 0 : 100 * (1 - medians[best] / medians[p]);
-    printf("%5lu x %-5lu  estimate %4lu: %7.1f GB/s  measure %4lu: %7.1f  best of %3lu %4lu: %7.1f  loss %5.1f %%, "
-           "%5.1f %%\n",
-           (unsigned long)rows, (unsigned long)cols, (unsigned long)lengths[0], bytes / medians[0] * 1e-9,
-           (unsigned long)lengths[1], bytes / medians[1] * 1e-9, (unsigned long)tried, (unsigned long)lengths[best],
-           bytes / medians[best] * 1e-9, losses[0], losses[1]);
+    for (p = 0; p < 2; ++p) /* plans of the same stages are the same plan, whatever the clock says */
+        losses[p] = same_stages(plans[p], plans[best]) ? 0 : 100 * (1 - medians[best] / medians[p]);
+    printf("%5lu x %-5lu  loss %5.1f %%, %5.1f %%\n", (unsigned long)rows, (unsigned long)cols, losses[0], losses[1]);
+    show_plan("estimate", plans[0], bytes / medians[0] * 1e-9);
+    if (losses[1] != losses[0])
+        show_plan("measure", plans[1], bytes / medians[1] * 1e-9);
+    if (losses[0] > 0)
+        show_plan("best", plans[best], bytes / medians[best] * 1e-9);
     fflush(stdout);
-    return 1;
+    for (p = 0; p < finalists; ++p)
+        ipt_plan_destroy(plans[p]);
+}
+
+/* Reads the shapes of a file, or draws them. */
+static void take_shapes(const char *file, size_t count, size_t seed, int is_cpu, bench_shapes *shapes)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    const bench_range sides = {is_cpu ? 200 : 1000, is_cpu ? 2000 : 20000};
+    const bench_drawing drawing = {
+        .count = count, .seed = seed, .multiple = 1, .sides = {sides, sides}, .bytes = {0, SIZE_MAX}};
+    if (!(file ? bench_read_shapes(file, elem_size, shapes, message)
+               : bench_draw_shapes(&drawing, elem_size, shapes, message))) {
+        fprintf(stderr, "%s\n", message);
+        exit(1);
+    }
 }
 
 int main(int count, char **arguments)
 {
     const unsigned long seed = argument(count, arguments, 2, 1), seconds = argument(count, arguments, 3, 1000000);
+    bench_shapes shapes = {0};
     cl_device_type type = 0;
     double begin, *losses[2];
     char device[1024];
-    size_t low, high, done = 0, shape, shapes, bytes;
+    size_t done, shape, bytes = 0;
     int kind;
+    elem_size = argument(count, arguments, 4, sizeof(float));
     need(!ipt_context_create(NULL, &context), "ipt_context_create");
     need(!ipt_device_describe(ipt_context_cl_device(context), device, sizeof device), "ipt_device_describe");
     clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    low = type & CL_DEVICE_TYPE_CPU ? 200 : 1000;
-    high = type & CL_DEVICE_TYPE_CPU ? 2000 : 20000;
-    shapes = argument(count, arguments, 1, type & CL_DEVICE_TYPE_CPU ? 12 : 40);
-    bytes = high * high * sizeof(float);
+    take_shapes(count > 5 ? arguments[5] : NULL, argument(count, arguments, 1, type & CL_DEVICE_TYPE_CPU ? 12 : 40),
+                seed, (type & CL_DEVICE_TYPE_CPU) != 0, &shapes);
+    for (shape = 0; shape < shapes.count; ++shape) {
+        const size_t needed = shapes.items[shape].rows * shapes.items[shape].cols * elem_size;
+        bytes = bytes > needed ? bytes : needed;
+    }
     plans_open(bytes);
     for (kind = 0; kind < 2; ++kind)
-        need((losses[kind] = (double *)malloc(shapes * sizeof(double))) != NULL, "malloc");
-    printf("%s%lu shapes, seed %lu; the two losses are those of IPT_ESTIMATE and of IPT_MEASURE\n", device,
-           (unsigned long)shapes, seed);
-    random_state = seed * 0x9e3779b97f4a7c15u | 1;
+        need((losses[kind] = (double *)malloc(shapes.count * sizeof(double))) != NULL, "malloc");
+    printf("%s%lu shapes, elements of %lu bytes; the two losses are those of IPT_ESTIMATE and of IPT_MEASURE\n", device,
+           (unsigned long)shapes.count, (unsigned long)elem_size);
     begin = now();
-    for (shape = 0; shape < shapes && now() - begin < (double)seconds; ++shape) {
-        const size_t rows = random_between(low, high), cols = random_between(low, high);
+    for (done = 0; done < shapes.count && now() - begin < (double)seconds; ++done) {
         double loss[2];
-        if (!try_shape(rows, cols, loss))
-            continue;
+        try_shape(shapes.items[done].rows, shapes.items[done].cols, loss);
         losses[0][done] = loss[0];
-        losses[1][done++] = loss[1];
+        losses[1][done] = loss[1];
     }
     for (kind = 0; kind < 2 && done; ++kind) {
         const double middle = median(losses[kind], done); /* sorts them */
@@ -165,6 +195,7 @@ int main(int count, char **arguments)
     printf("%lu shapes in %.0f s\n", (unsigned long)done, now() - begin);
     for (kind = 0; kind < 2; ++kind)
         free(losses[kind]);
+    free(shapes.items);
     plans_close();
     return 0;
 }

@@ -3,13 +3,11 @@
 #ifndef BENCH_PLANS_H_INCLUDED
 #define BENCH_PLANS_H_INCLUDED
 
-#include <stdint.h>
 #include <time.h>
 
 static ipt_context *context;
 static cl_command_queue queue;
 static cl_mem buffer;
-static uint64_t random_state;
 
 static double now(void)
 {
@@ -24,14 +22,6 @@ static void need(int good, const char *what)
         return;
     fprintf(stderr, "%s failed; the last error of ipt: %s\n", what, ipt_context_error(NULL));
     exit(1);
-}
-
-static size_t random_between(size_t low, size_t high)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (size_t)((random_state * 0x2545f4914f6cdd1du >> 16) % (high - low + 1));
 }
 
 static int compare_doubles(const void *first, const void *second)
