@@ -4790,6 +4790,13 @@ typedef struct ipt__problem {
     ipt__cooperative_kernel panel, exchange;
 } ipt__problem;
 
+/* Whether the move is a transposition that also reverses rows, or their sequence. */
+static int ipt__problem_rotates(const ipt__problem *problem)
+{
+    const ipt__move *const move = &ipt__moves[problem->desc.move];
+    return move->transposed && (move->reversed_rows || move->reversed_cols);
+}
+
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
 {
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;
@@ -4829,6 +4836,7 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
     X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
     X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
+    X(double, flip, 1.1, 1.1, "factor of rows, or their sequence, that are reversed")                                  \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
     X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
@@ -5049,7 +5057,7 @@ typedef struct ipt__stage {
     int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
+    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
@@ -5062,6 +5070,17 @@ typedef struct ipt__stage {
     ipt__shuffle_stage shuffle;
     ipt__bands bands;
 } ipt__stage;
+
+/* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
+ * that of the result (tall) or of the source (wide). */
+static int ipt__reversed_runs(const ipt__stage *stage)
+{
+    return stage->bands.tall ? stage->reversed_cols : stage->reversed_rows;
+}
+static int ipt__reversed_columns(const ipt__stage *stage)
+{
+    return stage->bands.tall ? stage->reversed_rows : stage->reversed_cols;
+}
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
 typedef struct ipt__layout {
@@ -5903,6 +5922,26 @@ static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ip
     return ipt__bands_cost(problem, &stage->bands);
 }
 
+/* The stage of a layout that reverses rows, or their sequence, while it transposes; -1: that takes a pass of its own. */
+static int ipt__layout_reverses(const ipt__layout *layout)
+{
+    int i;
+    for (i = 0; i < layout->stage_count; ++i)
+        if (layout->stages[i].kind == IPT__STAGE_EXCHANGE ||
+            (layout->stage_count == 1 && layout->stages[i].kind == IPT__STAGE_TILE && layout->stages[i].instances == 1))
+            return i;
+    return -1;
+}
+
+/* The FLIP stage that rotations may need. */
+static double ipt__flip_cost(const ipt__problem *problem, const ipt__layout *layout)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    return ipt__problem_rotates(problem) && ipt__layout_reverses(layout) < 0
+               ? model->flip * ipt__batch_bytes(problem) + model->launch
+               : 0;
+}
+
 static const struct {
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
@@ -5940,7 +5979,7 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
     int i;
     layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_elements * problem->desc.elem_size, 256);
     ipt__layout_place(problem, layout);
-    layout->cost = 0;
+    layout->cost = ipt__flip_cost(problem, layout);
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
         const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
@@ -6821,6 +6860,14 @@ static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layou
     ipt__pack_choose(problem, stage);
 }
 
+/* Replaces the layout by an exchange if that is better. */
+static IPT__RARE void ipt__layout_try_bands(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    ipt__layout bands;
+    if (ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0) && ipt__layout_better(&bands, layout, budget))
+        *layout = bands;
+}
+
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
@@ -6860,10 +6907,12 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
 #endif
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
-        if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
+        if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP ||
+            (!length && ipt__layout_on_chip(problem, layout, budget))) {
+            if (!length && ipt__layout_reverses(layout) < 0 && ipt__problem_rotates(problem))
+                ipt__layout_try_bands(problem, layout, budget);
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(problem, layout, budget))
-            return IPT_SUCCESS;
+        }
         break;
     case IPT_SEQUENCE_SQUARE: {
         ipt_result result = IPT_SUCCESS;
@@ -6887,12 +6936,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_of_length(problem, layout, length, budget);
     else
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
-    if (desc->sequence == IPT_SEQUENCE_AUTO && !length) {
-        ipt__layout bands;
-        if (ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0) &&
-            ipt__layout_better(&bands, layout, budget))
-            *layout = bands;
-    }
+    if (desc->sequence == IPT_SEQUENCE_AUTO && !length)
+        ipt__layout_try_bands(problem, layout, budget);
     return IPT_SUCCESS;
 }
 
@@ -6955,14 +7000,14 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
-    ipt__stage *const first = &layout->stages[0];
+    const int reverses = ipt__layout_reverses(layout);
     int i, by;
     if (layout->has_epilogue)
         return;
     layout->has_epilogue = 1;
-    if (layout->stage_count == 1 && first->kind == IPT__STAGE_TILE && first->instances == 1) {
-        first->reversed_rows = move->reversed_rows;
-        first->reversed_cols = move->reversed_cols;
+    if (reverses >= 0) {
+        layout->stages[reverses].reversed_rows = move->reversed_rows;
+        layout->stages[reverses].reversed_cols = move->reversed_cols;
     } else if (move->reversed_rows || move->reversed_cols) {
         ipt__stage *const flip = ipt__stage_add(layout, IPT__STAGE_FLIP, 1, move->transposed ? desc->cols : desc->rows,
                                                 move->transposed ? desc->rows : desc->cols, 1);
@@ -7666,6 +7711,8 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     a->chunk_width = (cl_uint)bands->chunk_width;
     a->rest_rows = (cl_uint)bands->rest_rows;
     a->short_side = (cl_uint)bands->cols;
+    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
+    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
     a->kept = ipt__bands_kept(problem, bands);
     a->pitch = (cl_uint)bands->tile.pitch;
     a->skew = (cl_uint)bands->tile.skew;
@@ -7703,6 +7750,12 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     t->source_row_stride = t->cols * units;
     t->target_row_stride = t->rows * units;
     t->element_units = (cl_uint)units;
+    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
+        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base,
+                        *const stride = bands->tall ? &t->source_row_stride : &t->target_row_stride;
+        *begin += (cl_ulong)(bands->height - 1) * *stride;
+        *stride = 0 - *stride;
+    }
     a->slab_base = slabs;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->saved_stride = to->plan->layout.saved_elements * units;
@@ -7721,6 +7774,8 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     a->height = (cl_uint)bands->height;
     a->rest_rows = (cl_uint)bands->rest_rows;
     a->short_side = (cl_uint)bands->cols;
+    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
+    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
     a->element_units = (cl_uint)units;
     move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
     if (!bands->tall) {
@@ -8322,6 +8377,8 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
                   (unsigned long)bands->rest_cols);
     if (bands->together)
         ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
     ipt__describe_end(out, stage);
 }
 
@@ -8829,7 +8886,8 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
         desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
-           (desc->rows != desc->cols && problem->matrix_bytes > ipt__local_budget(limits));
+           ((desc->rows != desc->cols || ipt__problem_rotates(problem)) &&
+            problem->matrix_bytes > ipt__local_budget(limits));
 }
 
 /* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
@@ -8896,14 +8954,20 @@ static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
 /* Finds the cooperative kernels that the plan may choose from, and their resident groups. */
 static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
 {
+    const int rotates = ipt__problem_rotates(&plan->problem); /* on the chip that takes two passes */
     int done;
-    ipt_result result;
+    ipt_result result = IPT_SUCCESS;
     if (!ipt__plan_may_cooperate(&plan->problem))
         return IPT_SUCCESS;
-    result = ipt__plan_find_on_chip(plan, &done);
-    if (result || done)
-        return result;
-    result = ipt__plan_find_exchange(plan);
+    if (rotates)
+        result = ipt__plan_find_exchange(plan);
+    if (!result && !plan->exchange) {
+        result = ipt__plan_find_on_chip(plan, &done);
+        if (result || done)
+            return result;
+        if (!rotates)
+            result = ipt__plan_find_exchange(plan);
+    }
     return result || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -331,6 +331,8 @@
     X(uint, height)                                                                                                    \
     X(uint, rest_rows)                                                                                                 \
     X(uint, short_side)                                                                                                \
+    X(uint, reversed_runs)    /* 1: columns of the slot layout are backwards */                                        \
+    X(uint, reversed_columns) /* 1: rows of the band layout are backwards */                                           \
     X(uint, element_units)
 
 /* Matrices by bands, see exchange.cl. Lengths in elements unless they are called units. */
@@ -366,6 +368,8 @@
     D(32, chunk_width) /* columns of a chunk; the last one may have fewer */                                           \
     X(uint, rest_rows)                                                                                                 \
     X(uint, short_side)                                                                                                \
+    X(uint, reversed_runs)    /* 1: columns of the slot layout are backwards */                                        \
+    X(uint, reversed_columns) /* 1: rows of the band layout are backwards */                                           \
     X(uint, kept)      /* parked runs that are taken after so many bands stay in the cache */                          \
     X(uint, pitch)     /* distance of a chunk's rows (tall) or runs (wide) in vectors */                               \
     X(uint, skew)      /* one vector more after every 2^skew of them */                                                \
@@ -688,7 +692,7 @@ static const char *const ipt__text_rows[] = {
     "{\n"
     "return i * pitch + (i >> skew);\n"
     "}\n"
-    "\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,\n"
+    "\n\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, long row_units, uint rows,\n"
     "uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,\n"
     "ulong high)\n"
     "{\n"
@@ -698,9 +702,10 @@ static const char *const ipt__text_rows[] = {
     "const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);\n"
     "const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;\n"
     "const uint to_step = ipt_tile_row(step, pitch, skew);\n"
-    "const ulong from_step = step * row_units / IPT_VECTOR_UNITS;\n"
-    "const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&\n"
-    "begin + rows * row_units - row_units + units + IPT_VECTOR_UNITS - 1 <= high;\n"
+    "const long from_step = step * row_units / (long)IPT_VECTOR_UNITS;\n"
+    "const ulong last = begin + rows * row_units - row_units, lowest = min(begin, last);\n"
+    "const bool inside = lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low &&\n"
+    "max(begin, last) + units + IPT_VECTOR_UNITS - 1 <= high;\n"
     "ulong vector = own / IPT_VECTOR_UNITS + lane;\n"
     "__local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;\n"
     "uint i = first;\n"
@@ -718,7 +723,7 @@ static const char *const ipt__text_rows[] = {
     "ipt_fetch_close_block();\n"
     "}\n"
     "}\n"
-    "\n\nvoid ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)\n"
+    "\n\nvoid ipt_mark_rows(__local uint *starts, ulong begin, long row_units, uint rows, uint pitch, uint skew)\n"
     "{\n"
     "for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)\n"
     "starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +\n"
@@ -793,7 +798,7 @@ static const char *const ipt__text_rows[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_rows "7023249622a681db"
+#define IPT__HASH_rows "2e6844c62e6f56ce"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {
@@ -865,7 +870,7 @@ static const char *const ipt__text_registers[] = {
     "*a = both;\n"
     "}\n"
     "#endif\n"
-    "\nvoid ipt_load_block(ipt_row *v, __global ipt_unit *source, ulong stride)\n"
+    "\nvoid ipt_load_block(ipt_row *v, __global ipt_unit *source, long stride)\n"
     "{\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_BLOCK; ++i) {\n"
@@ -873,7 +878,7 @@ static const char *const ipt__text_registers[] = {
     "v[i] = IPT_LOAD_AT_ANY(ipt_row_in_memory, source + i * stride);\n"
     "}\n"
     "}\n"
-    "\nvoid ipt_store_block(ipt_row *v, __global ipt_unit *target, ulong stride)\n"
+    "\nvoid ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)\n"
     "{\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_BLOCK; ++i)\n"
@@ -920,8 +925,8 @@ static const char *const ipt__text_registers[] = {
     "return IPT_LOAD_AT_ANY(ipt_word_in_memory, from);\n"
     "}\n"
     "\n\n",
-    "void ipt_transpose_threes(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
-    "ulong target_stride, uint rows, uint cols)\n"
+    "void ipt_transpose_threes(__global ipt_unit *source, long source_stride, __global ipt_unit *target, long target_stride,\n"
+    "uint rows, uint cols)\n"
     "{\n"
     "const ipt_word low = ~(ipt_word)0 >> IPT_PART_BITS;\n"
     "for (uint col = 0; col < cols; ++col) {\n"
@@ -947,7 +952,7 @@ static const char *const ipt__text_registers[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_registers "d53b1174ad5ab7ff"
+#define IPT__HASH_registers "e8d46889844e417d"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_small_tiles[] = {
@@ -957,7 +962,7 @@ static const char *const ipt__text_small_tiles[] = {
     "#define IPT_SPLIT(k, parts, element, part)                                                                             \\\n"
     "const uint element = ((k) * (65535u / (parts) + 1u)) >> 16, part = (k)-element * (parts)\n"
     "#endif\n"
-    "\n\nvoid ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, ulong row_stride, uint rows,\n"
+    "\n\nvoid ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, long row_stride, uint rows,\n"
     "uint cols, uint element_units, uint parts)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;\n"
@@ -967,7 +972,7 @@ static const char *const ipt__text_small_tiles[] = {
     "tile[row * pitch + k] = source[row * row_stride + col * element_units + part];\n"
     "}\n"
     "}\n"
-    "\n\nvoid ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, ulong row_stride, uint rows,\n"
+    "\n\nvoid ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, long row_stride, uint rows,\n"
     "uint cols, uint element_units, uint parts)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;\n"
@@ -980,7 +985,7 @@ static const char *const ipt__text_small_tiles[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_small_tiles "afc269934f3897be"
+#define IPT__HASH_small_tiles "8c00c4c473e165f6"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tickets[] = {
@@ -1338,8 +1343,9 @@ static const char *const ipt__text_band_chunks[] = {
     "uint parks_first, parks_end;\n"
     "ulong origin;\n"
     "ulong saved;\n"
+    "ulong band_begin;\n"
     "ulong rows_begin;\n"
-    "ulong row_units;\n"
+    "long row_units;\n"
     "ulong own_begin;\n"
     "ulong partner_begin;\n"
     "uint partner_back;\n"
@@ -1372,6 +1378,18 @@ static const char *const ipt__text_band_chunks[] = {
     "{\n"
     "return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;\n"
     "}\n"
+    "\n\nIPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)\n"
+    "{\n"
+    "return (reversed_columns == 0 ? x : short_side - 1 - x) * element_units;\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)\n"
+    "{\n"
+    "return reversed_columns == 0 ? i : chunk->x - 1 - i;\n"
+    "}\n"
+    "\n\nIPT_INLINE ulong ipt_part_begin(uint d, uint rows IPT_ARGUMENTS)\n"
+    "{\n"
+    "return reversed_runs == 0 ? (ulong)d * run_units : column_stride - (ulong)d * run_units - rows * element_units;\n"
+    "}\n"
     "\n\nIPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)\n"
     "{\n"
     "return first_band + (from_last != 0 ? bands - 1 - band : band);\n"
@@ -1399,25 +1417,32 @@ static const char *const ipt__text_band_chunks[] = {
     "chunk->y = chunk->band == bands ? rest_rows : height;\n"
     "chunk->origin = base + m * matrix_stride;\n"
     "chunk->saved = saved_base + m * saved_stride;\n"
-    "chunk->row_units = (ulong)short_side * element_units;\n"
+    "chunk->row_units = (long)((ulong)short_side * element_units);\n"
+    "chunk->band_begin = chunk->band == bands && saves_rows != 0\n"
+    "? chunk->saved\n"
+    ": chunk->origin + (ulong)chunk->band * height * (ulong)chunk->row_units;\n"
+    "if (reversed_runs != 0) {\n"
+    "chunk->band_begin += (ulong)(chunk->y - 1) * (ulong)chunk->row_units;\n"
+    "chunk->row_units = -chunk->row_units;\n"
+    "}\n"
     "chunk->rows_begin =\n"
-    "(chunk->band == bands && saves_rows != 0 ? chunk->saved\n"
-    ": chunk->origin + (ulong)chunk->band * height * chunk->row_units) +\n"
-    "chunk->x_first * element_units;\n"
+    "",
+    "chunk->band_begin +\n"
+    "ipt_in_row(reversed_columns == 0 ? chunk->x_first : chunk->x_first + chunk->x - 1 IPT_PASSED);\n"
     "chunk->own_begin =\n"
     "(chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride\n"
     ": chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +\n"
-    "(ulong)chunk->band * run_units;\n"
+    "ipt_part_begin(chunk->band, chunk->y IPT_PASSED);\n"
     "chunk->partner_begin = chunk->own_begin;\n"
     "chunk->partner_back = 0;\n"
     "chunk->takes_first = chunk->takes_end = chunk->parks_first = chunk->parks_end = 0;\n"
     "if (chunk->band < bands && !chunk->rest_columns) {\n"
     "const uint own_first = chunk->band * width, own_end = own_first + width;\n"
-    "",
     "const uint before = clamp(own_first, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first,\n"
     "behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;\n"
-    "chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride;\n"
-    "chunk->partner_back = width * (uint)column_stride - run_units;\n"
+    "chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride +\n"
+    "ipt_part_begin(0, height IPT_PASSED);\n"
+    "chunk->partner_back = width * (uint)column_stride + (reversed_runs == 0 ? -run_units : run_units);\n"
     "chunk->takes_first = from_last != 0 ? behind : 0;\n"
     "chunk->takes_end = from_last != 0 ? chunk->x : before;\n"
     "chunk->parks_first = from_last != 0 ? 0 : behind;\n"
@@ -1457,7 +1482,7 @@ static const char *const ipt__text_band_chunks[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_chunks "97018a70c8b340c3"
+#define IPT__HASH_band_chunks "9a085b2526b3207e"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_waits[] = {
@@ -1511,7 +1536,7 @@ static const char *const ipt__text_band_waits[] = {
     "\n\nIPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};\n"
-    "const ulong band_units = (ulong)height * chunk->row_units, range_units = width * column_stride;\n"
+    "const ulong band_units = (ulong)height * short_side * element_units, range_units = width * column_stride;\n"
     "const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;\n"
     "const bool rest = chunk->band == bands;\n"
     "const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0 IPT_PASSED),\n"
@@ -1547,7 +1572,7 @@ static const char *const ipt__text_band_waits[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_waits "8baa77a22a6e5993"
+#define IPT__HASH_band_waits "8555a267ed85e353"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_bands_left[] = {
@@ -1564,13 +1589,13 @@ static const char *const ipt__text_bands_left[] = {
     "}\n"
     "\n\n\nIPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
-    "__global ipt_unit *band = chunk->matrix + chunk->rows_begin;\n"
     "const uint covered_units = bands * width * element_units;\n"
     "for (uint n = get_local_id(0); n < height * covered_units; n += IPT_GROUP_SIZE) {\n"
     "const uint row = n / covered_units, unit = n - row * covered_units;\n"
     "const uint x = unit / element_units, part = unit - x * element_units, d = x / width;\n"
     "__global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, x IPT_PASSED) + row * element_units + part;\n"
-    "__global ipt_unit *const own = band + row * chunk->row_units + unit;\n"
+    "__global ipt_unit *const own =\n"
+    "chunk->matrix + (chunk->band_begin + row * chunk->row_units + ipt_in_row(x IPT_PASSED) + part);\n"
     "if (IPT_TALL ? ipt_is_earlier(chunk, d IPT_PASSED) : ipt_is_later(chunk, d IPT_PASSED)) {\n"
     "const ipt_unit in_band = *own, in_run = *run;\n"
     "*run = IPT_TALL ? IPT_APPLIED(in_band) : in_band;\n"
@@ -1580,34 +1605,38 @@ static const char *const ipt__text_bands_left[] = {
     "}\n"
     "\n\n\nIPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)\n"
     "{\n"
+    "const uint length = short_side * element_units;\n"
     "#if IPT_TALL\n"
-    "const uint row = at / (uint)chunk->row_units, unit = at - row * (uint)chunk->row_units;\n"
-    "const uint x = unit / element_units, d = x / width;\n"
+    "const uint row_in_memory = at / length, row = reversed_runs == 0 ? row_in_memory : height - 1 - row_in_memory;\n"
+    "const uint unit = at - row_in_memory * length, element = unit / element_units;\n"
+    "const uint x = reversed_columns == 0 ? element : short_side - 1 - element, d = x / width;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
     "return x >= bands * width ? ~0ul\n"
     ": ipt_partner_place(chunk, x, d IPT_PASSED) - chunk->origin + row * element_units +\n"
-    "(unit - x * element_units);\n"
+    "(unit - element * element_units);\n"
     "#else\n"
     "const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;\n"
-    "const uint d = unit / (uint)run_units, in_run = unit - d * (uint)run_units, row = in_run / element_units;\n"
+    "const uint d = (reversed_runs == 0 ? unit : (uint)column_stride - 1 - unit) / run_units;\n"
+    "const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
     "return d >= bands ? ~0ul\n"
-    ": chunk->rows_begin - chunk->origin + row * chunk->row_units +\n"
-    "(d * width + line) * element_units + (in_run - row * element_units);\n"
+    ": chunk->band_begin - chunk->origin + row * chunk->row_units +\n"
+    "ipt_in_row(d * width + line IPT_PASSED) + (in_run - row * element_units);\n"
     "#endif\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
-    "const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);\n"
+    "const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);\n"
     "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
     "chunk->workspace[alone_base + w] = 0;\n"
     "}\n"
     "\n\n\nIPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "volatile __global uint *flags = chunk->workspace + alone_base;\n"
-    "const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);\n"
+    "const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);\n"
     "__global ipt_unit *matrix = chunk->matrix + chunk->origin;\n"
-    "const ulong first = IPT_TALL ? chunk->rows_begin - chunk->origin : chunk->band * (width * column_stride);\n"
+    "const ulong first =\n"
+    "chunk->band * (IPT_TALL ? (ulong)height * short_side * element_units : width * column_stride);\n"
     "for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {\n"
     "bool apply;\n"
     "uint at = start;\n"
@@ -1623,6 +1652,7 @@ static const char *const ipt__text_bands_left[] = {
     "if (going) {\n"
     "held = matrix[first + at];\n"
     "IPT_FENCE_DEVICE();\n"
+    "",
     "going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
     "IPT_FENCE_DEVICE();\n"
     "}\n"
@@ -1632,15 +1662,15 @@ static const char *const ipt__text_bands_left[] = {
     "}\n"
     "\n\nIPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
-    "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED) + chunk->rows_begin;\n"
+    "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);\n"
     "__global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);\n"
-    "",
     "const uint units = chunk->x * element_units;\n"
     "for (uint n = get_local_id(0); n < chunk->y * units; n += IPT_GROUP_SIZE) {\n"
     "const uint row = n / units, unit = n - row * units, i = unit / element_units;\n"
-    "__global ipt_unit *const run =\n"
-    "columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + (unit - i * element_units);\n"
-    "__global ipt_unit *const own = rows + row * chunk->row_units + unit;\n"
+    "const uint part = unit - i * element_units;\n"
+    "__global ipt_unit *const run = columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + part;\n"
+    "__global ipt_unit *const own = rows + (chunk->band_begin + row * chunk->row_units +\n"
+    "ipt_in_row(chunk->x_first + i IPT_PASSED) + part);\n"
     "if (IPT_TALL)\n"
     "*run = IPT_APPLIED(*own);\n"
     "else\n"
@@ -1708,7 +1738,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "64d1873397579197"
+#define IPT__HASH_bands_left "125b66db596ed781"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -2059,7 +2089,7 @@ static const char *const ipt__text_copy[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_exchange[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_RUNS 512\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_RUNS 512\n"
     "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
@@ -2098,7 +2128,7 @@ static const char *const ipt__text_exchange[] = {
     "ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,\n"
     "active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,\n"
     "saved ? chunk->saved : chunk->origin,\n"
-    "saved ? chunk->saved + rest_rows * chunk->row_units : chunk->origin + matrix_units);\n"
+    "saved ? chunk->saved + (ulong)rest_rows * short_side * element_units : chunk->origin + matrix_units);\n"
     "#if IPT_ELEMENT_UNITS == 0\n"
     "ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);\n"
     "#endif\n"
@@ -2111,7 +2141,7 @@ static const char *const ipt__text_exchange[] = {
     "ipt_run run;\n"
     "ipt_column column;\n"
     "ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), chunk->y * element_units);\n"
-    "ipt_find_column(&column, chunk, i, run.first IPT_PASSED);\n"
+    "ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i IPT_PASSED), run.first IPT_PASSED);\n"
     "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
     "ipt_unit parked[IPT_STEPS], own[IPT_STEPS];\n"
     "#pragma unroll\n"
@@ -2143,9 +2173,9 @@ static const char *const ipt__text_exchange[] = {
     "const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
     "ipt_run run;\n"
     "ipt_column column;\n"
-    "ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);\n"
     "",
-    "ipt_find_column(&column, chunk, i, run.first IPT_PASSED);\n"
+    "ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);\n"
+    "ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i IPT_PASSED), run.first IPT_PASSED);\n"
     "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
     "ipt_unit held[IPT_STEPS];\n"
     "#pragma unroll\n"
@@ -2209,8 +2239,8 @@ static const char *const ipt__text_exchange[] = {
     "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
     "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);\n"
     "const uint units = chunk->x * element_units, lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint apart = chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
-    "const ulong step = apart * chunk->row_units;\n"
+    "const uint apart = (ulong)chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
+    "const long step = apart * chunk->row_units;\n"
     "const ipt_policy drop = ipt_policy_drop();\n"
     "for (uint line = get_local_id(0) / IPT_LINE_LANES; go; line += IPT_LINES) {\n"
     "const uint row = line / apart * (4 * apart) + line % apart;\n"
@@ -2222,11 +2252,12 @@ static const char *const ipt__text_exchange[] = {
     "for (uint at = 0; at < units + before; at += IPT_LINE_LANES, to += IPT_LINE_LANES) {\n"
     "const uint k = at + lane - before, inside = min(k, units - 1);\n"
     "IPT_ELEMENT_OF(inside, element, part);\n"
-    "__local ipt_unit *from = tile + (chunk->starts[element] + part + row * element_units);\n"
+    "__local ipt_unit *from =\n"
+    "",
+    "tile + (chunk->starts[ipt_in_chunk(chunk, element IPT_PASSED)] + part + row * element_units);\n"
     "ipt_unit held[4];\n"
     "#pragma unroll\n"
     "for (uint u = 0; u < 4; ++u)\n"
-    "",
     "held[u] = from[min(u, last) * apart * element_units];\n"
     "ipt_line_order();\n"
     "#pragma unroll\n"
@@ -2327,15 +2358,15 @@ static const char *const ipt__text_exchange[] = {
     "ipt_copy_rest_part(&chunk IPT_PASSED);\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "if (id == 0 && last && go)\n"
+    "",
     "ipt_signal(&chunk.dones[chunk.position_in_matrix * chunks + chunk.number]);\n"
     "if (!go && shared[IPT_SHARED_TICKET] < IPT_CLOSED)\n"
-    "",
     "ipt_finish_left(&chunk IPT_PASSED);\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "03c255b15ec20927"
+#define IPT__HASH_exchange "48e6244e875002d3"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2985,7 +3016,7 @@ static const char *const ipt__text_panel[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)\n"
     "#error \"IPT_LANES, IPT_TALL and IPT_ELEMENT_UNITS must be defined\"\n"
     "#endif\n"
     "\n\n\n#if IPT_GROUP_SIZE == 1\n"
@@ -3045,11 +3076,20 @@ static const char *const ipt__text_runs[] = {
     "}\n"
     "}\n"
     "#endif\n"
-    "\n\n\nIPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, uint rest_rows,\n"
-    "uint short_side, uint element_units)\n"
+    "\n\nIPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)\n"
+    "{\n"
+    "return reversed_runs == 0 ? d * run_units\n"
+    ": column_stride - d * run_units - (d < bands ? run_units : rest_rows * element_units);\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)\n"
+    "{\n"
+    "return reversed_columns == 0 ? x : short_side - 1 - x;\n"
+    "}\n"
+    "\n\n\nIPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane IPT_ARGUMENTS)\n"
     "{\n"
     "for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {\n"
-    "const uint row = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - row * element_units;\n"
+    "const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - element * element_units;\n"
+    "const uint row = reversed_runs == 0 ? element : rest_rows - 1 - element;\n"
     "__global ipt_unit *const at = rows + (ulong)row * short_side * element_units + part;\n"
     "if (IPT_TALL)\n"
     "gap[k] = IPT_APPLIED(*at);\n"
@@ -3071,24 +3111,26 @@ static const char *const ipt__text_runs[] = {
     "const uint d = ipt_divide32(x, width_magic, width_shift);\n"
     "const bool later = from_last != 0 ? d < band : d > band;\n"
     "if (IPT_TALL ? !later && d != band : later || d == band)\n"
-    "ipt_prefetch_run(matrix + x * column_stride + (band * run_units + start), units);\n"
+    "ipt_prefetch_run(matrix + x * column_stride + (ipt_part_begin(band IPT_PASSED) + start), units);\n"
     "if (!IPT_TALL && d != band)\n"
-    "ipt_prefetch_run(matrix + (band * width + (x - d * width)) * column_stride + (d * run_units + start), units);\n"
+    "ipt_prefetch_run(matrix + (band * width + (x - d * width)) * column_stride +\n"
+    "(ipt_part_begin(d IPT_PASSED) + start),\n"
+    "units);\n"
     "}\n"
     "#endif\n"
-    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "\n",
+    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;\n"
     "const uint all_blocks = ipt_divide32(get_group_id(0), chunks_magic, chunks_shift);\n"
     "const uint chunk = get_group_id(0) - all_blocks * chunks;\n"
-    "",
     "const uint m = ipt_divide32(all_blocks, blocks_magic, blocks_shift), block = all_blocks - m * blocks;\n"
     "__global ipt_unit *const matrix = matrices + base + m * matrix_stride;\n"
     "__global ipt_unit *const saved = workspace + saved_base + m * saved_stride;\n"
     "__global ipt_unit *const slab = workspace + slab_base + m * slab_stride + chunk * chunk_units;\n"
     "const ulong units = min(chunk_units, run_units - chunk * chunk_units), start = chunk * chunk_units;\n"
-    "const ulong own_begin = band * run_units + start;\n"
+    "const ulong own_begin = ipt_part_begin(band IPT_PASSED) + start;\n"
     "const uint covered = bands * width, first_band = from_last != 0 ? bands - 1 : 0;\n"
     "const uint end = min(short_side, (block + 1) * block_runs);\n"
     "__global ipt_unit *const rest_rows_at = saves_rows != 0 ? saved : matrix + rest_begin;\n"
@@ -3102,9 +3144,9 @@ static const char *const ipt__text_runs[] = {
     "__global ipt_unit *const column =\n"
     "rest && saves_rows == 0 ? saved + (x - covered) * column_stride : matrix + x * column_stride;\n"
     "__global ipt_unit *const own = column + own_begin;\n"
-    "__global ipt_unit *const held = slab + x * run_units;\n"
+    "__global ipt_unit *const held = slab + ipt_in_row(x IPT_PASSED) * run_units;\n"
     "__global ipt_unit *const partner =\n"
-    "matrix + (band * width + (x - d * width)) * column_stride + d * run_units + start;\n"
+    "matrix + (band * width + (x - d * width)) * column_stride + ipt_part_begin(d IPT_PASSED) + start;\n"
     "const bool later = from_last != 0 ? d < band : d > band;\n"
     "#if IPT_TALL\n"
     "if (d == band)\n"
@@ -3123,14 +3165,14 @@ static const char *const ipt__text_runs[] = {
     "ipt_copy_run(held, partner, lane, units);\n"
     "#endif\n"
     "if (chunk == 0 && d == band && (!rest || band == first_band))\n"
-    "ipt_move_gap(rest_rows_at + x * element_units, column + bands * run_units, lane, rest_rows, short_side,\n"
-    "element_units);\n"
+    "ipt_move_gap(rest_rows_at + ipt_in_row(x IPT_PASSED) * element_units,\n"
+    "column + ipt_part_begin(bands IPT_PASSED), lane IPT_PASSED);\n"
     "}\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_runs "a093cafc37263484"
+#define IPT__HASH_runs "0d1eb6d64dd95a18"
 #define IPT_runs_PARTS(X) X(unit) X(divide) X(single)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3465,8 +3507,8 @@ static const char *const ipt__text_transpose[] = {
     "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n"
     "#endif\n"
     "\n#if IPT_IN_REGISTERS\n"
-    "\nvoid ipt_transpose_in_registers(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,\n"
-    "ulong target_stride, uint rows, uint cols)\n"
+    "\nvoid ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,\n"
+    "long target_stride, uint rows, uint cols)\n"
     "{\n"
     "\n\nconst bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;\n"
     "for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)\n"
@@ -3494,30 +3536,31 @@ static const char *const ipt__text_transpose[] = {
     "group /= chunks;\n"
     "const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;\n"
     "\nconst uint tile_rows = (uint)min((ulong)IPT_TILE, rows - row), tile_cols = (uint)min((ulong)IPT_TILE, cols - col);\n"
-    "\n__global ipt_unit *from = source + source_base + m * source_matrix_stride + instance * source_instance_stride +\n"
-    "row * source_row_stride + col * element_units + first_part;\n"
-    "__global ipt_unit *to = target + target_base + m * target_matrix_stride + instance * target_instance_stride +\n"
-    "col * target_row_stride + row * element_units + first_part;\n"
+    "\n\nconst long source_stride = (long)source_row_stride, target_stride = (long)target_row_stride;\n"
+    "__global ipt_unit *from = source + (source_base + m * source_matrix_stride + instance * source_instance_stride +\n"
+    "row * source_stride + col * element_units + first_part);\n"
+    "__global ipt_unit *to = target + (target_base + m * target_matrix_stride + instance * target_instance_stride +\n"
+    "col * target_stride + row * element_units + first_part);\n"
     "\n#if IPT_IN_REGISTERS\n"
-    "ipt_transpose_in_registers(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);\n"
+    "ipt_transpose_in_registers(from, source_stride, to, target_stride, tile_rows, tile_cols);\n"
     "#else\n"
     "const uint parts = min(chunk_units, element_units - first_part);\n"
     "#if IPT_THREES\n"
     "if (element_units == 3 && parts == 3) {\n"
-    "ipt_transpose_threes(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);\n"
+    "ipt_transpose_threes(from, source_stride, to, target_stride, tile_rows, tile_cols);\n"
     "return;\n"
     "}\n"
     "#endif\n"
     "const uint pitch = IPT_TILE * chunk_units + 1;\n"
-    "ipt_load_tile(tile, pitch, from, source_row_stride, tile_rows, tile_cols, element_units, parts);\n"
+    "ipt_load_tile(tile, pitch, from, source_stride, tile_rows, tile_cols, element_units, parts);\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "ipt_store_tile(tile, pitch, to, target_row_stride, tile_rows, tile_cols, element_units, parts);\n"
+    "ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, element_units, parts);\n"
     "#endif\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_transpose "e3e615f74471234e"
+#define IPT__HASH_transpose "8a0ac54ec3ada8f4"
 #define IPT_transpose_PARTS(X) X(unit) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_PAPERS

@@ -6,6 +6,10 @@
  * run is parked at the partner's place. If band d was earlier, the partner was parked at the run's place: they change
  * places. Wide: the reverse.
  *
+ * Reversed runs (rotations) are stored backwards, in columns whose parts have the opposite sequence: the transposition
+ * reads or writes the band's rows from the last one on. Reversed columns: column x is element short_side - 1 - x of a
+ * row.
+ *
  * Invariant: a work-item stores to a place only after the same work-item has loaded from it, or an earlier launch. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
@@ -82,13 +86,26 @@ IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_un
 }
 #endif
 
-/* Moves the rest rows' elements of one column between `rows`, where they are short_side elements apart, and `gap`, the
- * end of the column. */
-IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, uint rest_rows,
-                             uint short_side, uint element_units)
+/* Unit of a column at which band d's part begins; d = bands: the rest rows' part. */
+IPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)
+{
+    return reversed_runs == 0 ? d * run_units
+                              : column_stride - d * run_units - (d < bands ? run_units : rest_rows * element_units);
+}
+
+/* The place of column x in a row. */
+IPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)
+{
+    return reversed_columns == 0 ? x : short_side - 1 - x;
+}
+
+/* Moves the rest rows' elements of one column between `rows`, where they are short_side elements apart, and `gap`, their
+ * part of the column. */
+IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane IPT_ARGUMENTS)
 {
     for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {
-        const uint row = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - row * element_units;
+        const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - element * element_units;
+        const uint row = reversed_runs == 0 ? element : rest_rows - 1 - element;
         __global ipt_unit *const at = rows + (ulong)row * short_side * element_units + part;
         if (IPT_TALL)
             gap[k] = IPT_APPLIED(*at);
@@ -114,9 +131,11 @@ IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint x, ulo
     const uint d = ipt_divide32(x, width_magic, width_shift);
     const bool later = from_last != 0 ? d < band : d > band;
     if (IPT_TALL ? !later && d != band : later || d == band)
-        ipt_prefetch_run(matrix + x * column_stride + (band * run_units + start), units);
+        ipt_prefetch_run(matrix + x * column_stride + (ipt_part_begin(band IPT_PASSED) + start), units);
     if (!IPT_TALL && d != band)
-        ipt_prefetch_run(matrix + (band * width + (x - d * width)) * column_stride + (d * run_units + start), units);
+        ipt_prefetch_run(matrix + (band * width + (x - d * width)) * column_stride +
+                             (ipt_part_begin(d IPT_PASSED) + start),
+                         units);
 }
 #endif
 
@@ -131,7 +150,7 @@ ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMEN
     __global ipt_unit *const saved = workspace + saved_base + m * saved_stride;
     __global ipt_unit *const slab = workspace + slab_base + m * slab_stride + chunk * chunk_units;
     const ulong units = min(chunk_units, run_units - chunk * chunk_units), start = chunk * chunk_units;
-    const ulong own_begin = band * run_units + start;
+    const ulong own_begin = ipt_part_begin(band IPT_PASSED) + start;
     const uint covered = bands * width, first_band = from_last != 0 ? bands - 1 : 0;
     const uint end = min(short_side, (block + 1) * block_runs);
     __global ipt_unit *const rest_rows_at = saves_rows != 0 ? saved : matrix + rest_begin;
@@ -145,9 +164,9 @@ ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMEN
         __global ipt_unit *const column =
             rest && saves_rows == 0 ? saved + (x - covered) * column_stride : matrix + x * column_stride;
         __global ipt_unit *const own = column + own_begin;
-        __global ipt_unit *const held = slab + x * run_units;
+        __global ipt_unit *const held = slab + ipt_in_row(x IPT_PASSED) * run_units;
         __global ipt_unit *const partner =
-            matrix + (band * width + (x - d * width)) * column_stride + d * run_units + start;
+            matrix + (band * width + (x - d * width)) * column_stride + ipt_part_begin(d IPT_PASSED) + start;
         const bool later = from_last != 0 ? d < band : d > band;
 #if IPT_TALL
         if (d == band)
@@ -166,7 +185,7 @@ ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMEN
             ipt_copy_run(held, partner, lane, units);
 #endif
         if (chunk == 0 && d == band && (!rest || band == first_band))
-            ipt_move_gap(rest_rows_at + x * element_units, column + bands * run_units, lane, rest_rows, short_side,
-                         element_units);
+            ipt_move_gap(rest_rows_at + ipt_in_row(x IPT_PASSED) * element_units,
+                         column + ipt_part_begin(bands IPT_PASSED), lane IPT_PASSED);
     }
 }

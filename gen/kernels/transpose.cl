@@ -11,8 +11,8 @@
 
 #if IPT_IN_REGISTERS
 /* Transposes rows x cols units from `source` to `target`; the strides are the distances of rows in units. */
-void ipt_transpose_in_registers(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,
-                                ulong target_stride, uint rows, uint cols)
+void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+                                long target_stride, uint rows, uint cols)
 {
     /* The last block of a row or column begins earlier where it would not be whole: source and target do not overlap.
      */
@@ -46,24 +46,26 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ip
 
     const uint tile_rows = (uint)min((ulong)IPT_TILE, rows - row), tile_cols = (uint)min((ulong)IPT_TILE, cols - col);
 
-    __global ipt_unit *from = source + source_base + m * source_matrix_stride + instance * source_instance_stride +
-                              row * source_row_stride + col * element_units + first_part;
-    __global ipt_unit *to = target + target_base + m * target_matrix_stride + instance * target_instance_stride +
-                            col * target_row_stride + row * element_units + first_part;
+    /* Rows of a source or target that is reversed lie in descending sequence. */
+    const long source_stride = (long)source_row_stride, target_stride = (long)target_row_stride;
+    __global ipt_unit *from = source + (source_base + m * source_matrix_stride + instance * source_instance_stride +
+                                        row * source_stride + col * element_units + first_part);
+    __global ipt_unit *to = target + (target_base + m * target_matrix_stride + instance * target_instance_stride +
+                                      col * target_stride + row * element_units + first_part);
 
 #if IPT_IN_REGISTERS
-    ipt_transpose_in_registers(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);
+    ipt_transpose_in_registers(from, source_stride, to, target_stride, tile_rows, tile_cols);
 #else
     const uint parts = min(chunk_units, element_units - first_part);
 #if IPT_THREES
     if (element_units == 3 && parts == 3) {
-        ipt_transpose_threes(from, source_row_stride, to, target_row_stride, tile_rows, tile_cols);
+        ipt_transpose_threes(from, source_stride, to, target_stride, tile_rows, tile_cols);
         return;
     }
 #endif
     const uint pitch = IPT_TILE * chunk_units + 1; /* odd for one-unit elements: no two rows begin in the same bank */
-    ipt_load_tile(tile, pitch, from, source_row_stride, tile_rows, tile_cols, element_units, parts);
+    ipt_load_tile(tile, pitch, from, source_stride, tile_rows, tile_cols, element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_tile(tile, pitch, to, target_row_stride, tile_rows, tile_cols, element_units, parts);
+    ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, element_units, parts);
 #endif
 }

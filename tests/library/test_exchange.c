@@ -32,6 +32,14 @@ static size_t any_height(const ipt_plan_desc *desc)
     return test_random_between((longer(desc) + shorter(desc) - 1) / shorter(desc), longer(desc));
 }
 
+/* A transposition, or one with reversed rows, a reversed sequence of rows, or both. */
+static ipt_move any_move(void)
+{
+    static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270,
+                                     IPT_MOVE_ANTITRANSPOSE};
+    return moves[test_random_between(0, TEST_COUNT(moves) - 1)];
+}
+
 /* All small shapes, each by the planner's bands and by bands of all heights. */
 static void exchange_small(void **state)
 {
@@ -41,6 +49,7 @@ static void exchange_small(void **state)
             const size_t elem_size = test_element_sizes[test_random_between(0, TEST_ELEMENT_SIZE_COUNT - 1)];
             ipt_plan_desc desc = exchange(rows, cols, elem_size, 1 + (rows + cols) % 3);
             desc.flags = IPT_NO_COOPERATIVE;
+            desc.move = any_move();
             test_transposes(test_context, &desc);
             size_t least = (longer(&desc) + shorter(&desc) - 1) / shorter(&desc);
             for (desc.tile_m = least; desc.tile_m <= longer(&desc); ++desc.tile_m)
@@ -58,8 +67,7 @@ static ipt_plan_desc random_exchange(size_t most)
         desc.tile_m = any_height(&desc);
     if (test_random_between(0, 2) == 0)
         desc.batch_stride = test_matrix_bytes(&desc) + 3 * test_alignment(desc.elem_size);
-    if (test_random_between(0, 3) == 0 && (desc.elem_size & (desc.elem_size - 1)) == 0)
-        desc.move = test_random_between(0, 1) ? IPT_MOVE_ROTATE_90 : IPT_MOVE_ANTITRANSPOSE;
+    desc.move = any_move();
     return desc;
 }
 

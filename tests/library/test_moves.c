@@ -2,6 +2,8 @@
  * every element exactly once, whichever stages move it. */
 #include "test.h"
 
+#include <stdbool.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +43,9 @@ static void moves_sequences(void **state)
         }
 }
 
-/* A plan's stages, as its description counts them, with that move and that expression. */
-static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move move, const char *expression)
+/* A plan's stages, as its description counts them, with that move and that expression. *flips: whether one of them only
+ * reverses rows, or their sequence. */
+static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move move, const char *expression, bool *flips)
 {
     desc.elem_size = 4;
     desc.move = move;
@@ -52,31 +55,38 @@ static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move mo
     size_t count = 0;
     for (const char *line = ipt_plan_describe(plan); (line = strstr(line, "\n  ")); ++line)
         count += line[3] >= '1' && line[3] <= '9' && line[4] == '.';
+    *flips = strstr(ipt_plan_describe(plan), ". flip: ") != NULL;
+    assert_false(*flips && strstr(ipt_plan_describe(plan), ". exchange: "));
     ipt_plan_destroy(plan);
     return count;
 }
 
-/* The number of passes is as in the manual. Beyond the transposition: none for small matrices of a batch, one for large
- * matrices, one for an expression if no other pass can apply it. Moves that do not transpose: one in all. */
+/* The number of passes is as in the manual. Beyond the transposition: none for small matrices of a batch and for
+ * exchanges, one for other large matrices, one for an expression if no other pass can apply it. Moves that do not
+ * transpose: one in all. */
 static void moves_passes(void **state)
 {
     const ipt_plan_desc small = {.rows = 8, .cols = 5, .batch = 900}, large = {.rows = 1500, .cols = 1301},
                         cycles = {.rows = 40, .cols = 30, .sequence = IPT_SEQUENCE_1};
     ipt_context *const context = test_make_context((size_t)256 << 10); /* what fits a work-group is not large */
-    const size_t passes = count_stages(context, large, IPT_MOVE_TRANSPOSE, NULL);
+    cl_device_type type = 0;
+    bool flips;
     (void)state;
+    assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_TYPE, sizeof type, &type, NULL), CL_SUCCESS);
     for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
         const int straight =
             move == IPT_MOVE_ROTATE_180 || move == IPT_MOVE_FLIP_HORIZONTAL || move == IPT_MOVE_FLIP_VERTICAL;
-        assert_int_equal(count_stages(context, small, (ipt_move)move, NULL), 1);
-        assert_int_equal(count_stages(context, small, (ipt_move)move, "x * x"), 1);
-        assert_int_equal(count_stages(context, large, (ipt_move)move, NULL),
-                         straight ? 1 : passes + (move != IPT_MOVE_TRANSPOSE));
-        assert_int_equal(count_stages(context, large, (ipt_move)move, "x * x"),
-                         straight ? 2 : passes + (move != IPT_MOVE_TRANSPOSE));
+        assert_int_equal(count_stages(context, small, (ipt_move)move, NULL, &flips), 1);
+        assert_int_equal(count_stages(context, small, (ipt_move)move, "x * x", &flips), 1);
+        const size_t plain = count_stages(context, large, (ipt_move)move, NULL, &flips);
+        if (straight)
+            assert_int_equal(plain, 1);
+        else if (move == IPT_MOVE_TRANSPOSE || (type & CL_DEVICE_TYPE_CPU))
+            assert_false(flips);
+        assert_int_equal(count_stages(context, large, (ipt_move)move, "x * x", &flips), straight ? 2 : plain);
     }
-    assert_int_equal(count_stages(context, cycles, IPT_MOVE_TRANSPOSE, "x * x"),
-                     count_stages(context, cycles, IPT_MOVE_TRANSPOSE, NULL) + 1);
+    assert_int_equal(count_stages(context, cycles, IPT_MOVE_TRANSPOSE, "x * x", &flips),
+                     count_stages(context, cycles, IPT_MOVE_TRANSPOSE, NULL, &flips) + 1);
     ipt_context_destroy(context);
 }
 

@@ -19,8 +19,9 @@ typedef struct ipt_chunk {
     uint parks_first, parks_end; /* and of later ones */
     ulong origin;                /* of its matrix */
     ulong saved;                 /* of the saved rest, in the workspace */
-    ulong rows_begin;            /* of its rows in the band layout, in rows_of() */
-    ulong row_units;             /* distance of these rows */
+    ulong band_begin;            /* of the first row's element 0 in the band layout, in rows_of() */
+    ulong rows_begin;            /* of its first row there */
+    long row_units;              /* distance of these rows; the last row is the first one of reversed runs */
     ulong own_begin;             /* of the run of its first column in the slot layout, in columns_of() */
     ulong partner_begin;         /* of the partner, if the column were in range 0 */
     uint partner_back;           /* how much nearer it is for each range */
@@ -66,6 +67,24 @@ IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d IPT_AR
     return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;
 }
 
+/* The place of column x in a row of the band layout, in units. */
+IPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)
+{
+    return (reversed_columns == 0 ? x : short_side - 1 - x) * element_units;
+}
+
+/* The number in a row of local memory, or among the runs there, of the chunk's column i. */
+IPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+{
+    return reversed_columns == 0 ? i : chunk->x - 1 - i;
+}
+
+/* Unit of a column at which the part of `rows` rows of band d begins. */
+IPT_INLINE ulong ipt_part_begin(uint d, uint rows IPT_ARGUMENTS)
+{
+    return reversed_runs == 0 ? (ulong)d * run_units : column_stride - (ulong)d * run_units - rows * element_units;
+}
+
 /* The position of a band in its matrix. */
 IPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)
 {
@@ -96,15 +115,21 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
     chunk->y = chunk->band == bands ? rest_rows : height;
     chunk->origin = base + m * matrix_stride;
     chunk->saved = saved_base + m * saved_stride;
-    chunk->row_units = (ulong)short_side * element_units;
+    chunk->row_units = (long)((ulong)short_side * element_units);
+    chunk->band_begin = chunk->band == bands && saves_rows != 0
+                            ? chunk->saved
+                            : chunk->origin + (ulong)chunk->band * height * (ulong)chunk->row_units;
+    if (reversed_runs != 0) {
+        chunk->band_begin += (ulong)(chunk->y - 1) * (ulong)chunk->row_units;
+        chunk->row_units = -chunk->row_units;
+    }
     chunk->rows_begin =
-        (chunk->band == bands && saves_rows != 0 ? chunk->saved
-                                                 : chunk->origin + (ulong)chunk->band * height * chunk->row_units) +
-        chunk->x_first * element_units;
+        chunk->band_begin +
+        ipt_in_row(reversed_columns == 0 ? chunk->x_first : chunk->x_first + chunk->x - 1 IPT_PASSED);
     chunk->own_begin =
         (chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride
                                                 : chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +
-        (ulong)chunk->band * run_units;
+        ipt_part_begin(chunk->band, chunk->y IPT_PASSED);
     chunk->partner_begin = chunk->own_begin;
     chunk->partner_back = 0;
     chunk->takes_first = chunk->takes_end = chunk->parks_first = chunk->parks_end = 0;
@@ -112,8 +137,9 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
         const uint own_first = chunk->band * width, own_end = own_first + width;
         const uint before = clamp(own_first, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first,
                    behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;
-        chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride;
-        chunk->partner_back = width * (uint)column_stride - run_units;
+        chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride +
+                               ipt_part_begin(0, height IPT_PASSED);
+        chunk->partner_back = width * (uint)column_stride + (reversed_runs == 0 ? -run_units : run_units);
         chunk->takes_first = from_last != 0 ? behind : 0;
         chunk->takes_end = from_last != 0 ? chunk->x : before;
         chunk->parks_first = from_last != 0 ? 0 : behind;

@@ -18,13 +18,13 @@ IPT_INLINE void ipt_wait_for_others(const ipt_chunk *chunk, uint first IPT_ARGUM
  * ones (wide). What leaves the band (tall) or comes to it (wide) gets its last place. */
 IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
-    __global ipt_unit *band = chunk->matrix + chunk->rows_begin;
     const uint covered_units = bands * width * element_units;
     for (uint n = get_local_id(0); n < height * covered_units; n += IPT_GROUP_SIZE) {
         const uint row = n / covered_units, unit = n - row * covered_units;
         const uint x = unit / element_units, part = unit - x * element_units, d = x / width;
         __global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, x IPT_PASSED) + row * element_units + part;
-        __global ipt_unit *const own = band + row * chunk->row_units + unit;
+        __global ipt_unit *const own =
+            chunk->matrix + (chunk->band_begin + row * chunk->row_units + ipt_in_row(x IPT_PASSED) + part);
         if (IPT_TALL ? ipt_is_earlier(chunk, d IPT_PASSED) : ipt_is_later(chunk, d IPT_PASSED)) {
             const ipt_unit in_band = *own, in_run = *run;
             *run = IPT_TALL ? IPT_APPLIED(in_band) : in_band;
@@ -37,27 +37,30 @@ IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
  * *apply: this is its last place. */
 IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)
 {
+    const uint length = short_side * element_units; /* of a row of the band layout */
 #if IPT_TALL
-    const uint row = at / (uint)chunk->row_units, unit = at - row * (uint)chunk->row_units;
-    const uint x = unit / element_units, d = x / width;
+    const uint row_in_memory = at / length, row = reversed_runs == 0 ? row_in_memory : height - 1 - row_in_memory;
+    const uint unit = at - row_in_memory * length, element = unit / element_units;
+    const uint x = reversed_columns == 0 ? element : short_side - 1 - element, d = x / width;
     *apply = !ipt_is_later(chunk, d IPT_PASSED);
     return x >= bands * width ? ~0ul
                               : ipt_partner_place(chunk, x, d IPT_PASSED) - chunk->origin + row * element_units +
-                                    (unit - x * element_units);
+                                    (unit - element * element_units);
 #else
     const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;
-    const uint d = unit / (uint)run_units, in_run = unit - d * (uint)run_units, row = in_run / element_units;
+    const uint d = (reversed_runs == 0 ? unit : (uint)column_stride - 1 - unit) / run_units;
+    const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;
     *apply = !ipt_is_later(chunk, d IPT_PASSED);
     return d >= bands ? ~0ul
-                      : chunk->rows_begin - chunk->origin + row * chunk->row_units +
-                            (d * width + line) * element_units + (in_run - row * element_units);
+                      : chunk->band_begin - chunk->origin + row * chunk->row_units +
+                            ipt_in_row(d * width + line IPT_PASSED) + (in_run - row * element_units);
 #endif
 }
 
 /* Clears the flags of ipt_move_alone. */
 IPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
-    const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);
+    const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);
     for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)
         chunk->workspace[alone_base + w] = 0;
 }
@@ -67,9 +70,10 @@ IPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
     volatile __global uint *flags = chunk->workspace + alone_base;
-    const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);
+    const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);
     __global ipt_unit *matrix = chunk->matrix + chunk->origin;
-    const ulong first = IPT_TALL ? chunk->rows_begin - chunk->origin : chunk->band * (width * column_stride);
+    const ulong first =
+        chunk->band * (IPT_TALL ? (ulong)height * short_side * element_units : width * column_stride);
     for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {
         bool apply;
         uint at = start;
@@ -96,14 +100,15 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 /* Moves the chunk's rest columns, or rest rows, between their places in both layouts, which do not overlap. */
 IPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
-    __global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED) + chunk->rows_begin;
+    __global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);
     __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
     const uint units = chunk->x * element_units;
     for (uint n = get_local_id(0); n < chunk->y * units; n += IPT_GROUP_SIZE) {
         const uint row = n / units, unit = n - row * units, i = unit / element_units;
-        __global ipt_unit *const run =
-            columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + (unit - i * element_units);
-        __global ipt_unit *const own = rows + row * chunk->row_units + unit;
+        const uint part = unit - i * element_units;
+        __global ipt_unit *const run = columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + part;
+        __global ipt_unit *const own = rows + (chunk->band_begin + row * chunk->row_units +
+                                               ipt_in_row(chunk->x_first + i IPT_PASSED) + part);
         if (IPT_TALL)
             *run = IPT_APPLIED(*own);
         else

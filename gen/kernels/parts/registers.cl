@@ -74,7 +74,7 @@ void ipt_exchange_ones(ipt_row *a, ipt_row *b)
 }
 #endif
 
-void ipt_load_block(ipt_row *v, __global ipt_unit *source, ulong stride)
+void ipt_load_block(ipt_row *v, __global ipt_unit *source, long stride)
 {
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK; ++i) {
@@ -83,7 +83,7 @@ void ipt_load_block(ipt_row *v, __global ipt_unit *source, ulong stride)
     }
 }
 
-void ipt_store_block(ipt_row *v, __global ipt_unit *target, ulong stride)
+void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
 {
 #pragma unroll
     for (uint i = 0; i < IPT_BLOCK; ++i)
@@ -136,8 +136,8 @@ IPT_INLINE ipt_word ipt_load_three(__global ipt_unit *from, bool last)
 }
 
 /* Transposes rows x cols elements; the strides are the distances of rows in units. */
-void ipt_transpose_threes(__global ipt_unit *source, ulong source_stride, __global ipt_unit *target,
-                          ulong target_stride, uint rows, uint cols)
+void ipt_transpose_threes(__global ipt_unit *source, long source_stride, __global ipt_unit *target, long target_stride,
+                          uint rows, uint cols)
 {
     const ipt_word low = ~(ipt_word)0 >> IPT_PART_BITS;
     for (uint col = 0; col < cols; ++col) {

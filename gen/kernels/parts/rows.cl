@@ -10,8 +10,9 @@ uint ipt_tile_row(uint i, uint pitch, uint skew)
 /* Fetches a tile into local memory in `blocks` blocks of block_rows rows. The tile has `rows` rows of `units` units;
  * the first begins at `begin`, and rows lie row_units apart. run_lanes work-items share a row. The host chooses
  * run_lanes so that all rows of one work-item begin at the same offset in a vector. It chooses block_rows so that all
- * work-items have the same number of rows in a block. Units outside [low, high) are not read. */
-void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units, uint rows,
+ * work-items have the same number of rows in a block. Rows of a negative row_units lie in descending sequence. Units
+ * outside [low, high) are not read. */
+void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, long row_units, uint rows,
                     uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,
                     ulong high)
 {
@@ -21,9 +22,10 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
     const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);
     const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
     const uint to_step = ipt_tile_row(step, pitch, skew);
-    const ulong from_step = step * row_units / IPT_VECTOR_UNITS;
-    const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&
-                        begin + rows * row_units - row_units + units + IPT_VECTOR_UNITS - 1 <= high;
+    const long from_step = step * row_units / (long)IPT_VECTOR_UNITS; /* without rest */
+    const ulong last = begin + rows * row_units - row_units, lowest = min(begin, last);
+    const bool inside = lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low &&
+                        max(begin, last) + units + IPT_VECTOR_UNITS - 1 <= high;
     ulong vector = own / IPT_VECTOR_UNITS + lane;
     __local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;
     uint i = first;
@@ -43,7 +45,7 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
 }
 
 /* Computes starts[i] for such a tile: the unit of local memory at which row i begins. */
-void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
+void ipt_mark_rows(__local uint *starts, ulong begin, long row_units, uint rows, uint pitch, uint skew)
 {
     for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
         starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +

@@ -10,7 +10,7 @@
 #endif
 
 /* Reads rows x cols elements at `source` into `tile`, whose rows have `pitch` units. */
-void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, ulong row_stride, uint rows,
+void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, long row_stride, uint rows,
                    uint cols, uint element_units, uint parts)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;
@@ -22,7 +22,7 @@ void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source
 }
 
 /* Writes the transpose of the rows x cols tile to `target`. */
-void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, ulong row_stride, uint rows,
+void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, long row_stride, uint rows,
                     uint cols, uint element_units, uint parts)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;

@@ -67,6 +67,14 @@ static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layou
     ipt__pack_choose(problem, stage);
 }
 
+/* Replaces the layout by an exchange if that is better. */
+static IPT__RARE void ipt__layout_try_bands(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    ipt__layout bands;
+    if (ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0) && ipt__layout_better(&bands, layout, budget))
+        *layout = bands;
+}
+
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
@@ -106,10 +114,12 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
 #endif
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
-        if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP)
+        if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP ||
+            (!length && ipt__layout_on_chip(problem, layout, budget))) {
+            if (!length && ipt__layout_reverses(layout) < 0 && ipt__problem_rotates(problem))
+                ipt__layout_try_bands(problem, layout, budget);
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(problem, layout, budget))
-            return IPT_SUCCESS;
+        }
         break;
     case IPT_SEQUENCE_SQUARE: {
         ipt_result result = IPT_SUCCESS;
@@ -133,12 +143,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_of_length(problem, layout, length, budget);
     else
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
-    if (desc->sequence == IPT_SEQUENCE_AUTO && !length) {
-        ipt__layout bands;
-        if (ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0) &&
-            ipt__layout_better(&bands, layout, budget))
-            *layout = bands;
-    }
+    if (desc->sequence == IPT_SEQUENCE_AUTO && !length)
+        ipt__layout_try_bands(problem, layout, budget);
     return IPT_SUCCESS;
 }
 
@@ -201,14 +207,14 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
-    ipt__stage *const first = &layout->stages[0];
+    const int reverses = ipt__layout_reverses(layout);
     int i, by;
     if (layout->has_epilogue)
         return;
     layout->has_epilogue = 1;
-    if (layout->stage_count == 1 && first->kind == IPT__STAGE_TILE && first->instances == 1) {
-        first->reversed_rows = move->reversed_rows;
-        first->reversed_cols = move->reversed_cols;
+    if (reverses >= 0) {
+        layout->stages[reverses].reversed_rows = move->reversed_rows;
+        layout->stages[reverses].reversed_cols = move->reversed_cols;
     } else if (move->reversed_rows || move->reversed_cols) {
         ipt__stage *const flip = ipt__stage_add(layout, IPT__STAGE_FLIP, 1, move->transposed ? desc->cols : desc->rows,
                                                 move->transposed ? desc->rows : desc->cols, 1);

@@ -148,6 +148,26 @@ static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ip
     return ipt__bands_cost(problem, &stage->bands);
 }
 
+/* The stage of a layout that reverses rows, or their sequence, while it transposes; -1: that takes a pass of its own. */
+static int ipt__layout_reverses(const ipt__layout *layout)
+{
+    int i;
+    for (i = 0; i < layout->stage_count; ++i)
+        if (layout->stages[i].kind == IPT__STAGE_EXCHANGE ||
+            (layout->stage_count == 1 && layout->stages[i].kind == IPT__STAGE_TILE && layout->stages[i].instances == 1))
+            return i;
+    return -1;
+}
+
+/* The FLIP stage that rotations may need. */
+static double ipt__flip_cost(const ipt__problem *problem, const ipt__layout *layout)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    return ipt__problem_rotates(problem) && ipt__layout_reverses(layout) < 0
+               ? model->flip * ipt__batch_bytes(problem) + model->launch
+               : 0;
+}
+
 static const struct {
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
@@ -185,7 +205,7 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
     int i;
     layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_elements * problem->desc.elem_size, 256);
     ipt__layout_place(problem, layout);
-    layout->cost = 0;
+    layout->cost = ipt__flip_cost(problem, layout);
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
         const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);

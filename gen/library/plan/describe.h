@@ -115,6 +115,8 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
                   (unsigned long)bands->rest_cols);
     if (bands->together)
         ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
     ipt__describe_end(out, stage);
 }
 

@@ -450,6 +450,8 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     a->chunk_width = (cl_uint)bands->chunk_width;
     a->rest_rows = (cl_uint)bands->rest_rows;
     a->short_side = (cl_uint)bands->cols;
+    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
+    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
     a->kept = ipt__bands_kept(problem, bands);
     a->pitch = (cl_uint)bands->tile.pitch;
     a->skew = (cl_uint)bands->tile.skew;
@@ -487,6 +489,12 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     t->source_row_stride = t->cols * units;
     t->target_row_stride = t->rows * units;
     t->element_units = (cl_uint)units;
+    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
+        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base,
+                        *const stride = bands->tall ? &t->source_row_stride : &t->target_row_stride;
+        *begin += (cl_ulong)(bands->height - 1) * *stride;
+        *stride = 0 - *stride;
+    }
     a->slab_base = slabs;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->saved_stride = to->plan->layout.saved_elements * units;
@@ -505,6 +513,8 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     a->height = (cl_uint)bands->height;
     a->rest_rows = (cl_uint)bands->rest_rows;
     a->short_side = (cl_uint)bands->cols;
+    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
+    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
     a->element_units = (cl_uint)units;
     move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
     if (!bands->tall) {

@@ -18,6 +18,13 @@ typedef struct ipt__problem {
     ipt__cooperative_kernel panel, exchange;
 } ipt__problem;
 
+/* Whether the move is a transposition that also reverses rows, or their sequence. */
+static int ipt__problem_rotates(const ipt__problem *problem)
+{
+    const ipt__move *const move = &ipt__moves[problem->desc.move];
+    return move->transposed && (move->reversed_rows || move->reversed_cols);
+}
+
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
 {
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;

@@ -163,7 +163,7 @@ typedef struct ipt__stage {
     int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    int reversed_rows, reversed_cols;           /* FLIP; TILE: of the result */
+    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
@@ -176,6 +176,17 @@ typedef struct ipt__stage {
     ipt__shuffle_stage shuffle;
     ipt__bands bands;
 } ipt__stage;
+
+/* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
+ * that of the result (tall) or of the source (wide). */
+static int ipt__reversed_runs(const ipt__stage *stage)
+{
+    return stage->bands.tall ? stage->reversed_cols : stage->reversed_rows;
+}
+static int ipt__reversed_columns(const ipt__stage *stage)
+{
+    return stage->bands.tall ? stage->reversed_rows : stage->reversed_cols;
+}
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
 typedef struct ipt__layout {
