@@ -21,11 +21,13 @@ const char *const bench_checker =
     "        matrix[k] = (ITEM)value_of(seed, k);\n"
     "}\n"
     "__kernel void check(__global const ITEM *matrix, ulong seed, ulong count, ulong rows, ulong cols, ulong items,\n"
-    "                    __global uint *wrong)\n"
+    "                    __global uint *wrong, uint transposed, uint reversed_rows, uint reversed_cols)\n"
     "{\n"
+    "    const ulong height = transposed ? cols : rows, width = transposed ? rows : cols;\n"
     "    for (ulong e = get_global_id(0); e < count; e += get_global_size(0)) {\n"
-    "        const ulong line = e / rows, col = line % cols, first = (line - col) * rows;\n"
-    "        const ulong source = (first + (e - line * rows) * cols + col) * items;\n"
+    "        const ulong line = e / width, y = line % height, x = e - line * width, first = (line - y) * width;\n"
+    "        const ulong row = reversed_rows ? height - 1 - y : y, col = reversed_cols ? width - 1 - x : x;\n"
+    "        const ulong source = (first + (transposed ? col * cols + row : row * cols + col)) * items;\n"
     "        uint differs = 0;\n"
     "        for (ulong i = 0; i < items; ++i)\n"
     "            differs |= matrix[e * items + i] != (ITEM)value_of(seed, source + i);\n"
@@ -129,6 +131,9 @@ bool bench_fill(bench_device *device, cl_mem matrix, size_t bytes, cl_ulong *see
 bool bench_count_wrong(const bench_device *device, cl_mem matrix, const bench_result *shape, cl_ulong seed,
                        cl_uint *wrong, char *message)
 {
+    /* The columns of IPT_MOVE_LIST: transposed, reversed_rows, reversed_cols. */
+#define BENCH_MOVE_ROW(name, text, transposed, rows, cols) {transposed, rows, cols},
+    static const cl_uint moves[][3] = {IPT_MOVE_LIST(BENCH_MOVE_ROW)};
     cl_ulong rows = shape->rows, cols = shape->cols, items = shape->elem_size / device->item_size;
     cl_ulong count = rows * cols * shape->batch;
     *wrong = 0;
@@ -141,6 +146,9 @@ bool bench_count_wrong(const bench_device *device, cl_mem matrix, const bench_re
     status |= clSetKernelArg(device->check, 4, sizeof cols, &cols);
     status |= clSetKernelArg(device->check, 5, sizeof items, &items);
     status |= clSetKernelArg(device->check, 6, sizeof device->counter, &device->counter);
+    for (cl_uint i = 0; i < 3; i++) {
+        status |= clSetKernelArg(device->check, 7 + i, sizeof moves[shape->move][i], &moves[shape->move][i]);
+    }
     if (status == CL_SUCCESS) {
         status = bench_launch(device, device->check, (size_t)count);
     }

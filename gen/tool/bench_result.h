@@ -15,6 +15,7 @@ typedef struct bench_result {
     size_t bytes; /* of the batch */
     double seconds, latency, copy_seconds, blas_seconds, memcpy_seconds;
     size_t workspace, stages, buffers, repeat, rounds;
+    ipt_move move;
     bool out_of_place, verified;
     char note[BENCH_MESSAGE_SIZE]; /* reason for a missing measurement; "": none */
 } bench_result;

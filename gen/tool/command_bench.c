@@ -165,6 +165,7 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
     result->batch = desc.batch;
     result->repeat = given->repeat;
     result->rounds = given->rounds;
+    result->move = desc.move;
     result->out_of_place = given->out_of_place;
     snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
     if (!bench_shape_bytes(desc.rows, desc.cols, desc.elem_size, desc.batch, &result->bytes)) {

@@ -60,7 +60,7 @@ const option option_list[] = {
     {"--variant-pad", "NAME", "force the padding kernel", OPTION_VARIANT, FOR_PLANS, FIELD(variant_pad), 0, 0},
     {"--from", "NAME", "block format before (RM)", OPTION_FORMAT, FOR_FORMATS, FIELD(from), 0, 0},
     {"--to", "NAME", "block format after (CM)", OPTION_FORMAT, FOR_FORMATS, FIELD(to), 0, 0},
-    {"--move", "NAME", "rotate or reflect instead (transpose)", OPTION_MOVE, FOR_MOVES, FIELD(move), 0, 0},
+    {"--move", "NAME", "rotate or reflect instead (transpose)", OPTION_MOVE, FOR_MOVES | FOR_BENCH, FIELD(move), 0, 0},
     {"--expression", "TEXT", "OpenCL C expression for the new value of each element x", OPTION_TEXT,
      FOR_MOVES | FOR_TUNE, FIELD(expression), 0, 0},
     {"--type", "NAME", "OpenCL C type of x (the .npy file's type, else float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
