@@ -316,6 +316,14 @@ static void walk(ipt_context *context, const ipt_plan_desc *desc)
     walk_with(context, desc, 0);
 }
 
+/* The moves that exchanges of bands make on the way, in turn. */
+static ipt_move turned(size_t number)
+{
+    static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ANTITRANSPOSE,
+                                     IPT_MOVE_ROTATE_270};
+    return moves[number % (sizeof moves / sizeof *moves)];
+}
+
 /* An expression that flips the lowest bit of an element's first byte. */
 static void express(ipt_plan_desc *desc)
 {
@@ -418,6 +426,8 @@ static void walk_shapes(ipt_context *context, int quick)
             desc.sequence = shapes[s].sequence;
             desc.tile_m = shapes[s].tile_m;
             desc.tile_n = shapes[s].tile_n;
+            if (desc.sequence == IPT_SEQUENCE_EXCHANGE)
+                desc.move = turned(e + s);
             walk(context, &desc);
         }
 }
@@ -512,6 +522,7 @@ static void walk_bands(ipt_context *context, int quick, int single)
         desc.sequence = IPT_SEQUENCE_EXCHANGE;
         desc.tile_m = bands[s].tile_m;
         desc.max_workspace = 1 << 20;
+        desc.move = turned(s);
         if (bands[s].expressed)
             express(&desc);
         walk(context, &desc);
