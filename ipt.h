@@ -5057,7 +5057,7 @@ typedef struct ipt__stage {
     int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE: of the result */
+    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
@@ -5922,14 +5922,18 @@ static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ip
     return ipt__bands_cost(problem, &stage->bands);
 }
 
-/* The stage of a layout that reverses rows, or their sequence, while it transposes; -1: that takes a pass of its own. */
+/* The stage of a layout that reverses rows, or their sequence, while it transposes; -1: that takes a pass of its own.
+ */
 static int ipt__layout_reverses(const ipt__layout *layout)
 {
     int i;
-    for (i = 0; i < layout->stage_count; ++i)
-        if (layout->stages[i].kind == IPT__STAGE_EXCHANGE ||
-            (layout->stage_count == 1 && layout->stages[i].kind == IPT__STAGE_TILE && layout->stages[i].instances == 1))
+    for (i = 0; i < layout->stage_count; ++i) {
+        const ipt__stage *const stage = &layout->stages[i];
+        const int alone = layout->stage_count == 1 && stage->instances == 1;
+        if (stage->kind == IPT__STAGE_EXCHANGE ||
+            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL)))
             return i;
+    }
     return -1;
 }
 
@@ -6874,6 +6878,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const ipt_plan_desc *const desc = &problem->desc;
     const int tall = desc->rows >= desc->cols;
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
+    ipt__layout chip;
+    int whole;
     memset(layout, 0, sizeof *layout);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
@@ -6907,10 +6913,15 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
 #endif
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
-        if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP ||
-            (!length && ipt__layout_on_chip(problem, layout, budget))) {
-            if (!length && ipt__layout_reverses(layout) < 0 && ipt__problem_rotates(problem))
-                ipt__layout_try_bands(problem, layout, budget);
+        whole = layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP;
+        if (whole && (length || !ipt__problem_rotates(problem) || ipt__layout_reverses(layout) >= 0))
+            return IPT_SUCCESS;
+        if (!length && ipt__layout_on_chip(problem, &chip, budget)) {
+            *layout = chip;
+            return IPT_SUCCESS;
+        }
+        if (whole) {
+            ipt__layout_try_bands(problem, layout, budget);
             return IPT_SUCCESS;
         }
         break;
@@ -7751,8 +7762,10 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     t->target_row_stride = t->rows * units;
     t->element_units = (cl_uint)units;
     if (ipt__reversed_runs(stage)) { /* from the band's last row on */
-        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base,
-                        *const stride = bands->tall ? &t->source_row_stride : &t->target_row_stride;
+        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
+                                                                                     bands->tall
+                                                                                         ? &t->source_row_stride
+                                                                                         : &t->target_row_stride;
         *begin += (cl_ulong)(bands->height - 1) * *stride;
         *stride = 0 - *stride;
     }
@@ -7822,6 +7835,8 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     a->chunks = (cl_uint)(chunks->across * chunks->down);
     a->blocks = (cl_uint)chunks->blocks;
     a->block_rows = (cl_uint)chunks->block_rows;
+    a->reversed_runs = (cl_uint)stage->reversed_cols;
+    a->reversed_columns = (cl_uint)stage->reversed_rows;
     a->pitch = (cl_uint)chunks->tile.pitch;
     a->skew = (cl_uint)chunks->tile.skew;
     a->run_lanes = (cl_uint)chunks->tile.run_lanes;
@@ -8305,14 +8320,20 @@ static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan
                   (unsigned long)stage->length);
 }
 
+/* The move, if the stage makes it. */
+static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+}
+
 static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
     if (stage->tile.pack_bytes)
         ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->tile.pack_bytes);
-    if (stage->reversed_rows || stage->reversed_cols)
-        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+    ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
 
@@ -8344,6 +8365,7 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
     if (stage->tail_length)
         ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
                       chunks->tall ? "to the workspace first" : "from the workspace last");
+    ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
 
@@ -8377,8 +8399,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
                   (unsigned long)bands->rest_cols);
     if (bands->together)
         ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
-    if (stage->reversed_rows || stage->reversed_cols)
-        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+    ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
 
@@ -8885,9 +8906,8 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
         desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
-    return desc->sequence != IPT_SEQUENCE_AUTO ||
-           ((desc->rows != desc->cols || ipt__problem_rotates(problem)) &&
-            problem->matrix_bytes > ipt__local_budget(limits));
+    return desc->sequence != IPT_SEQUENCE_AUTO || ((desc->rows != desc->cols || ipt__problem_rotates(problem)) &&
+                                                   problem->matrix_bytes > ipt__local_budget(limits));
 }
 
 /* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
@@ -8954,20 +8974,14 @@ static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
 /* Finds the cooperative kernels that the plan may choose from, and their resident groups. */
 static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
 {
-    const int rotates = ipt__problem_rotates(&plan->problem); /* on the chip that takes two passes */
     int done;
-    ipt_result result = IPT_SUCCESS;
+    ipt_result result;
     if (!ipt__plan_may_cooperate(&plan->problem))
         return IPT_SUCCESS;
-    if (rotates)
-        result = ipt__plan_find_exchange(plan);
-    if (!result && !plan->exchange) {
-        result = ipt__plan_find_on_chip(plan, &done);
-        if (result || done)
-            return result;
-        if (!rotates)
-            result = ipt__plan_find_exchange(plan);
-    }
+    result = ipt__plan_find_on_chip(plan, &done);
+    if (result || done)
+        return result;
+    result = ipt__plan_find_exchange(plan);
     return result || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -301,6 +301,8 @@
     D(32, chunks) /* of a panel */                                                                                     \
     X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                      \
     X(uint, block_rows) /* elements of a block along the long side; the last block may have fewer or more */           \
+    X(uint, reversed_runs)    /* 1: a single panel's columns are written backwards */                                  \
+    X(uint, reversed_columns) /* 1: in the opposite sequence */                                                        \
     X(uint, pitch)     /* distance of a chunk's runs in vectors */                                                     \
     X(uint, skew)      /* one vector more after every 2^skew runs */                                                   \
     X(uint, run_lanes) /* work-items that fetch a run: a power of two */                                               \
@@ -704,8 +706,8 @@ static const char *const ipt__text_rows[] = {
     "const uint to_step = ipt_tile_row(step, pitch, skew);\n"
     "const long from_step = step * row_units / (long)IPT_VECTOR_UNITS;\n"
     "const ulong last = begin + rows * row_units - row_units, lowest = min(begin, last);\n"
-    "const bool inside = lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low &&\n"
-    "max(begin, last) + units + IPT_VECTOR_UNITS - 1 <= high;\n"
+    "const bool inside =\n"
+    "lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low && max(begin, last) + units + IPT_VECTOR_UNITS - 1 <= high;\n"
     "ulong vector = own / IPT_VECTOR_UNITS + lane;\n"
     "__local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;\n"
     "uint i = first;\n"
@@ -798,7 +800,7 @@ static const char *const ipt__text_rows[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_rows "2e6844c62e6f56ce"
+#define IPT__HASH_rows "ba54b9d1470592ea"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {
@@ -962,8 +964,8 @@ static const char *const ipt__text_small_tiles[] = {
     "#define IPT_SPLIT(k, parts, element, part)                                                                             \\\n"
     "const uint element = ((k) * (65535u / (parts) + 1u)) >> 16, part = (k)-element * (parts)\n"
     "#endif\n"
-    "\n\nvoid ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, long row_stride, uint rows,\n"
-    "uint cols, uint element_units, uint parts)\n"
+    "\n\nvoid ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source, long row_stride, uint rows, uint cols,\n"
+    "uint element_units, uint parts)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;\n"
     "for (uint row = line; row < rows; row += IPT_LINES)\n"
@@ -985,7 +987,7 @@ static const char *const ipt__text_small_tiles[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_small_tiles "8c00c4c473e165f6"
+#define IPT__HASH_small_tiles "3ba6c9aea072c3e6"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tickets[] = {
@@ -1084,8 +1086,8 @@ static const char *const ipt__text_columns[] = {
     "}\n"
     "#elif IPT_TALL\n"
     "#if IPT_ELEMENT_UNITS == 1\n"
-    "\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
-    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units)\n"
+    "\n\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
+    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
     "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;\n"
@@ -1093,7 +1095,7 @@ static const char *const ipt__text_columns[] = {
     "ipt_tile_row(lane, pitch, skew) * IPT_VECTOR_UNITS + ((rows_begin + lane * row_units) & (IPT_VECTOR_UNITS - 1));\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
     "__global ipt_unit *to = target + begins[run] + lane;\n"
-    "uint at = first + run, done = 0;\n"
+    "uint at = first + (reversed == 0 ? run : runs - 1 - run), done = 0;\n"
     "#pragma unroll 4\n"
     "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
     "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
@@ -1102,7 +1104,7 @@ static const char *const ipt__text_columns[] = {
     "}\n"
     "}\n"
     "\n\nvoid ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n"
-    "uint pitch, uint skew, uint rows_begin, uint row_units)\n"
+    "uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
     "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;\n"
@@ -1110,7 +1112,7 @@ static const char *const ipt__text_columns[] = {
     "const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;\n"
     "__global ipt_unit *to = target + (begin - before) + lane;\n"
     "uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS - step +\n"
-    "((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) + run;\n"
+    "((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) + (reversed == 0 ? run : runs - 1 - run);\n"
     "if (i < units)\n"
     "ipt_store(&to[0], IPT_APPLIED(tile[at]));\n"
     "at += step;\n"
@@ -1125,7 +1127,8 @@ static const char *const ipt__text_columns[] = {
     "}\n"
     "#else\n"
     "\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
-    "uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "int step, uint count, uint units, uint element_units, uint element_units_magic,\n"
+    "uint element_units_shift)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
     "const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n"
@@ -1137,8 +1140,8 @@ static const char *const ipt__text_columns[] = {
     "const uint before = offsets[u] % IPT_SECTOR_UNITS;\n"
     "runs[u] = u < count ? units : 0;\n"
     "i[u] = lane - before;\n"
-    "longest = max(longest, runs[u] + before);\n"
     "",
+    "longest = max(longest, runs[u] + before);\n"
     "sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;\n"
     "}\n"
     "for (uint done = 0; done < longest; done += IPT_LINE_LANES) {\n"
@@ -1147,7 +1150,7 @@ static const char *const ipt__text_columns[] = {
     "for (uint u = 0; u < 4; ++u) {\n"
     "const uint inside = min(i[u] + done, units - 1);\n"
     "IPT_ELEMENT_OF(inside, element, part);\n"
-    "values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];\n"
+    "values[u] = tile[starts[element] + (from + (uint)step * min(u, count - 1)) * element_units + part];\n"
     "}\n"
     "#pragma unroll 4\n"
     "for (uint u = 0; u < 4; ++u)\n"
@@ -1160,7 +1163,7 @@ static const char *const ipt__text_columns[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_columns "e257b03fab780eea"
+#define IPT__HASH_columns "a382b4e80728f9fc"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs_held[] = {
@@ -1425,9 +1428,8 @@ static const char *const ipt__text_band_chunks[] = {
     "chunk->band_begin += (ulong)(chunk->y - 1) * (ulong)chunk->row_units;\n"
     "chunk->row_units = -chunk->row_units;\n"
     "}\n"
-    "chunk->rows_begin =\n"
     "",
-    "chunk->band_begin +\n"
+    "chunk->rows_begin = chunk->band_begin +\n"
     "ipt_in_row(reversed_columns == 0 ? chunk->x_first : chunk->x_first + chunk->x - 1 IPT_PASSED);\n"
     "chunk->own_begin =\n"
     "(chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride\n"
@@ -1482,7 +1484,7 @@ static const char *const ipt__text_band_chunks[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_chunks "9a085b2526b3207e"
+#define IPT__HASH_band_chunks "417d14796da4dd40"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_waits[] = {
@@ -1635,8 +1637,7 @@ static const char *const ipt__text_bands_left[] = {
     "volatile __global uint *flags = chunk->workspace + alone_base;\n"
     "const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);\n"
     "__global ipt_unit *matrix = chunk->matrix + chunk->origin;\n"
-    "const ulong first =\n"
-    "chunk->band * (IPT_TALL ? (ulong)height * short_side * element_units : width * column_stride);\n"
+    "const ulong first = chunk->band * (IPT_TALL ? (ulong)height * short_side * element_units : width * column_stride);\n"
     "for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {\n"
     "bool apply;\n"
     "uint at = start;\n"
@@ -1669,8 +1670,8 @@ static const char *const ipt__text_bands_left[] = {
     "const uint row = n / units, unit = n - row * units, i = unit / element_units;\n"
     "const uint part = unit - i * element_units;\n"
     "__global ipt_unit *const run = columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + part;\n"
-    "__global ipt_unit *const own = rows + (chunk->band_begin + row * chunk->row_units +\n"
-    "ipt_in_row(chunk->x_first + i IPT_PASSED) + part);\n"
+    "__global ipt_unit *const own =\n"
+    "rows + (chunk->band_begin + row * chunk->row_units + ipt_in_row(chunk->x_first + i IPT_PASSED) + part);\n"
     "if (IPT_TALL)\n"
     "*run = IPT_APPLIED(*own);\n"
     "else\n"
@@ -1738,7 +1739,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "125b66db596ed781"
+#define IPT__HASH_bands_left "58f24e853547b5cb"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -2089,7 +2090,7 @@ static const char *const ipt__text_copy[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_exchange[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_RUNS 512\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_RUNS 512\n"
     "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
@@ -2366,7 +2367,7 @@ static const char *const ipt__text_exchange[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "48e6244e875002d3"
+#define IPT__HASH_exchange "ddbef17f16c8239b"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2541,13 +2542,13 @@ static const char *const ipt__text_pack[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_panel[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
     "!defined(IPT_INDEX_BITS)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined\"\n"
     "#endif\n"
     "\n#define IPT_RUNS 512\n"
     "\n\n\nvoid ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n"
-    "uint element_units)\n"
+    "uint element_units, uint reversed_runs, uint reversed_columns)\n"
     "{\n"
     "const uint units = rows * cols * element_units;\n"
     "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
@@ -2561,8 +2562,10 @@ static const char *const ipt__text_panel[] = {
     "IPT_FENCE_DEVICE();\n"
     "bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
     "while (going) {\n"
-    "const uint element = at / element_units;\n"
-    "at = (element % cols * rows + element / cols) * element_units + part;\n"
+    "const uint element = at / element_units, row = element / cols, col = element - row * cols;\n"
+    "at = ((reversed_columns == 0 ? col : cols - 1 - col) * rows + (reversed_runs == 0 ? row : rows - 1 - row)) *\n"
+    "element_units +\n"
+    "part;\n"
     "const ipt_unit next = grid[at];\n"
     "IPT_FENCE_DEVICE();\n"
     "going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
@@ -2588,7 +2591,8 @@ static const char *const ipt__text_panel[] = {
     "uint slots_count;\n"
     "bool tail;\n"
     "ulong origin;\n"
-    "ulong rows_begin, row_units, saved_begin;\n"
+    "ulong rows_begin, saved_begin;\n"
+    "long row_units;\n"
     "ulong slots_begin;\n"
     "} ipt_chunk;\n"
     "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
@@ -2611,9 +2615,12 @@ static const char *const ipt__text_panel[] = {
     "chunk->y_first = y_first;\n"
     "chunk->y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0;\n"
     "chunk->origin = base + m * matrix_stride;\n"
-    "chunk->rows_begin =\n"
-    "chunk->origin + ((ulong)panel * length + y_first) * short_side * element_units + x_first * element_units;\n"
-    "chunk->row_units = (ulong)short_side * element_units;\n"
+    "const ulong first_row = (ulong)panel * length + (reversed_runs == 0 ? y_first : y_length - 1 - y_first);\n"
+    "const uint first_column = reversed_columns == 0 ? x_first : short_side - x_first - chunk->x;\n"
+    "chunk->rows_begin = chunk->origin + (first_row * short_side + first_column) * element_units;\n"
+    "chunk->row_units = (long)((ulong)short_side * element_units);\n"
+    "if (reversed_runs != 0)\n"
+    "chunk->row_units = -chunk->row_units;\n"
     "chunk->saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;\n"
     "}\n"
     "\n\nIPT_INLINE __global ipt_unit *ipt_slots_of(const ipt_chunk *chunk)\n"
@@ -2624,6 +2631,7 @@ static const char *const ipt__text_panel[] = {
     "{\n"
     "const uint first_slot = chunk->panel * short_side + chunk->x_first;\n"
     "return chunk->y_first * element_units +\n"
+    "",
     "(chunk->tail ? chunk->saved_begin + (ulong)i * (tail_length * element_units)\n"
     ": chunk->origin + ipt_slot_address(first_slot + i, row_slots, row_slots_magic, row_slots_shift,\n"
     "row_stride, length * element_units));\n"
@@ -2632,7 +2640,6 @@ static const char *const ipt__text_panel[] = {
     "\nIPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
     "{\n"
     "const ulong begin = chunk->rows_begin;\n"
-    "",
     "const uint units = chunk->y * chunk->count * (uint)chunk->row_units;\n"
     "const uint end = active ? ((begin & (IPT_VECTOR_UNITS - 1)) + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;\n"
     "for (uint q = get_local_id(0); q < end; q += IPT_GROUP_SIZE)\n"
@@ -2706,6 +2713,7 @@ static const char *const ipt__text_panel[] = {
     "active = active && own_ticket < IPT_CLOSED;\n"
     "if (waits && active && id == 0)\n"
     "for (uint b = 0; b < signals; ++b)\n"
+    "",
     "ipt_count_read(&counters[own_block + b]);\n"
     "#endif\n"
     "if (id == 0 && !active)\n"
@@ -2716,7 +2724,6 @@ static const char *const ipt__text_panel[] = {
     "\n\n\n\n#if IPT_TALL\n"
     "\nIPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late IPT_ARGUMENTS)\n"
     "{\n"
-    "",
     "const uint runs = go ? chunk->x * chunk->count : 0, units = chunk->y * element_units;\n"
     "const uint own_units = chunk->y * chunk->count * (uint)chunk->row_units;\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
@@ -2792,6 +2799,7 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "#else\n"
     "\n\ntypedef struct ipt_overwritten {\n"
+    "",
     "uint first_block, end_block;\n"
     "bool before_too;\n"
     "} ipt_overwritten;\n"
@@ -2799,7 +2807,6 @@ static const char *const ipt__text_panel[] = {
     "const ipt_overwritten *over, bool active, uint phase IPT_ARGUMENTS)\n"
     "{\n"
     "const uint phases = IPT_TALL ? 1 : blocks;\n"
-    "",
     "const ipt_waiter waiter = {chunk->control, chunk->ticket_group, chunks, polls};\n"
     "const uint own = over->first_block < over->end_block ? over->end_block - over->first_block : 0;\n"
     "const uint others = over->before_too && phase == 0 ? blocks : 0;\n"
@@ -2824,7 +2831,8 @@ static const char *const ipt__text_panel[] = {
     "__local uint *begins = (__local uint *)chunk->begins;\n"
     "ipt_overwritten over = {0, 0, neighbours && chunk->group_in_matrix != 0};\n"
     "if (!chunk->tail && active) {\n"
-    "const uint block_units = block_rows * (uint)chunk->row_units, panel_units = length * (uint)chunk->row_units;\n"
+    "const uint row_units = short_side * element_units;\n"
+    "const uint block_units = block_rows * row_units, panel_units = length * row_units;\n"
     "const uint first = (uint)(chunk->slots_begin - (chunk->origin + (ulong)chunk->panel * panel_units));\n"
     "const uint end = first + begins[chunk->slots_count - 1] + chunk->y * element_units;\n"
     "over.first_block = (first + begins[0]) / block_units;\n"
@@ -2846,14 +2854,15 @@ static const char *const ipt__text_panel[] = {
     ": row_stride | length);\n"
     "if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n"
     "ipt_store_cut_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,\n"
-    "(uint)chunk->rows_begin, (uint)chunk->row_units);\n"
+    "(uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns);\n"
     "else\n"
     "ipt_store_whole_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,\n"
-    "(uint)chunk->rows_begin, (uint)chunk->row_units);\n"
+    "(uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns);\n"
     "#else\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)\n"
-    "ipt_store_slots(tile, chunk->starts, target, chunk->begins[run / 4], run, runs - run, units, element_units,\n"
-    "element_units_magic, element_units_shift);\n"
+    "ipt_store_slots(tile, chunk->starts, target, chunk->begins[run / 4],\n"
+    "reversed_columns == 0 ? run : runs - 1 - run, reversed_columns == 0 ? 1 : -1, runs - run, units,\n"
+    "element_units, element_units_magic, element_units_shift);\n"
     "#endif\n"
     "}\n"
     "#else\n"
@@ -2869,12 +2878,12 @@ static const char *const ipt__text_panel[] = {
     "ipt_wait_for_blocks(chunk, counters, &over, active, phase IPT_PASSED);\n"
     "*go = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "if (last)\n"
+    "",
     "departed = ipt_depart(chunk->control, last IPT_PASSED);\n"
     "const uint written = phase * block_rows, end = last ? chunk->y : min(chunk->y, written + block_rows);\n"
     "if (*go && written < end)\n"
     "ipt_store_rows(tile + written * element_units, chunk->starts, chunk->matrix,\n"
     "chunk->rows_begin + written * chunk->row_units, chunk->row_units, end - written,\n"
-    "",
     "chunk->x * element_units, false, element_units, element_units_magic, element_units_shift);\n"
     "}\n"
     "return departed;\n"
@@ -2953,16 +2962,17 @@ static const char *const ipt__text_panel[] = {
     "const uint end = min((k + 1) * pack, panels);\n"
     "for (uint n = 0; n < end - k * pack; ++n) {\n"
     "const uint p = IPT_TALL ? end - 1 - n : k * pack + n;\n"
+    "",
     "__global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);\n"
     "if (IPT_TALL)\n"
-    "ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side, element_units);\n"
+    "ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side, element_units, reversed_runs,\n"
+    "reversed_columns);\n"
     "ipt_move_panel(chunk, origin, p IPT_PASSED);\n"
     "if (!IPT_TALL)\n"
-    "ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units);\n"
+    "ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units, 0, 0);\n"
     "}\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "",
     "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
     "{\n"
     "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
@@ -3011,7 +3021,7 @@ static const char *const ipt__text_panel[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_panel "233db3801abf4487"
+#define IPT__HASH_panel "18289375ea2a6c08"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3113,13 +3123,12 @@ static const char *const ipt__text_runs[] = {
     "if (IPT_TALL ? !later && d != band : later || d == band)\n"
     "ipt_prefetch_run(matrix + x * column_stride + (ipt_part_begin(band IPT_PASSED) + start), units);\n"
     "if (!IPT_TALL && d != band)\n"
-    "ipt_prefetch_run(matrix + (band * width + (x - d * width)) * column_stride +\n"
-    "(ipt_part_begin(d IPT_PASSED) + start),\n"
-    "units);\n"
+    "ipt_prefetch_run(\n"
+    "",
+    "matrix + (band * width + (x - d * width)) * column_stride + (ipt_part_begin(d IPT_PASSED) + start), units);\n"
     "}\n"
     "#endif\n"
-    "\n",
-    "__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;\n"
@@ -3172,7 +3181,7 @@ static const char *const ipt__text_runs[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_runs "0d1eb6d64dd95a18"
+#define IPT__HASH_runs "06fc57675457d6da"
 #define IPT_runs_PARTS(X) X(unit) X(divide) X(single)
 
 #ifndef IPT_NO_KERNEL_SOURCE

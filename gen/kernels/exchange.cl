@@ -17,8 +17,9 @@
  * - `done` says that a chunk has written what it parks. Who takes a parked run waits for it. A wide chunk parks before
  * it takes, so that no band waits for a band that waits.
  *
- * Rotations: reversed runs are stored backwards, and the parts of a column have the opposite sequence. So a chunk's rows
- * begin with the last one. Where the band layout's rows are backwards, column x is their element short_side - 1 - x.
+ * Rotations: reversed runs are stored backwards, and the parts of a column have the opposite sequence. So a chunk's
+ * rows begin with the last one. Where the band layout's rows are backwards, column x is their element short_side - 1 -
+ * x.
  *
  * Tickets are issued in sequence. A work-group stores nothing before all tickets of its position are issued: then every
  * work-group that it waits for runs, or has ended. If a work-group has waited long for tickets, it closes the ticket

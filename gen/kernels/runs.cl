@@ -99,8 +99,8 @@ IPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)
     return reversed_columns == 0 ? x : short_side - 1 - x;
 }
 
-/* Moves the rest rows' elements of one column between `rows`, where they are short_side elements apart, and `gap`, their
- * part of the column. */
+/* Moves the rest rows' elements of one column between `rows`, where they are short_side elements apart, and `gap`,
+ * their part of the column. */
 IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane IPT_ARGUMENTS)
 {
     for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {
@@ -133,9 +133,8 @@ IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint x, ulo
     if (IPT_TALL ? !later && d != band : later || d == band)
         ipt_prefetch_run(matrix + x * column_stride + (ipt_part_begin(band IPT_PASSED) + start), units);
     if (!IPT_TALL && d != band)
-        ipt_prefetch_run(matrix + (band * width + (x - d * width)) * column_stride +
-                             (ipt_part_begin(d IPT_PASSED) + start),
-                         units);
+        ipt_prefetch_run(
+            matrix + (band * width + (x - d * width)) * column_stride + (ipt_part_begin(d IPT_PASSED) + start), units);
 }
 #endif
 

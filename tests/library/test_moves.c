@@ -90,6 +90,51 @@ static void moves_passes(void **state)
     ipt_context_destroy(context);
 }
 
+/* Moves matrices of about `bytes` bytes in a context whose chip holds them. Returns how many took one pass there. */
+static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count)
+{
+    static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16};
+    const ipt_context_desc with = {.context = test_cl_context,
+                                   .device = test_device,
+                                   .max_local_memory = test_less_local_memory(16384),
+                                   .resident_groups = resident,
+                                   .wait_polls = polls};
+    ipt_context *context = NULL;
+    size_t on_chip = 0;
+    assert_int_equal(ipt_context_create(&with, &context), IPT_SUCCESS);
+    for (int i = 0; i < count; ++i) {
+        ipt_plan_desc desc = {.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)]};
+        const size_t elements = bytes / desc.elem_size;
+        desc.rows = test_random_between(20, 150);
+        desc.cols = elements / desc.rows;
+        if (i % 6 == 0)
+            for (desc.rows = 1; desc.rows * desc.rows < elements; desc.cols = ++desc.rows)
+                ;
+        desc.move = (ipt_move)test_random_between(0, IPT__MOVE_COUNT - 1);
+        desc.max_workspace = 1 << 20;
+        ipt_plan *plan = test_make_plan(context, &desc);
+        const bool is_on_chip = strstr(ipt_plan_describe(plan), "1. panels together: 1 x ") != NULL;
+        assert_false(is_on_chip && strstr(ipt_plan_describe(plan), "2. "));
+        ipt_plan_destroy(plan);
+        on_chip += is_on_chip;
+        test_transposes(context, &desc);
+    }
+    ipt_context_destroy(context);
+    return on_chip;
+}
+
+/* A matrix in the local memory of some work-groups, which move it in one pass, whether they run at the same time (two
+ * of them do on most devices) or the last one does all. */
+static void moves_on_chip(void **state)
+{
+    (void)state;
+    const size_t two = move_on_chip(2, 20000, 18000, 30), more = move_on_chip(6, 200, 30000, 30);
+    if (!two && !more)
+        test_skip("the device has no cooperative panels");
+    assert_in_range(two, 5, 30);
+    assert_in_range(more, 5, 30);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The same computed here: not its own inverse, and different when it is applied twice. */
@@ -266,7 +311,8 @@ static void moves_bad_input(void **state)
 }
 
 const struct CMUnitTest test_moves[] = {
-    TEST_CASE(moves_all),         TEST_CASE(moves_sequences),         TEST_CASE(moves_passes),
-    TEST_CASE(moves_expressions), TEST_CASE(moves_expression_floats), TEST_CASE(moves_bad_input),
+    TEST_CASE(moves_all),       TEST_CASE(moves_sequences),   TEST_CASE(moves_passes),
+    TEST_CASE(moves_on_chip),   TEST_CASE(moves_expressions), TEST_CASE(moves_expression_floats),
+    TEST_CASE(moves_bad_input),
 };
 const size_t test_moves_count = TEST_COUNT(test_moves);

@@ -123,9 +123,8 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
         chunk->band_begin += (ulong)(chunk->y - 1) * (ulong)chunk->row_units;
         chunk->row_units = -chunk->row_units;
     }
-    chunk->rows_begin =
-        chunk->band_begin +
-        ipt_in_row(reversed_columns == 0 ? chunk->x_first : chunk->x_first + chunk->x - 1 IPT_PASSED);
+    chunk->rows_begin = chunk->band_begin +
+                        ipt_in_row(reversed_columns == 0 ? chunk->x_first : chunk->x_first + chunk->x - 1 IPT_PASSED);
     chunk->own_begin =
         (chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride
                                                 : chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +

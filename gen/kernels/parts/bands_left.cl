@@ -72,8 +72,7 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
     volatile __global uint *flags = chunk->workspace + alone_base;
     const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);
     __global ipt_unit *matrix = chunk->matrix + chunk->origin;
-    const ulong first =
-        chunk->band * (IPT_TALL ? (ulong)height * short_side * element_units : width * column_stride);
+    const ulong first = chunk->band * (IPT_TALL ? (ulong)height * short_side * element_units : width * column_stride);
     for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {
         bool apply;
         uint at = start;
@@ -107,8 +106,8 @@ IPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
         const uint row = n / units, unit = n - row * units, i = unit / element_units;
         const uint part = unit - i * element_units;
         __global ipt_unit *const run = columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + part;
-        __global ipt_unit *const own = rows + (chunk->band_begin + row * chunk->row_units +
-                                               ipt_in_row(chunk->x_first + i IPT_PASSED) + part);
+        __global ipt_unit *const own =
+            rows + (chunk->band_begin + row * chunk->row_units + ipt_in_row(chunk->x_first + i IPT_PASSED) + part);
         if (IPT_TALL)
             *run = IPT_APPLIED(*own);
         else

@@ -38,13 +38,14 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
 #elif IPT_TALL
 #if IPT_ELEMENT_UNITS == 1
 /* The two functions below write the first `runs` columns of a tile, each as a run of `units` units: column r to
- * target[begins[r]]. ipt_fetch_rows has fetched the tile from `rows_begin`, rows row_units apart. A line of work-items
- * writes one column in a loop of few instructions. Four columns at a time overlap more but took a fifth more of an
- * H200's time for the pass. From one iteration to the next, a line advances by whole vectors. */
+ * target[begins[r]], or if they are reversed, to target[begins[runs - 1 - r]]. ipt_fetch_rows has fetched the tile from
+ * `rows_begin`, rows row_units apart. A line of work-items writes one column in a loop of few instructions. Four
+ * columns at a time overlap more but took a fifth more of an H200's time for the pass. From one iteration to the next,
+ * a line advances by whole vectors. */
 
 /* For runs that all begin at sector boundaries. */
 void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,
-                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units)
+                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
@@ -52,7 +53,7 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
         ipt_tile_row(lane, pitch, skew) * IPT_VECTOR_UNITS + ((rows_begin + lane * row_units) & (IPT_VECTOR_UNITS - 1));
     for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
         __global ipt_unit *to = target + begins[run] + lane;
-        uint at = first + run, done = 0;
+        uint at = first + (reversed == 0 ? run : runs - 1 - run), done = 0;
 #pragma unroll 4
         for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
             ipt_store(&to[done], IPT_APPLIED(tile[at]));
@@ -63,7 +64,7 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
 
 /* For runs that begin anywhere: all sectors but the first and the last are written whole. */
 void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,
-                         uint pitch, uint skew, uint rows_begin, uint row_units)
+                         uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
@@ -71,7 +72,7 @@ void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global 
         const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;
         __global ipt_unit *to = target + (begin - before) + lane;
         uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS - step +
-                  ((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) + run;
+                  ((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) + (reversed == 0 ? run : runs - 1 - run);
         if (i < units)
             ipt_store(&to[0], IPT_APPLIED(tile[at]));
         at += step;
@@ -86,9 +87,10 @@ void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global 
 }
 #else
 /* Writes the first `count` of four columns of a tile as runs of `units` units, by a line of work-items. Run u goes to
- * target[begins[u]]. It is the column of elements that begins at unit from + u of each row. */
+ * target[begins[u]]. It is the column of elements from + u * step of each row. */
 void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,
-                     uint count, uint units, uint element_units, uint element_units_magic, uint element_units_shift)
+                     int step, uint count, uint units, uint element_units, uint element_units_magic,
+                     uint element_units_shift)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};
@@ -109,7 +111,7 @@ void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_
         for (uint u = 0; u < 4; ++u) {
             const uint inside = min(i[u] + done, units - 1);
             IPT_ELEMENT_OF(inside, element, part);
-            values[u] = tile[starts[element] + (from + min(u, count - 1)) * element_units + part];
+            values[u] = tile[starts[element] + (from + (uint)step * min(u, count - 1)) * element_units + part];
         }
 #pragma unroll 4
         for (uint u = 0; u < 4; ++u)

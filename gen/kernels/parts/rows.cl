@@ -24,8 +24,8 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
     const uint to_step = ipt_tile_row(step, pitch, skew);
     const long from_step = step * row_units / (long)IPT_VECTOR_UNITS; /* without rest */
     const ulong last = begin + rows * row_units - row_units, lowest = min(begin, last);
-    const bool inside = lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low &&
-                        max(begin, last) + units + IPT_VECTOR_UNITS - 1 <= high;
+    const bool inside =
+        lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low && max(begin, last) + units + IPT_VECTOR_UNITS - 1 <= high;
     ulong vector = own / IPT_VECTOR_UNITS + lane;
     __local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;
     uint i = first;

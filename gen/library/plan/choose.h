@@ -81,6 +81,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const ipt_plan_desc *const desc = &problem->desc;
     const int tall = desc->rows >= desc->cols;
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
+    ipt__layout chip;
+    int whole;
     memset(layout, 0, sizeof *layout);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
@@ -114,10 +116,15 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
 #endif
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
-        if (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP ||
-            (!length && ipt__layout_on_chip(problem, layout, budget))) {
-            if (!length && ipt__layout_reverses(layout) < 0 && ipt__problem_rotates(problem))
-                ipt__layout_try_bands(problem, layout, budget);
+        whole = layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP;
+        if (whole && (length || !ipt__problem_rotates(problem) || ipt__layout_reverses(layout) >= 0))
+            return IPT_SUCCESS;
+        if (!length && ipt__layout_on_chip(problem, &chip, budget)) {
+            *layout = chip;
+            return IPT_SUCCESS;
+        }
+        if (whole) {
+            ipt__layout_try_bands(problem, layout, budget);
             return IPT_SUCCESS;
         }
         break;

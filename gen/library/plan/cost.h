@@ -148,14 +148,18 @@ static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ip
     return ipt__bands_cost(problem, &stage->bands);
 }
 
-/* The stage of a layout that reverses rows, or their sequence, while it transposes; -1: that takes a pass of its own. */
+/* The stage of a layout that reverses rows, or their sequence, while it transposes; -1: that takes a pass of its own.
+ */
 static int ipt__layout_reverses(const ipt__layout *layout)
 {
     int i;
-    for (i = 0; i < layout->stage_count; ++i)
-        if (layout->stages[i].kind == IPT__STAGE_EXCHANGE ||
-            (layout->stage_count == 1 && layout->stages[i].kind == IPT__STAGE_TILE && layout->stages[i].instances == 1))
+    for (i = 0; i < layout->stage_count; ++i) {
+        const ipt__stage *const stage = &layout->stages[i];
+        const int alone = layout->stage_count == 1 && stage->instances == 1;
+        if (stage->kind == IPT__STAGE_EXCHANGE ||
+            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL)))
             return i;
+    }
     return -1;
 }
 

@@ -43,14 +43,20 @@ static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan
                   (unsigned long)stage->length);
 }
 
+/* The move, if the stage makes it. */
+static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+}
+
 static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
     if (stage->tile.pack_bytes)
         ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->tile.pack_bytes);
-    if (stage->reversed_rows || stage->reversed_cols)
-        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+    ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
 
@@ -82,6 +88,7 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
     if (stage->tail_length)
         ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
                       chunks->tall ? "to the workspace first" : "from the workspace last");
+    ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
 
@@ -115,8 +122,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
                   (unsigned long)bands->rest_cols);
     if (bands->together)
         ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
-    if (stage->reversed_rows || stage->reversed_cols)
-        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+    ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
 

@@ -490,8 +490,10 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     t->target_row_stride = t->rows * units;
     t->element_units = (cl_uint)units;
     if (ipt__reversed_runs(stage)) { /* from the band's last row on */
-        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base,
-                        *const stride = bands->tall ? &t->source_row_stride : &t->target_row_stride;
+        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
+                                                                                     bands->tall
+                                                                                         ? &t->source_row_stride
+                                                                                         : &t->target_row_stride;
         *begin += (cl_ulong)(bands->height - 1) * *stride;
         *stride = 0 - *stride;
     }
@@ -561,6 +563,8 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     a->chunks = (cl_uint)(chunks->across * chunks->down);
     a->blocks = (cl_uint)chunks->blocks;
     a->block_rows = (cl_uint)chunks->block_rows;
+    a->reversed_runs = (cl_uint)stage->reversed_cols;
+    a->reversed_columns = (cl_uint)stage->reversed_rows;
     a->pitch = (cl_uint)chunks->tile.pitch;
     a->skew = (cl_uint)chunks->tile.skew;
     a->run_lanes = (cl_uint)chunks->tile.run_lanes;

@@ -83,9 +83,8 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
         desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
-    return desc->sequence != IPT_SEQUENCE_AUTO ||
-           ((desc->rows != desc->cols || ipt__problem_rotates(problem)) &&
-            problem->matrix_bytes > ipt__local_budget(limits));
+    return desc->sequence != IPT_SEQUENCE_AUTO || ((desc->rows != desc->cols || ipt__problem_rotates(problem)) &&
+                                                   problem->matrix_bytes > ipt__local_budget(limits));
 }
 
 /* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
@@ -152,19 +151,13 @@ static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
 /* Finds the cooperative kernels that the plan may choose from, and their resident groups. */
 static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
 {
-    const int rotates = ipt__problem_rotates(&plan->problem); /* on the chip that takes two passes */
     int done;
-    ipt_result result = IPT_SUCCESS;
+    ipt_result result;
     if (!ipt__plan_may_cooperate(&plan->problem))
         return IPT_SUCCESS;
-    if (rotates)
-        result = ipt__plan_find_exchange(plan);
-    if (!result && !plan->exchange) {
-        result = ipt__plan_find_on_chip(plan, &done);
-        if (result || done)
-            return result;
-        if (!rotates)
-            result = ipt__plan_find_exchange(plan);
-    }
+    result = ipt__plan_find_on_chip(plan, &done);
+    if (result || done)
+        return result;
+    result = ipt__plan_find_exchange(plan);
     return result || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
 }
