@@ -471,17 +471,18 @@ static void walk_others(ipt_context *context, int quick)
 }
 
 /* Panels that are too large for one work-group's local memory, with rows or columns left over and without, and narrow
- * ones. */
+ * ones. Matrices that are one panel, on the chip: those without tile_m and tile_n. They rotate. */
 static void walk_panels(ipt_context *context, int quick, int alone)
 {
     static const struct {
         size_t rows, cols, tile_m, tile_n, elem_size;
         int expressed;
     } panels[] = {{83, 70, 40, 0, 4, 0},  {70, 83, 0, 40, 4, 0},  {96, 70, 48, 0, 4, 1}, {70, 96, 0, 48, 4, 1},
-                  {70, 33, 32, 0, 12, 0}, {33, 70, 0, 32, 12, 0}, {83, 9, 10, 0, 3, 0},  {9, 83, 0, 10, 3, 0},
+                  {70, 33, 32, 0, 12, 0}, {33, 70, 0, 32, 12, 0}, {70, 61, 0, 0, 4, 0},  {61, 70, 0, 0, 3, 0},
+                  {64, 64, 0, 0, 4, 0},   {40, 29, 0, 0, 12, 0},  {83, 9, 10, 0, 3, 0},  {9, 83, 0, 10, 3, 0},
                   {83, 9, 10, 0, 2, 0},   {9, 83, 0, 10, 16, 0},  {9, 83, 0, 10, 8, 1}};
     size_t s;
-    for (s = 0; s < (quick ? 2 : alone ? 6 : sizeof panels / sizeof *panels); ++s) {
+    for (s = 0; s < (quick ? 2 : alone ? 10 : sizeof panels / sizeof *panels); ++s) {
         ipt_plan_desc desc;
         if (alone && panels[s].expressed)
             continue;
@@ -489,7 +490,10 @@ static void walk_panels(ipt_context *context, int quick, int alone)
         desc.rows = panels[s].rows;
         desc.cols = panels[s].cols;
         desc.elem_size = panels[s].elem_size;
-        desc.sequence = IPT_SEQUENCE_TWO_PASS;
+        if (panels[s].tile_m || panels[s].tile_n)
+            desc.sequence = IPT_SEQUENCE_TWO_PASS;
+        else
+            desc.move = turned(s + 1);
         if (panels[s].expressed)
             express(&desc);
         desc.tile_m = panels[s].tile_m;
