@@ -88,9 +88,12 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         if (length < sizeof digits) {
             memcpy(digits, text, length);
         }
-        if ((unit != NULL && unit[1] != '\0') || !number_read(&rest, "", &number) || number == 0 ||
-            number > SIZE_MAX >> shift) {
-            return message_usage_error("%s takes a number of bytes, such as 256M, not '%s'", chosen->name, text);
+        if ((unit != NULL && unit[1] != '\0') || !number_read(&rest, "", &number) || number < chosen->least ||
+            number > chosen->most >> shift) {
+            return chosen->most == SIZE_MAX
+                       ? message_usage_error("%s takes a number of bytes, such as 256M, not '%s'", chosen->name, text)
+                       : message_usage_error("%s takes a number of bytes up to %zu, not '%s'", chosen->name,
+                                             chosen->most, text);
         }
         *(size_t *)field = number << shift;
         return 0;
@@ -132,7 +135,9 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         given->raw = true;
         return shape_read(text, &given->shape)
                    ? 0
-                   : message_usage_error("--raw takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", text);
+                   : message_usage_error(
+                         "--raw takes ROWSxCOLS:BYTES or a type, such as 1000x777:4 or 1000x777:float32, not '%s'",
+                         text);
     case OPTION_SWITCH:
         *(bool *)field = true;
         return 0;
@@ -182,12 +187,15 @@ static int check_profile(const arguments *given)
 }
 
 /* Returns 0 or the exit code. */
-static int check_expression(const arguments *given)
+static int check_expression(arguments *given)
 {
     if (given->expression_type != NULL && given->expression == NULL) {
         return message_usage_error("--type needs --expression, whose x it describes");
     }
     bool sized = given->raw || given->operand_count > 0;
+    if (given->expression != NULL && given->expression_type == NULL) {
+        given->expression_type = given->shape.opencl_type; /* NULL unless the shape names a type */
+    }
     if (given->expression == NULL || given->expression_type != NULL || !sized || given->shape.elem_size == 0) {
         return 0;
     }
