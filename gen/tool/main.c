@@ -4,7 +4,7 @@
  * A source file calls only files to its right or on later lines:
  * main > command_* > shape_list > setup, arguments > options, shape, draft, show
  * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped >
- *   journal, stb, picture, netpbm > npy
+ *   journal, stb, exif, picture, netpbm > npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, bench_show, bench_blas, bench_measure > bench_device > bench_shapes > bench_result
  * all: messages, text, numbers, seconds > ipt.h (library.c) */

@@ -164,6 +164,9 @@ static bool netpbm_parse_line(netpbm_reader *reader, netpbm_header *header, bool
                   {"DEPTH", "depth", &header->channels},
                   {"MAXVAL", "maxval", &header->maxval}};
     npy_span ignored;
+    if (memchr(reader->text + reader->position, '\n', reader->length - reader->position) == NULL) {
+        return netpbm_fail_at_end(reader);
+    }
     netpbm_skip_blanks(reader);
     if (netpbm_peek(reader) == '\n' || netpbm_peek(reader) == '#' || netpbm_accept_word(reader, "TUPLTYPE")) {
         netpbm_skip_line(reader);
@@ -185,9 +188,6 @@ static bool netpbm_parse_line(netpbm_reader *reader, netpbm_header *header, bool
     }
     size_t stop = reader->position;
     netpbm_skip_blanks(reader);
-    if (netpbm_at_end(reader)) {
-        return netpbm_fail_at_end(reader);
-    }
     if (netpbm_peek(reader) != '\n') {
         return netpbm_fail(reader->message, "its header is malformed at byte %zu: no line of a PAM continues so", stop);
     }
@@ -202,9 +202,6 @@ static bool netpbm_parse_pam(netpbm_reader *reader, netpbm_header *header)
         return netpbm_fail(reader->message, "its header is malformed at byte 2: P7 must end its line");
     }
     for (bool ended = false; !ended;) {
-        if (netpbm_at_end(reader)) {
-            return netpbm_fail_at_end(reader);
-        }
         if (!netpbm_parse_line(reader, header, &ended)) {
             return false;
         }

@@ -2,6 +2,7 @@
 
 #include "picture_move.h"
 
+#include "exif.h"
 #include "messages.h"
 #include "setup.h"
 #include "stb.h"
@@ -36,6 +37,12 @@ static int read_encoded(const matrix_file *file, picture *its)
     int code = read_bytes(file, 0, file->size, &bytes);
     if (code == 0 && !stb_decode(file->format, bytes, file->size, its, message)) {
         code = message_fail("%s: %s", file->path, message);
+    }
+    if (code == 0 && file->format == PICTURE_JPEG && exif_orientation(bytes, file->size) != EXIF_UPRIGHT) {
+        fprintf(stderr,
+                "ipt: %s: warning: viewers turn this picture by its EXIF orientation, %u. The output has the pixels as "
+                "stored, moved, without EXIF data\n",
+                file->path, exif_orientation(bytes, file->size));
     }
     free(bytes);
     return code;
