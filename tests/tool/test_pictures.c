@@ -376,8 +376,8 @@ static void pictures_netpbm_cut(void **state)
 /* Stopped */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Kills the tool at a random moment after its journal exists. Returns whether it was stopped. */
-static int kill_in_the_middle(const char *const *words, const char *journal)
+/* Sends the tool a signal, up to so many milliseconds after its journal exists. Returns whether it was stopped. */
+static int stop_in_the_middle(const char *const *words, const char *journal, int number, size_t milliseconds)
 {
     FILE *log = tmpfile();
     assert_non_null(log);
@@ -386,10 +386,10 @@ static int kill_in_the_middle(const char *const *words, const char *journal)
         nanosleep(&(struct timespec){0, 500000}, NULL);
         assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT), 0);
     }
-    nanosleep(&(struct timespec){0, (long)test_random_between(1, 40) * 1000000}, NULL);
-    kill(child, SIGKILL);
+    nanosleep(&(struct timespec){0, (long)(test_random_between(0, milliseconds) * 1000000)}, NULL);
+    kill(child, number);
     finish(child, log);
-    return access(journal, F_OK) == 0;
+    return number == SIGKILL ? access(journal, F_OK) == 0 : WIFEXITED(last.status) && WEXITSTATUS(last.status) > 128;
 }
 
 /* A picture, and a matrix after other bytes, survive a kill: refused until --resume finishes them. */
@@ -414,7 +414,7 @@ static void pictures_killed(void **state)
             unlink(journal);
             unlink(path);
             write_content(path, its.before.bytes, its.before.size);
-            stopped = kill_in_the_middle(words, journal);
+            stopped = stop_in_the_middle(words, journal, SIGKILL, 40);
             begun = !holds(path, its.before);
         }
         if (!stopped || !begun)
@@ -431,6 +431,28 @@ static void pictures_killed(void **state)
         assert_int_equal(access(journal, F_OK), -1);
         end_sample(&its);
     }
+}
+
+/* Ctrl-C before the first step writes: the mark is removed, and the picture is whole. */
+static void pictures_interrupted(void **state)
+{
+    const char *path = in_directory("picture.ppm"), *journal = in_directory("picture.ppm.ipt-journal");
+    const char *const words[] = {process_tool(), "transpose", path, NULL};
+    sample its = make_sample("P6\n%zu %zu\n255\n", 3001, 2003, 3, 0);
+    int unchanged = 0;
+    (void)state;
+    for (int tries = 0; tries < 40 && !unchanged; ++tries) {
+        write_content(path, its.before.bytes, its.before.size);
+        const int stopped = stop_in_the_middle(words, journal, SIGINT, 5);
+        unchanged = stopped && strstr(last.errors, "the file is unchanged");
+        if (stopped && !unchanged)
+            transpose(0, "--resume", path);
+        assert_true(holds(path, unchanged ? its.before : its.after));
+        assert_int_equal(count_files(), 1);
+    }
+    if (!unchanged)
+        fail_msg("it could not be stopped before the first step: %s", last.errors);
+    end_sample(&its);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1058,25 +1080,16 @@ static void pictures_pillow(void **state)
 #define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 const struct CMUnitTest test_pictures[] = {
-    IN_DIRECTORY(pictures_netpbm_moves),
-    IN_DIRECTORY(pictures_pam_height_first),
-    IN_DIRECTORY(pictures_netpbm_refused),
-    IN_DIRECTORY(pictures_netpbm_cut),
-    IN_DIRECTORY(pictures_killed),
-    IN_DIRECTORY(pictures_round_trips),
-    IN_DIRECTORY(pictures_jpeg),
-    IN_DIRECTORY(pictures_exif),
-    IN_DIRECTORY(pictures_encoded_damaged),
-    IN_DIRECTORY(pictures_deep_png),
-    IN_DIRECTORY(pictures_losses),
-    IN_DIRECTORY(pictures_output_copies),
-    IN_DIRECTORY(pictures_output_refused),
-    IN_DIRECTORY(pictures_output_npy),
-    IN_DIRECTORY(pictures_usage),
-    IN_DIRECTORY(pictures_raw_types),
-    IN_DIRECTORY(pictures_raw_offset),
-    IN_DIRECTORY(pictures_channels_last),
-    IN_DIRECTORY(pictures_channels_warning),
+    IN_DIRECTORY(pictures_netpbm_moves),   IN_DIRECTORY(pictures_pam_height_first),
+    IN_DIRECTORY(pictures_netpbm_refused), IN_DIRECTORY(pictures_netpbm_cut),
+    IN_DIRECTORY(pictures_killed),         IN_DIRECTORY(pictures_interrupted),
+    IN_DIRECTORY(pictures_round_trips),    IN_DIRECTORY(pictures_jpeg),
+    IN_DIRECTORY(pictures_exif),           IN_DIRECTORY(pictures_encoded_damaged),
+    IN_DIRECTORY(pictures_deep_png),       IN_DIRECTORY(pictures_losses),
+    IN_DIRECTORY(pictures_output_copies),  IN_DIRECTORY(pictures_output_refused),
+    IN_DIRECTORY(pictures_output_npy),     IN_DIRECTORY(pictures_usage),
+    IN_DIRECTORY(pictures_raw_types),      IN_DIRECTORY(pictures_raw_offset),
+    IN_DIRECTORY(pictures_channels_last),  IN_DIRECTORY(pictures_channels_warning),
     IN_DIRECTORY(pictures_pillow),
 };
 const size_t test_pictures_count = TEST_COUNT(test_pictures);
