@@ -98,7 +98,8 @@ static void show_help(void)
         printf("  %-24s %s\n", left, commands[i].help);
     }
     printf("  %-24s %s\n\n", "help [COMMAND]", "show all commands, or the options of one");
-    puts("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and its element size, such as 1000x777:4\n\n"
+    puts("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and its element size, such as 1000x777:4\n"
+         "or 1000x777:float32.\n\n"
          "options of every command:");
     options_show(FOR_ALL);
     printf("  %-24s %s\n", "--version", "show the version");

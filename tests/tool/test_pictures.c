@@ -257,7 +257,7 @@ static const struct {
 };
 enum { HEADERS = sizeof headers / sizeof headers[0] };
 
-static void pictures_netpbm_moves(void **state)
+static void tool_pictures_netpbm_moves(void **state)
 {
     static const size_t sides[][2] = {{31, 17}, {1, 1}, {1, 9}, {101, 1}, {10, 99}, {640, 479}, {64, 64}};
     const char *path = in_directory("picture");
@@ -277,7 +277,7 @@ static void pictures_netpbm_moves(void **state)
 }
 
 /* The height may precede the width. */
-static void pictures_pam_height_first(void **state)
+static void tool_pictures_pam_height_first(void **state)
 {
     const char *path = in_directory("picture.pam");
     const char *const format = "P7\nHEIGHT %zu\nDEPTH 3\nWIDTH %zu\nMAXVAL 255\nENDHDR\n";
@@ -291,7 +291,7 @@ static void pictures_pam_height_first(void **state)
 }
 
 /* Each file is refused as it is. `data`: bytes after the header. */
-static void pictures_netpbm_refused(void **state)
+static void tool_pictures_netpbm_refused(void **state)
 {
     static const struct {
         const char *header;
@@ -351,7 +351,7 @@ static void pictures_netpbm_refused(void **state)
 }
 
 /* Every beginning of a file is refused, and a header without an end. */
-static void pictures_netpbm_cut(void **state)
+static void tool_pictures_netpbm_cut(void **state)
 {
     const char *path = in_directory("picture.pam");
     (void)state;
@@ -393,7 +393,7 @@ static int stop_in_the_middle(const char *const *words, const char *journal, int
 }
 
 /* A picture, and a matrix after other bytes, survive a kill: refused until --resume finishes them. */
-static void pictures_killed(void **state)
+static void tool_pictures_killed(void **state)
 {
     static const struct {
         const char *format, *options[4];
@@ -434,7 +434,7 @@ static void pictures_killed(void **state)
 }
 
 /* Ctrl-C before the first step writes: the mark is removed, and the picture is whole. */
-static void pictures_interrupted(void **state)
+static void tool_pictures_interrupted(void **state)
 {
     const char *path = in_directory("picture.ppm"), *journal = in_directory("picture.ppm.ipt-journal");
     const char *const words[] = {process_tool(), "transpose", path, NULL};
@@ -489,7 +489,7 @@ static const char *pam_header(size_t channels, size_t maxval)
 }
 
 /* To each format without losses, and moved on the way back. */
-static void pictures_round_trips(void **state)
+static void tool_pictures_round_trips(void **state)
 {
     static const struct {
         const char *name;
@@ -543,7 +543,7 @@ static void write_smooth(const char *path, size_t width, size_t height, size_t c
 }
 
 /* The pixels that JPEG keeps move exactly, and differ little from the original. */
-static void pictures_jpeg(void **state)
+static void tool_pictures_jpeg(void **state)
 {
     enum { WIDTH = 70, HEIGHT = 45, CHANNELS = 3, BYTES = WIDTH * HEIGHT * CHANNELS };
     const char *path = in_directory("a.pnm"), *encoded = in_directory("a.JPEG");
@@ -570,7 +570,7 @@ static void pictures_jpeg(void **state)
 }
 
 /* A JPEG of which viewers turn the pixels moves as stored, with a warning. */
-static void pictures_exif(void **state)
+static void tool_pictures_exif(void **state)
 {
     static const unsigned char segments[][36] = {
         {0xff, 0xe1, 0, 34, 'E', 'x', 'i',  'f', 0, 0, 'M', 'M', 0, 42, 0,
@@ -609,7 +609,7 @@ static void pictures_exif(void **state)
 }
 
 /* Cut files of each format, and a PNG with a wrong bit anywhere. */
-static void pictures_encoded_damaged(void **state)
+static void tool_pictures_encoded_damaged(void **state)
 {
     static const char *const names[] = {"a.png", "a.jpg", "a.bmp", "a.tga"};
     const char *path = in_directory("a.ppm"), *output = in_directory("b.ppm");
@@ -699,7 +699,7 @@ static void write_deep_png(const char *path, const unsigned char *samples, size_
 }
 
 /* Samples of 16 bits keep all bits, or the tool refuses. */
-static void pictures_deep_png(void **state)
+static void tool_pictures_deep_png(void **state)
 {
     enum { WIDTH = 23, HEIGHT = 14 };
     const char *encoded = in_directory("a.png"), *output = in_directory("b.ppm"), *other = in_directory("c.png");
@@ -722,7 +722,7 @@ static void pictures_deep_png(void **state)
 }
 
 /* Formats that cannot hold a picture. An output that exists stays. */
-static void pictures_losses(void **state)
+static void tool_pictures_losses(void **state)
 {
     static const struct {
         const char *format, *output, *expected;
@@ -764,7 +764,7 @@ static void pictures_losses(void **state)
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* A second file of the same format is a copy with its comments. */
-static void pictures_output_copies(void **state)
+static void tool_pictures_output_copies(void **state)
 {
     const char *path = in_directory("a"), *output = in_directory("b.ppm"), *raw = in_directory("raw");
     (void)state;
@@ -783,7 +783,7 @@ static void pictures_output_copies(void **state)
     assert_int_equal(count_files(), 3);
 }
 
-static void pictures_output_refused(void **state)
+static void tool_pictures_output_refused(void **state)
 {
     const char *path = in_directory("a.ppm"), *link_path = in_directory("link.ppm"), *output = in_directory("b.ppm");
     char within[PATH_SIZE];
@@ -819,7 +819,7 @@ static void pictures_output_refused(void **state)
     end_sample(&its);
 }
 
-static void pictures_usage(void **state)
+static void tool_pictures_usage(void **state)
 {
     static const struct {
         const char *words[8], *expected;
@@ -859,7 +859,7 @@ static void pictures_usage(void **state)
 /* Raw files and NumPy files */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static void pictures_raw_types(void **state)
+static void tool_pictures_raw_types(void **state)
 {
     static const struct {
         const char *name;
@@ -887,7 +887,7 @@ static void pictures_raw_types(void **state)
     assert_true(holds(path, (content){(unsigned char *)wanted, sizeof wanted}));
 }
 
-static void pictures_raw_offset(void **state)
+static void tool_pictures_raw_offset(void **state)
 {
     static const size_t offsets[] = {0, 1, 5, 6, 4097};
     const char *path = in_directory("raw");
@@ -937,7 +937,7 @@ static size_t write_npy(const char *path, const char *order, const char *shape, 
 }
 
 /* Arrays of pixels in C order, also several, and of planes: what Fortran order means for pixels. */
-static void pictures_channels_last(void **state)
+static void tool_pictures_channels_last(void **state)
 {
     enum { ROWS = 13, COLS = 21, CHANNELS = 3, BYTES = ROWS * COLS * CHANNELS, BATCH = 2 };
     const char *path = in_directory("a.npy"), *wanted_path = in_directory("wanted.npy");
@@ -975,7 +975,7 @@ static void pictures_channels_last(void **state)
 }
 
 /* A last axis that looks like channels moves as columns, with a warning. */
-static void pictures_channels_warning(void **state)
+static void tool_pictures_channels_warning(void **state)
 {
     static const struct {
         const char *shape;
@@ -1003,7 +1003,7 @@ static void pictures_channels_warning(void **state)
 }
 
 /* A NumPy file to another. */
-static void pictures_output_npy(void **state)
+static void tool_pictures_output_npy(void **state)
 {
     const char *path = in_directory("a.npy"), *output = in_directory("b.npy"), *wanted_path = in_directory("w.npy");
     unsigned char before[600], after[600];
@@ -1054,7 +1054,7 @@ static const char pillow_script[] =
     "    most = max(high for low, high in ImageChops.difference(b, p).getextrema())\n"
     "    assert b.size == p.size and most <= least, (name, move, most)\n";
 
-static void pictures_pillow(void **state)
+static void tool_pictures_pillow(void **state)
 {
     static const char *const candidates[] = {"python3", "/usr/bin/python3"};
     const char *script = in_directory("script.py"), *python = NULL;
@@ -1080,16 +1080,16 @@ static void pictures_pillow(void **state)
 #define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 const struct CMUnitTest test_pictures[] = {
-    IN_DIRECTORY(pictures_netpbm_moves),   IN_DIRECTORY(pictures_pam_height_first),
-    IN_DIRECTORY(pictures_netpbm_refused), IN_DIRECTORY(pictures_netpbm_cut),
-    IN_DIRECTORY(pictures_killed),         IN_DIRECTORY(pictures_interrupted),
-    IN_DIRECTORY(pictures_round_trips),    IN_DIRECTORY(pictures_jpeg),
-    IN_DIRECTORY(pictures_exif),           IN_DIRECTORY(pictures_encoded_damaged),
-    IN_DIRECTORY(pictures_deep_png),       IN_DIRECTORY(pictures_losses),
-    IN_DIRECTORY(pictures_output_copies),  IN_DIRECTORY(pictures_output_refused),
-    IN_DIRECTORY(pictures_output_npy),     IN_DIRECTORY(pictures_usage),
-    IN_DIRECTORY(pictures_raw_types),      IN_DIRECTORY(pictures_raw_offset),
-    IN_DIRECTORY(pictures_channels_last),  IN_DIRECTORY(pictures_channels_warning),
-    IN_DIRECTORY(pictures_pillow),
+    IN_DIRECTORY(tool_pictures_netpbm_moves),   IN_DIRECTORY(tool_pictures_pam_height_first),
+    IN_DIRECTORY(tool_pictures_netpbm_refused), IN_DIRECTORY(tool_pictures_netpbm_cut),
+    IN_DIRECTORY(tool_pictures_killed),         IN_DIRECTORY(tool_pictures_interrupted),
+    IN_DIRECTORY(tool_pictures_round_trips),    IN_DIRECTORY(tool_pictures_jpeg),
+    IN_DIRECTORY(tool_pictures_exif),           IN_DIRECTORY(tool_pictures_encoded_damaged),
+    IN_DIRECTORY(tool_pictures_deep_png),       IN_DIRECTORY(tool_pictures_losses),
+    IN_DIRECTORY(tool_pictures_output_copies),  IN_DIRECTORY(tool_pictures_output_refused),
+    IN_DIRECTORY(tool_pictures_output_npy),     IN_DIRECTORY(tool_pictures_usage),
+    IN_DIRECTORY(tool_pictures_raw_types),      IN_DIRECTORY(tool_pictures_raw_offset),
+    IN_DIRECTORY(tool_pictures_channels_last),  IN_DIRECTORY(tool_pictures_channels_warning),
+    IN_DIRECTORY(tool_pictures_pillow),
 };
 const size_t test_pictures_count = TEST_COUNT(test_pictures);
