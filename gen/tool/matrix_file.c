@@ -250,7 +250,7 @@ int file_measure_raw(const arguments *given, matrix_file *file)
     }
     file->batch = size / bytes;
     file->data_offset = given->offset;
-    return file->data_offset == 0 ? 0 : file_read_beginning(file, &file->before);
+    return file_read_beginning(file, &file->before);
 }
 
 ipt_move file_inner_move(const arguments *given, const matrix_file *file)
