@@ -16,9 +16,9 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rot
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_SUPPORT = main test expect folders process meter fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
-TOOL = main arguments options messages setup show shape shape_list draft programs matrix_file stored_marks stored_steps stored_start \
+TOOL = main arguments options messages setup show shape shape_list draft programs matrix_file picture picture_move output stb exif stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
-TESTED_TOOL = npy journal stopped text numbers offline offline_target offline_steps offline_run offline_ptx
+TESTED_TOOL = npy netpbm journal stopped text numbers offline offline_target offline_steps offline_run offline_ptx
 BENCH_TOOL = bench_result bench_shapes bench_device bench_measure bench_blas bench_show seconds
 TOOL_HEADERS = $(wildcard gen/tool/*.h)
 TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
@@ -35,11 +35,13 @@ FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/too
             tests/*/*.c tests/*/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
+# Optional for the tool: libstb-dev for PNG, JPEG, BMP and TGA pictures. python3-pil (Pillow) is for tests of these.
+PICTURE_PACKAGES = libstb-dev
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
 # One list for each tier of tests.
-TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional g++
-CHECK_PACKAGES = $(TEST_PACKAGES) $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
-DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional qemu-user \
+TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
+CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
@@ -56,7 +58,7 @@ deps: ## install the missing packages of make check with apt (root or sudo), or 
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
 
 demo: ## transpose a picture and a .npy file, verify both, compare the speed with a copy
-	@sh gen/deps.sh $(DEMO_PACKAGES)
+	@sh gen/deps.sh $(DEMO_PACKAGES) --optional $(PICTURE_PACKAGES)
 	@$(MAKE) --no-print-directory all
 	@PYTHON=$(PYTHON) sh examples/demo.sh
 
@@ -291,6 +293,13 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 
 $(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS) | $(B)/tool
 	$(CC) $(CFLAGS) -I. -c -o $@ $<
+
+# Compiled anew when libstb-dev is installed or removed.
+STB = $(B)/tool/$(if $(wildcard /usr/include/stb/stb_image.h),with,without)_stb
+$(B)/tool/stb.o: $(STB)
+$(STB): | $(B)/tool
+	@rm -f $(B)/tool/with_stb $(B)/tool/without_stb
+	@touch $@
 
 $(B)/ipt: $(TOOL:%=$(B)/tool/%.o) $(TESTED_OBJECTS) $(BENCH_TOOL:%=$(B)/tool/%.o)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl

@@ -59,6 +59,28 @@ static bool read_move(const char *text, ipt_move *found)
     return false;
 }
 
+/* Stores a number of bytes with an optional unit. Returns 0 or the exit code. */
+static int read_bytes(const option *chosen, const char *text, size_t *bytes)
+{
+    static const char units[] = "KMG";
+    char digits[32] = "";
+    const char *rest = digits, *unit = strpbrk(text, units);
+    size_t number = 0, length = unit == NULL ? strlen(text) : (size_t)(unit - text);
+    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(strchr(units, *unit) - units + 1);
+    if (length < sizeof digits) {
+        memcpy(digits, text, length);
+    }
+    if ((unit != NULL && unit[1] != '\0') || !number_read(&rest, "", &number) || number < chosen->least ||
+        number > chosen->most >> shift) {
+        return chosen->most == SIZE_MAX
+                   ? message_usage_error("%s takes a number of bytes, such as 256M, not '%s'", chosen->name, text)
+                   : message_usage_error("%s takes a number of bytes up to %zu, not '%s'", chosen->name, chosen->most,
+                                         text);
+    }
+    *bytes = number << shift;
+    return 0;
+}
+
 /* Stores an option's value. Returns 0 or the exit code. */
 static int read_option(const option *chosen, const char *text, arguments *given)
 {
@@ -79,22 +101,8 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         *(size_t *)field = number;
         return 0;
     }
-    case OPTION_BYTES: {
-        static const char units[] = "KMG";
-        char digits[32] = "";
-        const char *rest = digits, *unit = strpbrk(text, units);
-        size_t number = 0, length = unit == NULL ? strlen(text) : (size_t)(unit - text);
-        unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(strchr(units, *unit) - units + 1);
-        if (length < sizeof digits) {
-            memcpy(digits, text, length);
-        }
-        if ((unit != NULL && unit[1] != '\0') || !number_read(&rest, "", &number) || number == 0 ||
-            number > SIZE_MAX >> shift) {
-            return message_usage_error("%s takes a number of bytes, such as 256M, not '%s'", chosen->name, text);
-        }
-        *(size_t *)field = number << shift;
-        return 0;
-    }
+    case OPTION_BYTES:
+        return read_bytes(chosen, text, field);
     case OPTION_SEQUENCE:
         return read_sequence(text, field)
                    ? 0
@@ -132,7 +140,9 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         given->raw = true;
         return shape_read(text, &given->shape)
                    ? 0
-                   : message_usage_error("--raw takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", text);
+                   : message_usage_error(
+                         "--raw takes ROWSxCOLS:BYTES or a type, such as 1000x777:4 or 1000x777:float32, not '%s'",
+                         text);
     case OPTION_SWITCH:
         *(bool *)field = true;
         return 0;
@@ -182,12 +192,15 @@ static int check_profile(const arguments *given)
 }
 
 /* Returns 0 or the exit code. */
-static int check_expression(const arguments *given)
+static int check_expression(arguments *given)
 {
     if (given->expression_type != NULL && given->expression == NULL) {
         return message_usage_error("--type needs --expression, whose x it describes");
     }
     bool sized = given->raw || given->operand_count > 0;
+    if (given->expression != NULL && given->expression_type == NULL) {
+        given->expression_type = given->shape.opencl_type; /* NULL unless the shape names a type */
+    }
     if (given->expression == NULL || given->expression_type != NULL || !sized || given->shape.elem_size == 0) {
         return 0;
     }

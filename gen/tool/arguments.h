@@ -21,14 +21,14 @@ typedef struct arguments {
     const char *wisdom, *profile, *output, *embed; /* paths, NULL: none */
     const char *target;                            /* NULL: the selected device */
     bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place, write_profile, startup, startup_step;
-    bool resume, sync, no_journal;
+    bool resume, sync, no_journal, channels_last;
     ipt_sequence sequence;
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;
     ipt_move move;
     const char *expression, *expression_type; /* NULL: none */
     size_t flag_spread;
-    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size, memory, matrix_memory;
+    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size, memory, matrix_memory, offset;
     const char *shapes, *csv; /* paths */
     bench_drawing random;
     uint64_t seen; /* a bit for each option that was given */

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "messages.h"
+#include "output.h"
 #include "seconds.h"
 #include "stored.h"
 
@@ -10,21 +11,32 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Transposes an open file, up to the last byte written. */
+/* Starts or resumes the transposition of an open file, up to the last byte written. */
+static int transpose_open_file(const arguments *given, stored_work *work, bool *data_moves)
+{
+    int code = stored_look_at_marks(given, work);
+    if (code == 0 && !given->resume) {
+        code = file_recognise(given, work->file);
+    }
+    if (code != 0) {
+        return code;
+    }
+    if (given->output != NULL) {
+        return output_transpose(given, work, data_moves);
+    }
+    code = given->resume ? stored_resume(given, work) : stored_start(given, work, data_moves);
+    return code == 0 ? stored_finish(work) : code;
+}
+
+/* Transposes a file and reports it. */
 static int transpose_file(const arguments *given, stored_work *work)
 {
     matrix_file *file = work->file;
     double start = seconds_now();
     bool data_moves = true;
-    int code = file_open(file);
+    int code = file_open(file, given->output == NULL);
     if (code == 0) {
-        code = stored_look_at_marks(given, work);
-    }
-    if (code == 0) {
-        code = given->resume ? stored_resume(given, work) : stored_start(given, work, &data_moves);
-    }
-    if (code == 0) {
-        code = stored_finish(work);
+        code = transpose_open_file(given, work, &data_moves);
     }
     if (code == 0 && given->verbose) {
         if (data_moves) {
@@ -38,15 +50,32 @@ static int transpose_file(const arguments *given, stored_work *work)
     return code;
 }
 
-/* Refuses options that --resume takes from the journal. Returns 0 or the exit code. */
-static int check_resume(const arguments *given)
+/* Refuses options that contradict each other. Returns 0 or the exit code. */
+static int check_options(const arguments *given)
 {
-    static const char *const known[] = {"--raw",  "--memory",     "--matrix-memory", "--no-journal",
-                                        "--move", "--expression", "--type"};
+    static const char *const known[] = {"--raw",        "--memory", "--matrix-memory", "--no-journal",   "--move",
+                                        "--expression", "--type",   "--offset",        "--channels-last"};
     for (size_t i = 0; given->resume && i < sizeof known / sizeof known[0]; i++) {
         if (arguments_have(given, known[i])) {
             return message_usage_error("--resume does not go with %s, which the journal sets", known[i]);
         }
+    }
+    if (given->output != NULL && given->output[0] == '\0') {
+        return message_usage_error("--output takes the name of a file, not ''");
+    }
+    if (given->output != NULL && (given->resume || given->sync || given->no_journal)) {
+        return message_usage_error("--output does not go with %s: it leaves the input unchanged and keeps no journal",
+                                   given->resume ? "--resume"
+                                   : given->sync ? "--sync"
+                                                 : "--no-journal");
+    }
+    if (arguments_have(given, "--offset") && !given->raw) {
+        return message_usage_error("--offset needs --raw, whose matrices begin there");
+    }
+    if (given->channels_last && (given->raw || given->expression != NULL)) {
+        return message_usage_error("--channels-last does not go with %s: %s", given->raw ? "--raw" : "--expression",
+                                   given->raw ? "give the bytes of a whole pixel in ROWSxCOLS:BYTES"
+                                              : "it computes single numbers, not pixels");
     }
     return given->no_journal && given->sync
                ? message_usage_error("--sync does not go with --no-journal: it flushes the journal")
@@ -62,7 +91,7 @@ int command_transpose(const arguments *given)
     work.file = &file;
     work.sync = given->sync;
     work.journal.descriptor = -1;
-    int code = check_resume(given);
+    int code = check_options(given);
     if (code == 0) {
         code = transpose_file(given, &work);
     }

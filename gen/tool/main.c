@@ -3,7 +3,8 @@
  *
  * A source file calls only files to its right or on later lines:
  * main > command_* > shape_list > setup, arguments > options, shape, draft, show
- * transpose: stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped > journal, npy
+ * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped >
+ *   journal, stb, exif, picture, netpbm > npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, bench_show, bench_blas, bench_measure > bench_device > bench_shapes > bench_result
  * all: messages, text, numbers, seconds > ipt.h (library.c) */
@@ -31,8 +32,11 @@ enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4 };
 static const command commands[] = {
     {"devices", OPERAND_NONE, "list the OpenCL devices and mark the selected one", FOR_ALL | FOR_DEVICES,
      command_devices, NULL},
-    {"transpose", OPERAND_FILE, "transpose every matrix of a NumPy file (.npy) in place",
+    {"transpose", OPERAND_FILE, "transpose the matrices of a NumPy file (.npy), or a picture, in place",
      FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, command_transpose,
+     "FILE is a NumPy file or a picture. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and TGA pictures\n"
+     "need -o FILE, whose extension names the format: .png .jpg .bmp .tga .pgm .ppm .pam.\n"
+     "--raw takes NumPy's names of types, too, such as 300x200:float32.\n\n"
      "The file may be larger than memory. During the work its journal, FILE" JOURNAL_SUFFIX ", lies beside it and\n"
      "has at most --memory bytes. After Ctrl-C or a kill, and with --sync after a power failure,\n"
      "'ipt transpose --resume FILE' continues from the last step. More --memory means larger steps."},
@@ -94,7 +98,8 @@ static void show_help(void)
         printf("  %-24s %s\n", left, commands[i].help);
     }
     printf("  %-24s %s\n\n", "help [COMMAND]", "show all commands, or the options of one");
-    puts("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and its element size, such as 1000x777:4\n\n"
+    puts("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and its element size, such as 1000x777:4\n"
+         "or 1000x777:float32.\n\n"
          "options of every command:");
     options_show(FOR_ALL);
     printf("  %-24s %s\n", "--version", "show the version");

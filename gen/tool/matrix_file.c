@@ -14,9 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int file_open(matrix_file *file)
+int file_open(matrix_file *file, bool writes)
 {
-    file->descriptor = open(file->path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: do not wait for a pipe */
+    /* O_NONBLOCK: do not wait for a pipe */
+    file->descriptor = open(file->path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0) {
         return message_fail("%s: %s", file->path, strerror(errno));
@@ -24,14 +25,14 @@ int file_open(matrix_file *file)
     if (!S_ISREG(status.st_mode)) {
         return message_fail("%s: not a regular file", file->path);
     }
-    if ((status.st_mode & 0222) == 0) { /* root could write to it nevertheless */
+    if (writes && (status.st_mode & 0222) == 0) { /* root could write to it nevertheless */
         return message_fail("%s: read-only", file->path);
     }
     if ((uintmax_t)status.st_size > SIZE_MAX) {
         return message_fail("%s: its %ju bytes are too many: this machine addresses at most %zu", file->path,
                             (uintmax_t)status.st_size, SIZE_MAX);
     }
-    if (flock(file->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (flock(file->descriptor, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return message_fail("%s: another process is transposing it", file->path);
     }
     file->size = (size_t)status.st_size;
@@ -70,29 +71,110 @@ int file_read_beginning(const matrix_file *file, char **beginning)
     return error == 0 ? 0 : message_fail("%s: reading failed: %s", file->path, file_transfer_error(error));
 }
 
-/* Derives the matrices in the file from the header's shape. */
-static void shape_from_header(matrix_file *file)
+/* The dimensions of the shape that are rows, columns or before them: all but the channels. */
+static size_t matrix_dimensions(const arguments *given, const matrix_file *file)
+{
+    return file->header.dimension_count - (given->channels_last ? 1 : 0);
+}
+
+/* Derives the matrices in the file from the header's shape. With --channels-last the last dimension is a part of the
+ * element. */
+static void shape_from_header(const arguments *given, matrix_file *file)
 {
     const npy_header *header = &file->header;
-    size_t count = header->dimension_count;
-    size_t others = 1; /* the product of all dimensions but the last two; cannot overflow if there is data */
+    size_t count = matrix_dimensions(given, file);
+    size_t channels = given->channels_last ? header->shape[count] : 1;
+    size_t others = 1; /* the product of the dimensions before the rows; cannot overflow if there is data */
     for (size_t i = 0; i + 2 < count; i++) {
         others *= header->shape[i];
     }
     file->shape.rows = header->shape[count - 2];
     file->shape.cols = header->shape[count - 1];
-    file->shape.elem_size = header->item_size;
+    file->shape.elem_size = header->item_size * channels;
     file->batch = others;
     if (header->fortran_order) {
-        /* The data is in C order of the reversed shape; the two dimensions to exchange come first. */
+        /* The data is in C order of the reversed shape; the channels and the two dimensions to exchange come first. */
         file->shape.rows = header->shape[count - 1];
         file->shape.cols = header->shape[count - 2];
         file->shape.elem_size = header->item_size * others;
-        file->batch = 1;
+        file->batch = channels;
     }
 }
 
-int file_read_header(matrix_file *file)
+int file_recognise(const arguments *given, matrix_file *file)
+{
+    char start[NPY_START_SIZE];
+    size_t available = file->size < sizeof start ? file->size : sizeof start;
+    int error = file_transfer(file, start, 0, available, false);
+    if (error != 0) {
+        return message_fail("%s: reading failed: %s", file->path, file_transfer_error(error));
+    }
+    file->format = PICTURE_NONE;
+    if (given->raw) {
+        file->kind = FILE_RAW;
+    } else if (netpbm_begins(start, available)) {
+        file->kind = FILE_NETPBM;
+        file->format = start[1] == '5' ? PICTURE_PGM : start[1] == '6' ? PICTURE_PPM : PICTURE_PAM;
+    } else {
+        file->format = picture_format_of_start(start, available, given->operand);
+        file->kind = file->format == PICTURE_NONE ? FILE_NPY : FILE_ENCODED;
+    }
+    if (file->kind == FILE_NPY && (available < NPY_MAGIC_SIZE || memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) != 0)) {
+        return message_fail("%s: neither a NumPy file nor a picture: it does not begin with the magic bytes of one. "
+                            "--raw ROWSxCOLS:BYTES takes any file",
+                            file->path);
+    }
+    if (file->format != PICTURE_NONE && given->expression != NULL) {
+        return message_fail("%s: --expression takes NumPy files and --raw, not pictures", file->path);
+    }
+    if (file->format != PICTURE_NONE && given->channels_last) {
+        return message_fail("%s: --channels-last is for NumPy files: a picture's channels always move together",
+                            file->path);
+    }
+    return 0;
+}
+
+/* Checks the size of the data that follows the header. size: by the header. */
+static int check_data_size(const matrix_file *file, size_t size)
+{
+    size_t found = file->size - file->data_offset;
+    if (found == size) {
+        return 0;
+    }
+    if (file->kind == FILE_NETPBM && found > size) {
+        return message_fail("%s: too long: %zu bytes follow the header; its sides and maxval say %zu. Several pictures "
+                            "in a file are not supported: split it",
+                            file->path, found, size);
+    }
+    return message_fail("%s: %s: %zu bytes follow the header; its %s say %zu", file->path,
+                        found < size ? "truncated" : "too long", found,
+                        file->kind == FILE_NETPBM ? "sides and maxval" : "shape and type", size);
+}
+
+/* Reads and checks the header of a PGM, PPM or PAM. */
+static int read_netpbm_header(matrix_file *file)
+{
+    char message[NPY_MESSAGE_SIZE];
+    size_t size;
+    file->data_offset = file->size < NETPBM_MAX_HEADER ? file->size : NETPBM_MAX_HEADER;
+    int code = file_read_beginning(file, &file->before);
+    if (code != 0) {
+        return code;
+    }
+    if (!netpbm_parse(file->before, file->data_offset, &file->picture, message) ||
+        !netpbm_data_size(&file->picture, &size, message)) {
+        return message_fail("%s: %s", file->path, message);
+    }
+    file->data_offset = file->picture.data_offset;
+    file->shape.rows = file->picture.height;
+    file->shape.cols = file->picture.width;
+    file->shape.elem_size = file->picture.channels * file->picture.sample_bytes;
+    file->batch = 1;
+    return check_data_size(file, size);
+}
+
+/* Reads and checks the header of a NumPy file. */
+static int read_npy_header(const arguments *given, matrix_file *file)
 {
     char start[NPY_START_SIZE];
     size_t available = file->size < sizeof start ? file->size : sizeof start;
@@ -121,37 +203,59 @@ int file_read_header(matrix_file *file)
         !npy_data_size(&file->header, &data_size, message)) {
         return message_fail("%s: %s", file->path, message);
     }
-    if (file->header.dimension_count < 2) {
-        return message_fail("%s: its shape needs at least two dimensions, not %zu", file->path,
+    if (file->header.dimension_count < (given->channels_last ? 3 : 2)) {
+        return message_fail("%s: its shape needs at least %s, not %zu", file->path,
+                            given->channels_last ? "three dimensions for --channels-last" : "two dimensions",
                             file->header.dimension_count);
     }
-    size_t found = file->size - file->data_offset;
-    if (found != data_size) {
-        return message_fail("%s: %s: %zu bytes follow the header; its shape and type say %zu", file->path,
-                            found < data_size ? "truncated" : "too long", found, data_size);
+    code = check_data_size(file, data_size);
+    if (code == 0 && data_size > 0) {
+        shape_from_header(given, file);
     }
-    if (data_size > 0) {
-        shape_from_header(file);
+    return code;
+}
+
+int file_read_header(const arguments *given, matrix_file *file)
+{
+    if (file->kind == FILE_ENCODED) {
+        return message_fail("%s: %s pictures do not change in place: add -o FILE, such as -o turned.png", file->path,
+                            picture_format_name(file->format));
     }
-    return 0;
+    return file->kind == FILE_NETPBM ? read_netpbm_header(file) : read_npy_header(given, file);
+}
+
+void file_warn_of_channels(const arguments *given, const matrix_file *file)
+{
+    enum { MOST_CHANNELS = 4 };
+    const npy_header *header = &file->header;
+    size_t count = header->dimension_count;
+    if (file->kind == FILE_NPY && !given->channels_last && count >= 3 && header->shape[count - 1] <= MOST_CHANNELS &&
+        header->shape[count - 2] > header->shape[count - 1]) {
+        fprintf(stderr,
+                "ipt: %s: warning: the last axis, of %zu, moves as columns. If it holds the channels of pixels, undo "
+                "this move and use --channels-last\n",
+                file->path, header->shape[count - 1]);
+    }
 }
 
 int file_measure_raw(const arguments *given, matrix_file *file)
 {
-    size_t bytes = 0;
+    size_t bytes = 0, size = file->size > given->offset ? file->size - given->offset : 0;
     file->shape = given->shape;
     (void)shape_bytes(&file->shape, 1, &bytes); /* checked with the command line */
-    if (file->size == 0 || file->size % bytes != 0) {
-        return message_fail("%s: its %zu bytes are not a multiple of a matrix of %zux%zu elements of %zu bytes",
-                            file->path, file->size, file->shape.rows, file->shape.cols, file->shape.elem_size);
+    if (size == 0 || size % bytes != 0) {
+        return message_fail("%s: its %zu bytes%s are not a multiple of a matrix of %zux%zu elements of %zu bytes",
+                            file->path, size, given->offset == 0 ? "" : " from --offset on", file->shape.rows,
+                            file->shape.cols, file->shape.elem_size);
     }
-    file->batch = file->size / bytes;
-    return 0;
+    file->batch = size / bytes;
+    file->data_offset = given->offset;
+    return file_read_beginning(file, &file->before);
 }
 
 ipt_move file_inner_move(const arguments *given, const matrix_file *file)
 {
-    if (!given->raw && file->header.fortran_order) {
+    if (file->kind == FILE_NPY && file->header.fortran_order) {
         switch (given->move) {
         case IPT_MOVE_ROTATE_90:
             return IPT_MOVE_ROTATE_270;
@@ -174,7 +278,7 @@ int file_choose_expression(const arguments *given, matrix_file *file)
     const npy_header *header = &file->header;
     file->expression = given->expression;
     file->expression_type = given->expression_type;
-    if (given->raw || given->expression == NULL) {
+    if (file->kind == FILE_RAW || given->expression == NULL) {
         return 0;
     }
     if (!npy_expression_type(header, given->expression_type, &file->expression_type, message)) {
@@ -194,6 +298,29 @@ int file_choose_expression(const arguments *given, matrix_file *file)
         }
         snprintf(file->wrapped, capacity, "((%s) != 0)", given->expression);
         file->expression = file->wrapped;
+    }
+    return 0;
+}
+
+bool file_move_transposes(ipt_move move)
+{
+    return move == IPT_MOVE_TRANSPOSE || move == IPT_MOVE_ROTATE_90 || move == IPT_MOVE_ROTATE_270 ||
+           move == IPT_MOVE_ANTITRANSPOSE;
+}
+
+int file_prepare_header(const arguments *given, matrix_file *file)
+{
+    file->after = malloc(file->data_offset + 1);
+    if (file->after == NULL) {
+        return message_fail("%s: out of memory", file->path);
+    }
+    if (file->data_offset > 0) {
+        memcpy(file->after, file->before, file->data_offset);
+    }
+    if (file->kind == FILE_NPY && file_move_transposes(given->move)) {
+        npy_swap_dimensions(file->after + file->text.begin, &file->header, matrix_dimensions(given, file) - 2);
+    } else if (file->kind == FILE_NETPBM && file_move_transposes(given->move)) {
+        netpbm_swap_sides(file->after, &file->picture);
     }
     return 0;
 }

@@ -500,15 +500,18 @@ bool npy_data_size(const npy_header *header, size_t *size, char *message)
     return true;
 }
 
-void npy_swap_last_two(char *text, const npy_header *header)
+void npy_exchange(char *text, npy_span first, npy_span second)
 {
-    npy_span first = header->digits[header->dimension_count - 2];
-    npy_span second = header->digits[header->dimension_count - 1];
-    char digits[2][24]; /* a size_t has at most 20 digits */
+    char digits[2][NPY_MAX_DIGITS];
     memcpy(digits[0], text + first.begin, first.length);
     memcpy(digits[1], text + second.begin, second.length);
     size_t between = second.begin - (first.begin + first.length);
     memmove(text + first.begin + second.length, text + first.begin + first.length, between);
     memcpy(text + first.begin, digits[1], second.length);
     memcpy(text + first.begin + second.length + between, digits[0], first.length);
+}
+
+void npy_swap_dimensions(char *text, const npy_header *header, size_t first)
+{
+    npy_exchange(text, header->digits[first], header->digits[first + 1]);
 }

@@ -11,6 +11,7 @@ enum {
     NPY_START_SIZE = 12,     /* bytes that hold magic, version and header length in every version */
     NPY_MAX_TEXT = 1 << 24,  /* limit of a header, in bytes */
     NPY_MAX_DIMENSIONS = 64, /* NumPy's own limit */
+    NPY_MAX_DIGITS = 20,     /* of a size_t */
     NPY_MESSAGE_SIZE = 200,  /* of the longest sentence */
     NPY_MAGIC_SIZE = 6
 };
@@ -49,7 +50,11 @@ bool npy_expression_type(const npy_header *header, const char *wanted, const cha
 /* The size of the data after the header. */
 bool npy_data_size(const npy_header *header, size_t *size, char *message);
 
-/* Exchanges the last two numbers of the shape in the text. Its length stays the same. */
-void npy_swap_last_two(char *text, const npy_header *header);
+/* Exchanges two parts of a text, of at most NPY_MAX_DIGITS bytes each. `first` ends before `second` begins. The text's
+ * length stays the same. */
+void npy_exchange(char *text, npy_span first, npy_span second);
+
+/* Exchanges the numbers of the shape's dimensions `first` and `first` + 1 in the text. Its length stays the same. */
+void npy_swap_dimensions(char *text, const npy_header *header, size_t first);
 
 #endif /* IPT_TOOL_NPY_H_INCLUDED */

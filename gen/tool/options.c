@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MAX_COUNT = 1000000 };
+enum {
+    MAX_COUNT = 1000000,
+    MAX_OFFSET = 1 << 24 /* the journal keeps the bytes before the data */
+};
 
 #define FIELD(name) offsetof(arguments, name)
 const option option_list[] = {
@@ -22,12 +25,18 @@ const option option_list[] = {
      FIELD(output), 0, 0},
     {"--output", "FILE", "write the wisdom to FILE, not to standard output (also -o)", OPTION_TEXT, FOR_TUNE,
      FIELD(output), 0, 0},
-    {"-o", "PATH", NULL, OPTION_TEXT, FOR_PRECOMPILE | FOR_TUNE, FIELD(output), 0, 0},
+    {"--output", "FILE", "write the result to FILE, leave the input unchanged (also -o)", OPTION_TEXT, FOR_TRANSPOSE,
+     FIELD(output), 0, 0},
+    {"-o", "PATH", NULL, OPTION_TEXT, FOR_PRECOMPILE | FOR_TUNE | FOR_TRANSPOSE, FIELD(output), 0, 0},
     {"--embed", "FILE.h", "write the programs to a C header", OPTION_TEXT, FOR_PRECOMPILE, FIELD(embed), 0, 0},
     {"--wisdom", "FILE", "use the plans that 'ipt tune' wrote to FILE", OPTION_TEXT,
      FOR_PLANS | FOR_TRANSPOSE | FOR_TUNE, FIELD(wisdom), 0, 0},
     {"--raw", "ROWSxCOLS:BYTES", "FILE has no header and holds one such matrix or several", OPTION_RAW, FOR_TRANSPOSE,
      FIELD(raw), 0, 0},
+    {"--offset", "BYTES", "bytes before the first matrix, for --raw; they stay", OPTION_BYTES, FOR_TRANSPOSE,
+     FIELD(offset), 0, MAX_OFFSET},
+    {"--channels-last", NULL, "the .npy file's last axis is a part of the element, such as RGB", OPTION_SWITCH,
+     FOR_TRANSPOSE, FIELD(channels_last), 0, 0},
     {"--memory", "BYTES", "limit of host memory, such as 256M; units K, M, G (1G)", OPTION_BYTES, FOR_TRANSPOSE,
      FIELD(memory), 1, SIZE_MAX},
     {"--matrix-memory", "BYTES", NULL, OPTION_BYTES, FOR_TRANSPOSE, FIELD(matrix_memory), 1, SIZE_MAX},

@@ -3,10 +3,34 @@
 #include "bench_shapes.h"
 #include "numbers.h"
 
+#include <string.h>
+
+/* Finds a type by its name. OpenCL C has none for some. */
+static bool shape_find_type(const char *name, matrix_shape *shape)
+{
+    static const struct {
+        const char *name, *opencl_type;
+        size_t bytes;
+    } types[] = {{"int8", "char", 1},     {"uint8", "uchar", 1},   {"int16", "short", 2},    {"uint16", "ushort", 2},
+                 {"int32", "int", 4},     {"uint32", "uint", 4},   {"int64", "long", 8},     {"uint64", "ulong", 8},
+                 {"float16", "half", 2},  {"float32", "float", 4}, {"float64", "double", 8}, {"complex64", NULL, 8},
+                 {"complex128", NULL, 16}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(types[i].name, name) == 0) {
+            shape->elem_size = types[i].bytes;
+            shape->opencl_type = types[i].opencl_type;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool shape_read(const char *text, matrix_shape *shape)
 {
+    shape->opencl_type = NULL;
     return number_read(&text, "x", &shape->rows) && number_read(&text, ":", &shape->cols) &&
-           number_read(&text, "", &shape->elem_size) && shape->rows > 0 && shape->cols > 0 && shape->elem_size > 0;
+           (shape_find_type(text, shape) || number_read(&text, "", &shape->elem_size)) && shape->rows > 0 &&
+           shape->cols > 0 && shape->elem_size > 0;
 }
 
 bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes)

@@ -1,4 +1,4 @@
-/* A matrix as the command line gives it: ROWSxCOLS:BYTES. */
+/* A matrix as the command line gives it: ROWSxCOLS:BYTES, or ROWSxCOLS:TYPE. */
 #ifndef IPT_TOOL_SHAPE_H_INCLUDED
 #define IPT_TOOL_SHAPE_H_INCLUDED
 
@@ -7,9 +7,11 @@
 
 typedef struct matrix_shape {
     size_t rows, cols, elem_size;
+    const char *opencl_type; /* of an element whose type was named; NULL: none */
 } matrix_shape;
 
-/* Parses ROWSxCOLS:BYTES. false: malformed, or a number is 0. */
+/* Parses ROWSxCOLS:BYTES, or ROWSxCOLS:TYPE with NumPy's name of a type, such as float32. false: malformed, or a number
+ * is 0. */
 bool shape_read(const char *text, matrix_shape *shape);
 
 /* The bytes of count such matrices. false: they overflow size_t. */

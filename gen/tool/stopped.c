@@ -2,6 +2,7 @@
 
 #include "stopped.h"
 
+#include "netpbm.h"
 #include "npy.h"
 
 #include <dirent.h>
@@ -174,8 +175,8 @@ bool stopped_look(const char *path, int descriptor, const void *start, size_t av
     found->inode = status.st_ino;
     found->device = status.st_dev;
     found->header_marked = npy_is_marked(start, available);
-    found->has_header =
-        found->header_marked || (available >= NPY_MAGIC_SIZE && memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) == 0);
+    found->has_header = found->header_marked || netpbm_begins(start, available) ||
+                        (available >= NPY_MAGIC_SIZE && memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) == 0);
     stopped_read_attribute(descriptor, found);
     if (!stopped_try(found->noted_journal, found) && !stopped_try(found->own_journal, found) &&
         !stopped_look_beside(found->real_path, found)) {

@@ -1,9 +1,10 @@
 /* Recognises a stopped transposition under every name of the file, by marks on the file itself and by journals that
  * name its inode. A file is marked from before its first byte changes until after its last byte has. So ipt never takes
- * a half transposed file for a whole one, and with a NumPy header no other reader does.
+ * a half transposed file for a whole one, and with a header of NumPy or Netpbm no other reader does.
  *
- * There are two marks: the header's first bytes, which NumPy's readers refuse, and an extended attribute with the
- * journal's path, where the file system has attributes. Both survive a new name or folder. A copy keeps only the first.
+ * There are two marks: the header's first bytes, which readers of NumPy's files and of pictures refuse, and an extended
+ * attribute with the journal's path, where the file system has attributes. Both survive a new name or folder. A copy
+ * keeps only the first.
  */
 #ifndef IPT_TOOL_STOPPED_H_INCLUDED
 #define IPT_TOOL_STOPPED_H_INCLUDED
@@ -24,7 +25,7 @@ typedef enum attribute_state { ATTRIBUTE_NONE, ATTRIBUTE_SET, ATTRIBUTE_UNKNOWN 
 /* The state of an open file. */
 typedef struct stopped_file {
     uint64_t inode, device;
-    bool has_header, header_marked; /* begins with NumPy's magic or its mark; begins with its mark */
+    bool has_header, header_marked; /* begins with NumPy's or Netpbm's magic or the mark; begins with the mark */
     attribute_state attribute;
     uint64_t mark;                         /* number in the attribute */
     char real_path[STOPPED_PATH_SIZE];     /* of the file */

@@ -19,6 +19,7 @@ typedef struct stored_work {
     stopped_file stopped; /* state of the file before the work */
     uint64_t mark, marks; /* number of the marks; which marks */
     bool has_journal, warned, sync;
+    bool is_copy; /* the file is a copy for --output: without marks and journal, removed after an error */
     ipt_plan *plan;
     ipt_plan_desc desc;
     size_t steps, first_step;

@@ -21,6 +21,7 @@ int stored_mark(stored_work *work)
     }
     if (error == 0 && (work->marks & MARK_HEADER) != 0) {
         error = file_transfer(file, NPY_MARK, 0, NPY_MAGIC_SIZE, true);
+        memcpy(file->start, file->before, NPY_MAGIC_SIZE);
         memcpy(file->before, NPY_MARK, NPY_MAGIC_SIZE);
 #ifdef SYNC_FILE_RANGE_WRITE
         /* The mark reaches the disk before any data, so that tools refuse the file after a power failure, too. */
@@ -46,11 +47,14 @@ void stored_leave_as_it_was(stored_work *work)
     matrix_file *file = work->file;
     int error = 0;
     char message[JOURNAL_MESSAGE_SIZE];
+    if (work->is_copy) {
+        return;
+    }
     if (work->has_journal && !journal_note_marks(&work->journal, false, message)) {
         message_fail("%s: its journal: %s", file->path, message);
     }
     if ((work->marks & MARK_HEADER) != 0) {
-        error = file_transfer(file, NPY_MAGIC, 0, NPY_MAGIC_SIZE, true);
+        error = file_transfer(file, file->start, 0, NPY_MAGIC_SIZE, true);
     }
     if (error == 0 && !stopped_clear_attribute(file->descriptor)) {
         error = errno;

@@ -121,6 +121,12 @@ static int check_journal(stored_work *work, const char *place)
                             place, job->file[0] != '\0' ? ", formerly " : "", job->file);
     }
     int code = file_read_beginning(file, &file->before);
+    if (code == 0 && (job->marks & MARK_HEADER) != 0) {
+        if (file->data_offset < NPY_MAGIC_SIZE) {
+            return message_fail("%s: %s is damaged: its header is too short for a mark", file->path, place);
+        }
+        memcpy(file->start, work->journal.before, NPY_MAGIC_SIZE);
+    }
     if (code == 0 && !header_fits(file, &work->journal)) {
         code = message_fail("%s: %s is the journal of another file: the headers differ", file->path, place);
     }

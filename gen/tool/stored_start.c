@@ -136,10 +136,13 @@ static int begin_work(const arguments *given, stored_work *work)
         code = make_stored_plan(given, context, work);
     }
     if (code == 0) {
-        work->marks = (given->raw ? 0 : MARK_HEADER) |
+        work->marks = (file->kind == FILE_RAW ? 0 : MARK_HEADER) |
                       (stopped_keeps_attribute(file->descriptor, work->stopped.own_journal) ? MARK_ATTRIBUTE : 0);
     }
-    if (code == 0 && !given->no_journal) {
+    if (work->is_copy) {
+        work->marks = 0; /* a stop removes the copy */
+    }
+    if (code == 0 && !given->no_journal && !work->is_copy) {
         code = begin_journal(work);
     }
     if (code == 0) {
@@ -156,32 +159,20 @@ static int begin_work(const arguments *given, stored_work *work)
     return code;
 }
 
-static bool transposes(ipt_move move)
-{
-    return move == IPT_MOVE_TRANSPOSE || move == IPT_MOVE_ROTATE_90 || move == IPT_MOVE_ROTATE_270 ||
-           move == IPT_MOVE_ANTITRANSPOSE;
-}
-
 int stored_start(const arguments *given, stored_work *work, bool *data_moves)
 {
     matrix_file *file = work->file;
-    int code = given->raw ? file_measure_raw(given, file) : file_read_header(file);
+    int code = file->kind == FILE_RAW ? file_measure_raw(given, file) : file_read_header(given, file);
     if (code == 0) {
         code = file_choose_expression(given, file);
+    }
+    if (code == 0) {
+        code = file_prepare_header(given, file);
     }
     if (code != 0) {
         return code;
     }
-    file->after = malloc(file->data_offset + 1);
-    if (file->after == NULL) {
-        return message_fail("%s: out of memory", file->path);
-    }
-    if (file->data_offset > 0) {
-        memcpy(file->after, file->before, file->data_offset);
-        if (transposes(given->move)) {
-            npy_swap_last_two(file->after + file->text.begin, &file->header);
-        }
-    }
+    file_warn_of_channels(given, file);
     *data_moves = file->batch > 0 && ((file->shape.rows > 1 && file->shape.cols > 1) ||
                                       given->move != IPT_MOVE_TRANSPOSE || given->expression != NULL);
     return *data_moves ? begin_work(given, work) : 0;

@@ -87,7 +87,7 @@ static int stored_ready(size_t step, size_t steps, const void *content, size_t b
     struct stat status;
     char message[JOURNAL_MESSAGE_SIZE];
     work->steps = steps;
-    if (stop_signal != 0 && (work->has_journal || step == 0)) {
+    if (stop_signal != 0 && (work->has_journal || work->is_copy || step == 0)) {
         return 1;
     }
     if (stop_signal != 0 && !work->warned) {
@@ -117,6 +117,9 @@ static void report_stop(const stored_work *work)
 {
     const char *path = work->file->path;
     char of[40] = "";
+    if (work->is_copy) {
+        return;
+    }
     if (!work->has_journal) {
         fprintf(stderr, "ipt: %s: the file is lost: only a part of it is transposed\n", path);
         return;
@@ -137,7 +140,7 @@ int stored_do_steps(stored_work *work)
         storage.memory = work->journal.memory;
         storage.resume = (size_t)work->journal.ready;
         work->first_step = storage.resume;
-    } else {
+    } else if (!work->is_copy) {
         fprintf(stderr, "ipt: %s: no journal is kept: if this process stops before its end, the file is lost\n", path);
     }
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {

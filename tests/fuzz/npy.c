@@ -59,7 +59,7 @@ static void check_header(char *text, size_t length)
     if (header.dimension_count < 2)
         return;
     char *before = fuzz_copy(text, length, false);
-    npy_swap_last_two(text, &header);
+    npy_swap_dimensions(text, &header, header.dimension_count - 2);
     FUZZ_EXPECT_WITH(npy_parse(text, length, &after, message), message);
     FUZZ_EXPECT(npy_data_size(&after, &again, message) && again == size);
     FUZZ_EXPECT(after.item_size == header.item_size && after.fortran_order == header.fortran_order);
@@ -68,7 +68,7 @@ static void check_header(char *text, size_t length)
     for (size_t i = 0; i + 2 < count; ++i)
         FUZZ_EXPECT(after.shape[i] == header.shape[i]);
     FUZZ_EXPECT(after.shape[count - 2] == header.shape[count - 1] && after.shape[count - 1] == header.shape[count - 2]);
-    npy_swap_last_two(text, &after);
+    npy_swap_dimensions(text, &after, after.dimension_count - 2);
     FUZZ_EXPECT(memcmp(text, before, length) == 0);
     free(before);
 }

@@ -6,7 +6,7 @@
 set -u
 here=tests/fuzz
 out=build/fuzz
-all="npy cache journal wisdom plan"
+all="npy pictures cache journal wisdom plan"
 sources=${SOURCES:-.}
 flags="-std=c99 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-function -I$sources"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -41,7 +41,7 @@ trap 'exit 130' INT TERM
 most() {
     case $1 in
     journal | plan) echo 256 ;;
-    npy) echo 1024 ;;
+    npy | pictures) echo 1024 ;;
     *) echo 2048 ;;
     esac
 }
@@ -95,6 +95,7 @@ replay() {
 tool() {
     case $1 in
     npy) echo "$sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
+    pictures) echo "$sources/gen/tool/netpbm.c $sources/gen/tool/exif.c $sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
     journal) echo "-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync $sources/gen/tool/journal.c $sources/gen/tool/text.c" ;;
     esac
 }

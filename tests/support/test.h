@@ -53,6 +53,7 @@
     X(wisdom)                                                                                                          \
     X(offline)                                                                                                         \
     X(files)                                                                                                           \
+    X(pictures)                                                                                                        \
     X(tool)
 #endif
 
