@@ -1607,8 +1607,8 @@ static const char *const ipt__text_bands_left[] = {
     "}\n"
     "\n\n\nIPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)\n"
     "{\n"
-    "const uint length = short_side * element_units;\n"
     "#if IPT_TALL\n"
+    "const uint length = short_side * element_units;\n"
     "const uint row_in_memory = at / length, row = reversed_runs == 0 ? row_in_memory : height - 1 - row_in_memory;\n"
     "const uint unit = at - row_in_memory * length, element = unit / element_units;\n"
     "const uint x = reversed_columns == 0 ? element : short_side - 1 - element, d = x / width;\n"
@@ -1739,7 +1739,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "58f24e853547b5cb"
+#define IPT__HASH_bands_left "a923ed23defa28bd"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {

@@ -37,8 +37,8 @@ IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
  * *apply: this is its last place. */
 IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)
 {
-    const uint length = short_side * element_units; /* of a row of the band layout */
 #if IPT_TALL
+    const uint length = short_side * element_units; /* of a row of the band layout */
     const uint row_in_memory = at / length, row = reversed_runs == 0 ? row_in_memory : height - 1 - row_in_memory;
     const uint unit = at - row_in_memory * length, element = unit / element_units;
     const uint x = reversed_columns == 0 ? element : short_side - 1 - element, d = x / width;
