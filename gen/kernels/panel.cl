@@ -43,7 +43,7 @@
 /* Transposes a rows x cols grid in place by one work-group, along cycles of single units as in shuffle.cl. Each unit
  * has one flag bit. */
 void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,
-                         uint element_units)
+                         uint element_units IPT_APPLY_PARAMETER)
 {
     const uint units = rows * cols * element_units;
     for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)
@@ -245,7 +245,7 @@ IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_to
                              ((uint)chunk->rows_begin & (IPT_VECTOR_UNITS - 1)) +
                                  p * chunk->y * (uint)chunk->row_units + (run - p * chunk->x) * element_units,
                              (uint)chunk->row_units, ipt_slots_of(chunk), begin, units, element_units,
-                             element_units_magic, element_units_shift);
+                             element_units_magic, element_units_shift IPT_APPLY_PASSED);
     }
 }
 #else
@@ -377,14 +377,14 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
                                                                                        : row_stride | length);
     if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)
         ipt_store_cut_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,
-                            (uint)chunk->rows_begin, (uint)chunk->row_units);
+                            (uint)chunk->rows_begin, (uint)chunk->row_units IPT_APPLY_PASSED);
     else
         ipt_store_whole_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,
-                              (uint)chunk->rows_begin, (uint)chunk->row_units);
+                              (uint)chunk->rows_begin, (uint)chunk->row_units IPT_APPLY_PASSED);
 #else
     for (uint run = get_local_id(0) / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)
         ipt_store_slots(tile, chunk->starts, target, chunk->begins[run / 4], run, runs - run, units, element_units,
-                        element_units_magic, element_units_shift);
+                        element_units_magic, element_units_shift IPT_APPLY_PASSED);
 #endif
 }
 #else
@@ -406,7 +406,8 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
         if (*go && written < end)
             ipt_store_rows(tile + written * element_units, chunk->starts, chunk->matrix,
                            chunk->rows_begin + written * chunk->row_units, chunk->row_units, end - written,
-                           chunk->x * element_units, false, element_units, element_units_magic, element_units_shift);
+                           chunk->x * element_units, false, element_units, element_units_magic,
+                           element_units_shift IPT_APPLY_PASSED);
     }
     return departed;
 }
@@ -497,10 +498,12 @@ IPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left IPT_ARGUMENTS
         const uint p = IPT_TALL ? end - 1 - n : k * pack + n;
         __global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);
         if (IPT_TALL)
-            ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side, element_units);
+            ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side,
+                                element_units IPT_APPLY_PASSED);
         ipt_move_panel(chunk, origin, p IPT_PASSED);
         if (!IPT_TALL)
-            ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units);
+            ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length,
+                                element_units IPT_APPLY_PASSED);
     }
 }
 

@@ -85,7 +85,7 @@ IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_un
 /* Moves the rest rows' elements of one column between `rows`, where they are short_side elements apart, and `gap`, the
  * end of the column. */
 IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, uint rest_rows,
-                             uint short_side, uint element_units)
+                             uint short_side, uint element_units IPT_APPLY_PARAMETER)
 {
     for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {
         const uint row = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - row * element_units;
@@ -167,6 +167,6 @@ ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMEN
 #endif
         if (chunk == 0 && d == band && (!rest || band == first_band))
             ipt_move_gap(rest_rows_at + x * element_units, column + bands * run_units, lane, rest_rows, short_side,
-                         element_units);
+                         element_units IPT_APPLY_PASSED);
     }
 }
