@@ -187,6 +187,9 @@ static int check_expression(const arguments *given)
     if (given->expression_type != NULL && given->expression == NULL) {
         return message_usage_error("--type needs --expression, whose x it describes");
     }
+    if (given->argument_type != NULL && given->expression == NULL) {
+        return message_usage_error("--argument-type needs --expression, whose a it describes");
+    }
     bool sized = given->raw || given->operand_count > 0;
     if (given->expression == NULL || given->expression_type != NULL || !sized || given->shape.elem_size == 0) {
         return 0;
