@@ -10094,14 +10094,14 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 /* Fails for types that the device lacks. Compilers report those in different ways, or not at all. text may be NULL. */
 static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text)
 {
-    const unsigned missing =
-        (context->has_half ? 0u : IPT__NEEDS_HALF) | (context->has_double ? 0u : IPT__NEEDS_DOUBLE);
+    const unsigned half = IPT__NEEDS_HALF, doubled = IPT__NEEDS_DOUBLE,
+                   missing = (context->has_half ? 0 : half) | (context->has_double ? 0 : doubled);
     const char *first = text;
     size_t length = 0;
     if (!text || !(ipt__text_needs(text, missing, &first, &length) & missing))
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, first,
-                     ipt__text_needs(first, 0, NULL, NULL) & missing & IPT__NEEDS_HALF ? "cl_khr_fp16" : "cl_khr_fp64");
+                     ipt__text_needs(first, 0, NULL, NULL) & missing & half ? "cl_khr_fp16" : "cl_khr_fp64");
 }
 
 /* Copies the desc's expression and its argument. */
