@@ -10101,7 +10101,7 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
     if (!text || !(ipt__text_needs(text, missing, &first, &length) & missing))
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, first,
-                     ipt__text_needs(first, 0, NULL, NULL) & missing & half ? "cl_khr_fp16" : "cl_khr_fp64");
+                     ipt__word_needs(first, length) & doubled ? "cl_khr_fp64" : "cl_khr_fp16");
 }
 
 /* Copies the desc's expression and its argument. */

@@ -580,6 +580,8 @@ static void limits_types(void **state)
                  {"uint4", "as_uint4(as_double2(x))", "cl_khr_fp64", 16},
                  {"float", "x * convert_double_rte(3)", "cl_khr_fp64", 4},
                  {"float", "x * M_PI", "cl_khr_fp64", 4},
+                 {"float", "x + convert_double(as_half(x))", "convert_double: the device lacks cl_khr_fp64", 4},
+                 {"float", "x + (half)convert_double(x)", "half: the device lacks cl_khr_fp16", 4},
                  {"float", "x * M_PI_2", "cl_khr_fp64", 4},
                  {"float", "x + DBL_EPSILON", "cl_khr_fp64", 4},
                  {"ushort", "as_ushort((half)x)", "cl_khr_fp16", 2},
