@@ -270,7 +270,7 @@ $(B)/clang-format/done: | $(B)
 	    > $(B)/clang-format/log 2>&1 && : > $@ || \
 	    echo "clang-format 14.0.6 could not be fetched: $$(tail -n 1 $(B)/clang-format/log)" > $@
 
-plan-time: $(B)/plan_time ## time to create a plan for a new shape, with cached programs
+plan-time: $(B)/plan_time ## time to create a plan for a new shape, with cached programs, and the host's time of an execution
 	@$(B)/plan_time
 
 doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed.csv

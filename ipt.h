@@ -137,8 +137,8 @@
  * with max_host_memory bytes of host memory. It is resumable after any crash. See larger.md.
  *
  * >>moves
- * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element anew,
- * exactly once. desc.from and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md
+ * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md
  * names the passes that they cost.
  *
  * >>papers
@@ -489,7 +489,11 @@ typedef struct ipt_plan_desc {
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */
-    ipt_host host;               /* for ipt_plan_execute_host and its variants */
+    const void *expression_argument; /* the value of `a` in expression, such as "x * a". NULL: no a. Copied. Programs do
+                                        not depend on the value: plans that differ only there share them */
+    const char *expression_argument_type; /* the OpenCL C type of a: a number or vector of 16 bytes at most, such as
+                                             "float". NULL: expression_type */
+    ipt_host host;                        /* for ipt_plan_execute_host and its variants */
     size_t host_queues; /* parts of a host matrix, each with its own command queue (Q of Sung et al. 2014), at most 64;
                            0: chosen */
     size_t max_device_memory; /* bytes of device memory for host matrices and storages, workspace included. 0: what the
@@ -1724,6 +1728,97 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>program/types                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Types of OpenCL C in expressions: their sizes, and the extensions that they need. */
+
+enum { IPT__NEEDS_HALF = 1, IPT__NEEDS_DOUBLE = 2 };
+
+/* Bytes of a type by its name: a number, or a vector of 2, 4, 8 or 16 numbers. 0: another type. */
+static size_t ipt__type_bytes(const char *type)
+{
+    static const struct {
+        char name[8];
+        unsigned char bytes;
+    } numbers[] = {{"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2},  {"int", 4},
+                   {"uint", 4}, {"float", 4}, {"long", 8},  {"ulong", 8},  {"double", 8}};
+    static const char *const counts[] = {"", "2", "4", "8", "16"};
+    const size_t length = strcspn(type, "0123456789");
+    size_t i, log2;
+    for (i = 0; i < sizeof numbers / sizeof *numbers; ++i)
+        for (log2 = 0; log2 < 5 && strlen(numbers[i].name) == length && !strncmp(type, numbers[i].name, length); ++log2)
+            if (!strcmp(type + length, counts[log2]))
+                return (size_t)numbers[i].bytes << log2;
+    return 0;
+}
+
+/* The length of a prefix that a word has, or 0. */
+static size_t ipt__word_begins(const char *word, size_t length, const char *prefix)
+{
+    const size_t bytes = strlen(prefix);
+    return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
+}
+
+/* What a word of OpenCL C needs, as a bit: a type, a conversion to it, a constant of it. A pointer to `half` and its
+ * size need nothing, so `half` alone is left to ipt__text_needs. */
+static unsigned ipt__word_needs(const char *word, size_t length)
+{
+    const char last = word[length - 1];
+    size_t skipped = ipt__word_begins(word, length, "convert_"), bytes;
+    if (*word >= '0' && *word <= '9')
+        return last == 'h' || last == 'H' ? IPT__NEEDS_HALF : 0;
+    if (ipt__word_begins(word, length, "HALF_"))
+        return IPT__NEEDS_HALF;
+    if (ipt__word_begins(word, length, "DBL_"))
+        return IPT__NEEDS_DOUBLE;
+    if (ipt__word_begins(word, length, "M_") && length > 2 && word[length - 2] == '_' && (last == 'F' || last == 'H'))
+        return last == 'H' ? IPT__NEEDS_HALF : 0;
+    if (ipt__word_begins(word, length, "M_"))
+        return IPT__NEEDS_DOUBLE;
+    skipped = skipped ? skipped : ipt__word_begins(word, length, "as_");
+    word += skipped;
+    length -= skipped;
+    for (bytes = 0; bytes < length && word[bytes] >= 'a' && word[bytes] <= 'z'; ++bytes)
+        ;
+    /* A vector's size may follow, and after that the rounding of a conversion. */
+    if (bytes < length && word[bytes] == '_' && !skipped)
+        return 0;
+    if (bytes == 6 && !strncmp(word, "double", 6))
+        return IPT__NEEDS_DOUBLE;
+    return bytes == 4 && !strncmp(word, "half", 4) && (skipped || bytes < length) ? IPT__NEEDS_HALF : 0;
+}
+
+/* Whether the word `half` at `word` stands for a pointer to it or for its size. `text` begins the expression. */
+static int ipt__half_is_unused(const char *text, const char *word)
+{
+    const char *after = word + 4;
+    after += strspn(after, " \t");
+    while (word > text && (word[-1] == ' ' || word[-1] == '\t' || word[-1] == '('))
+        --word;
+    return *after == '*' || (word - text >= 6 && !strncmp(word - 6, "sizeof", 6));
+}
+
+/* What an expression or a type needs, as bits. *first (may be NULL): the first word among missing types; *length: its
+ * length. */
+static unsigned ipt__text_needs(const char *text, unsigned missing, const char **first, size_t *length)
+{
+    const char *at = text;
+    unsigned needs = 0;
+    while (*at) {
+        const size_t bytes = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const int half = bytes == 4 && !strncmp(at, "half", 4) && !ipt__half_is_unused(text, at);
+        const unsigned word = half ? (unsigned)IPT__NEEDS_HALF : bytes ? ipt__word_needs(at, bytes) : 0;
+        if (first && !(needs & missing) && (word & missing)) {
+            *first = at;
+            *length = bytes;
+        }
+        needs |= word;
+        at += bytes ? bytes : 1;
+    }
+    return needs;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>program/kernels                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -1742,7 +1837,8 @@ enum {
 typedef struct ipt__params {
 #define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
-    const char *expression, *expression_type; /* valid if apply is 1 */
+    const char *expression, *expression_type; /* valid if apply is not 0 */
+    const char *argument_type;                /* of the expression's argument; valid if apply is 2, else NULL */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -1859,11 +1955,21 @@ static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
     return good;
 }
 
+/* Lets a program apply the plan's expression to each element, if `applies`. */
+static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, int applies)
+{
+    params->apply = !applies ? 0 : desc->expression_argument ? 2 : 1;
+    params->expression = desc->expression;
+    params->expression_type = desc->expression_type;
+    params->argument_type = desc->expression_argument ? desc->expression_argument_type : NULL;
+}
+
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 {
 #define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
     return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
-           (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type)));
+           (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type))) &&
+           (a->apply < 2 || !strcmp(a->argument_type, b->argument_type));
 }
 
 /* A text that grows in memory of fixed size. A NULL text only counts. */
@@ -1894,7 +2000,22 @@ static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *param
             space = " ";
         }
     if ((uses & IPT__USES_apply) && params->apply)
-        ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
+        ipt__text_add(out, " (%s: %s%s%s)", params->expression_type, params->expression,
+                      params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
+}
+
+/* Adds the definitions for an expression. Compilers refuse half without the pragma. */
+static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *params)
+{
+    const unsigned needs = ipt__text_needs(params->expression, 0, NULL, NULL) |
+                           ipt__text_needs(params->expression_type, 0, NULL, NULL) |
+                           (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
+    if (needs & IPT__NEEDS_HALF)
+        ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
+                  params->expression);
+    if (params->argument_type)
+        ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
 }
 
 /* Adds the head of a program's text. It determines the text: it has the hash of the kernel's file and of the parts that
@@ -1914,8 +2035,7 @@ static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, 
         if (kernel->uses >> i & 1)
             ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
-        ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
-                      params->expression);
+        ipt__expression_print(out, params);
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
 }
 
@@ -3761,6 +3881,18 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
+/* Sets the argument of a program's expression, if it has one. NULL: some value, so that the kernel can be launched. It
+ * is not 0: the expression may divide by it. */
+static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
+{
+    static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
+    const ipt__kernel_info *const info = &ipt__kernels[program->id];
+    if (program->params.apply < 2)
+        return CL_SUCCESS;
+    return ipt__cl.clSetKernelArg(kernel, info->memories + (cl_uint)info->local + info->argument_count,
+                                  ipt__type_bytes(program->params.argument_type), value ? value : some);
+}
+
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
 {
     const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);
@@ -3831,6 +3963,8 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
                                             NULL);
     if (!error)
         error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments);
+    if (!error)
+        error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
         error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
     if (!error)
@@ -4108,17 +4242,23 @@ static IPT__RARE ipt_result ipt__program_make(ipt_context *context, ipt__program
     return ipt__program_compile(context, program);
 }
 
-/* Copies an expression and its type into one allocation. Returns NULL if out of memory. */
-static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
-                                  const char **copied_expression, const char **copied_type)
+/* Copies the strings for an expression into one allocation, to which the params then point. Returns NULL if out of
+ * memory. */
+static char *ipt__copy_expression(const ipt_allocator *allocator, ipt__params *params)
 {
-    const size_t bytes = strlen(expression) + 1, type_bytes = strlen(type) + 1;
-    char *const copy = (char *)ipt__allocate(allocator, bytes + type_bytes);
-    if (copy) {
-        memcpy(copy, expression, bytes);
-        memcpy(copy + bytes, type, type_bytes);
-        *copied_expression = copy;
-        *copied_type = copy + bytes;
+    const char **const texts[3] = {&params->expression, &params->expression_type, &params->argument_type};
+    const int count = params->apply == 2 ? 3 : 2;
+    size_t bytes = 0;
+    char *copy, *at;
+    int i;
+    for (i = 0; i < count; ++i)
+        bytes += strlen(*texts[i]) + 1;
+    copy = at = (char *)ipt__allocate(allocator, bytes);
+    for (i = 0; i < count && copy; ++i) {
+        bytes = strlen(*texts[i]) + 1;
+        memcpy(at, *texts[i], bytes);
+        *texts[i] = at;
+        at += bytes;
     }
     return copy;
 }
@@ -4149,8 +4289,7 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->params = *params;
     program->references = 1;
     if (params->apply)
-        program->expression = ipt__copy_expression(&context->allocator, params->expression, params->expression_type,
-                                                   &program->params.expression, &program->params.expression_type);
+        program->expression = ipt__copy_expression(&context->allocator, &program->params);
     result = params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY
                                                    : ipt__program_make(context, program, cache_only);
     if (result) {
@@ -4367,6 +4506,8 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
         error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
+    if (!error)
+        error = ipt__set_expression_argument(kernel, program, NULL);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
         error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
@@ -5399,7 +5540,8 @@ typedef struct ipt__workspace {
 struct ipt_plan {
     ipt_context *context;
     ipt__problem problem;
-    char *expression; /* copies that problem.desc points to */
+    char *expression;     /* copies of strings that problem.desc points to */
+    cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
     ipt__layout layout;
     ipt__workspace own, *workspace; /* its own, or that of a plan that outlives it */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
@@ -5603,9 +5745,7 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     params.group_size = (cl_uint)stage->tile.pack_group;
     params.memory_model = (cl_uint)problem->limits.memory_model;
     params.local_bytes = (cl_uint)stage->tile.pack_bytes;
-    params.apply = (cl_uint)apply;
-    params.expression = problem->desc.expression;
-    params.expression_type = problem->desc.expression_type;
+    ipt__params_apply(&params, &problem->desc, apply);
     return params;
 }
 
@@ -7091,8 +7231,6 @@ static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(problem->limits.cpu ? 1 : ipt__min(32, problem->limits.group_size));
     params.memory_model = (cl_uint)problem->limits.memory_model;
-    params.expression = problem->desc.expression;
-    params.expression_type = problem->desc.expression_type;
     return params;
 }
 
@@ -7263,7 +7401,7 @@ static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
 {
     const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
     ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
-    params.apply = (cl_uint)stage->apply;
+    ipt__params_apply(&params, &plan->problem.desc, stage->apply);
     return ipt__stage_kernels[stage->kind](plan, stage, params);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8115,7 +8253,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
         params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
-        params.apply = plan->problem.desc.expression != NULL;
+        ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
         params.local_bytes = (cl_uint)tries[i];
@@ -8127,7 +8265,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
         ipt__refuse_local(plan->context, tries[i]);
     }
     params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
-    params.apply = plan->problem.desc.expression != NULL;
+    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
     return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, kernel);
 }
 
@@ -8683,11 +8821,10 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 }
 #endif
 
-/* Checks the fields for moves and expressions. */
+/* Checks the move. */
 static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 {
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
-    const char *at;
     if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
     if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
@@ -8698,11 +8835,38 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "move is %s, which transposes nothing: sequence, tiles and kernels cannot be forced",
                          ipt_move_string(desc->move));
+    return IPT_SUCCESS;
+}
+
+/* Checks the expression's argument. */
+static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
+{
+    const size_t bytes = desc->expression_argument_type ? ipt__type_bytes(desc->expression_argument_type) : 0;
+    if (!desc->expression_argument && desc->expression_argument_type)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression_argument is NULL: expression_argument_type is '%s', so it needs a value",
+                         desc->expression_argument_type);
+    if (!desc->expression_argument)
+        return IPT_SUCCESS;
+    if (!desc->expression)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is NULL: expression_argument needs an expression");
+    if (!bytes || bytes > sizeof(cl_ulong[2]))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression_argument_type is '%s': the name of a number or a vector of OpenCL C with at most "
+                         "16 bytes is needed, such as float or uchar4",
+                         desc->expression_argument_type);
+    return IPT_SUCCESS;
+}
+
+/* Checks the expression, its type and its argument. */
+static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
+{
+    const char *at;
     if (!desc->expression != !desc->expression_type)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL: set expression and expression_type both or neither",
                          desc->expression ? "expression_type" : "expression");
     if (!desc->expression)
-        return IPT_SUCCESS;
+        return ipt__check_expression_argument(desc);
     if (desc->elem_size > 16 || (desc->elem_size & (desc->elem_size - 1)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "expression: elem_size is %lu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
@@ -8718,7 +8882,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     if (!*desc->expression || strpbrk(desc->expression, "\r\n\\#"))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "expression is '%s': one line of OpenCL C without '\\' and '#' is needed", desc->expression);
-    return IPT_SUCCESS;
+    return ipt__check_expression_argument(desc);
 }
 
 #ifdef IPT_NO_HOST_STREAMING
@@ -8768,6 +8932,10 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
+    if (desc->expression_argument && !desc->expression_argument_type)
+        desc->expression_argument_type = desc->expression_type;
+    if (!result)
+        result = ipt__check_expression(desc);
 #ifndef IPT_NO_PAPERS
     if (!result && (desc->from || desc->to))
         ipt__plan_simplify_formats(desc);
@@ -8882,7 +9050,7 @@ static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
     ipt__params params = ipt__plan_params(problem, problem->element_units, 1);
-    params.apply = problem->desc.expression != NULL;
+    ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;
     return params;
@@ -9066,6 +9234,8 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
                          (double)launch->groups);
     error = ipt__set_arguments(kernel->kernel, info, launch->given & 1 ? run->buffers[0] : workspace,
                                launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
+    if (!error)
+        error = ipt__set_expression_argument(kernel->kernel, kernel->program, run->plan->argument);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
     error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,
@@ -9999,26 +10169,35 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 
 /* Making and destroying plans. */
 
-/* The extension that a word of OpenCL C requires; NULL: none. A pointer to `half` requires none. */
-static const char *ipt__word_needs(const char *word, size_t length, int is_type)
+/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. text may be NULL. */
+static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text)
 {
-    const size_t all = length;
-    while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
-        --length;
-    if (length == 6 && !strncmp(word, "double", 6))
-        return "cl_khr_fp64";
-    return length == 4 && !strncmp(word, "half", 4) && (is_type || all > length) ? "cl_khr_fp16" : NULL;
+    const unsigned half = IPT__NEEDS_HALF, doubled = IPT__NEEDS_DOUBLE,
+                   missing = (context->has_half ? 0 : half) | (context->has_double ? 0 : doubled);
+    const char *first = text;
+    size_t length = 0;
+    if (!text || !(ipt__text_needs(text, missing, &first, &length) & missing))
+        return IPT_SUCCESS;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, first,
+                     ipt__word_needs(first, length) & doubled ? "cl_khr_fp64" : "cl_khr_fp16");
 }
 
-/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. */
-static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text, int is_type)
+/* Copies the desc's expression and its argument. */
+static ipt_result ipt__plan_copy_expression(ipt_plan *plan)
 {
-    while (*text) {
-        const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        const char *const needs = ipt__word_needs(text, length, is_type);
-        if (needs && !(needs[9] == '1' ? context->has_half : context->has_double))
-            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, text, needs);
-        text += ipt__max(length, 1);
+    ipt_plan_desc *const desc = &plan->problem.desc;
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+    ipt__params_apply(&params, desc, 1);
+    plan->expression = ipt__copy_expression(&plan->context->allocator, &params);
+    if (!plan->expression)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    desc->expression = params.expression;
+    desc->expression_type = params.expression_type;
+    if (desc->expression_argument) {
+        memcpy(plan->argument, desc->expression_argument, ipt__type_bytes(params.argument_type));
+        desc->expression_argument = plan->argument;
+        desc->expression_argument_type = params.argument_type;
     }
     return IPT_SUCCESS;
 }
@@ -10026,29 +10205,29 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
 /* Copies the desc's expression and compiles it alone. So a later build failure has another cause. */
 static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     char cause[IPT__CAUSE_BYTES];
     ipt__params params;
     ipt__program *program;
-    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->problem.desc.expression_type, 1);
+    ipt_result result = ipt__check_types(plan->context, "expression_type", desc->expression_type);
     if (!result)
-        result = ipt__check_types(plan->context, "expression", plan->problem.desc.expression, 0);
+        result = ipt__check_types(plan->context, "expression_argument_type", desc->expression_argument_type);
+    if (!result)
+        result = ipt__check_types(plan->context, "expression", desc->expression);
+    if (!result)
+        result = ipt__plan_copy_expression(plan);
     if (result)
         return result;
-    plan->expression = ipt__copy_expression(&plan->context->allocator, plan->problem.desc.expression,
-                                            plan->problem.desc.expression_type, &plan->problem.desc.expression,
-                                            &plan->problem.desc.expression_type);
-    if (!plan->expression)
-        return IPT_ERROR_OUT_OF_MEMORY;
     params = ipt__plan_params(&plan->problem, 1, 1);
-    params.apply = 1;
+    ipt__params_apply(&params, desc, 1);
     ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
-    result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
-                              &program);
+    result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
     ipt__program_drop(plan->context, program);
     if (result == IPT_ERROR_BUILD) {
         ipt__keep_cause(cause);
-        return ipt__fail(result, "expression does not compile for x of expression_type %s: %s",
-                         plan->problem.desc.expression_type, cause);
+        return ipt__fail(result, "expression does not compile for x of expression_type %s%s%s: %s",
+                         desc->expression_type, desc->expression_argument ? " and a of expression_argument_type " : "",
+                         desc->expression_argument ? desc->expression_argument_type : "", cause);
     }
     return result;
 }
@@ -12358,6 +12537,13 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
     return desc;
 }
 
+/* Leaves the expression to another plan. */
+static void ipt__desc_drop_expression(ipt_plan_desc *desc)
+{
+    desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
+    desc->expression_argument = NULL;
+}
+
 /* Makes a plan for pieces. It has `workspace` bytes of its own, or borrows from the owner. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, ipt_plan_desc desc, size_t workspace, ipt_plan *owner,
                                       ipt_plan **made)
@@ -12396,7 +12582,7 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
         desc = ipt__cut_piece_desc(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels, 1,
                                    host);
         desc.elem_size = cut->piece_bytes;
-        desc.expression = desc.expression_type = NULL;
+        ipt__desc_drop_expression(&desc);
         result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
     }
     return result;
@@ -12513,7 +12699,7 @@ static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
         desc = ipt__cut_piece_desc(plan, piece.rows, piece.cols, 1, IPT_HOST_SYNCHRONOUS);
         desc.elem_size = piece.size;
         if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
-            desc.expression = desc.expression_type = NULL; /* that of a band applies it */
+            ipt__desc_drop_expression(&desc); /* that of a band applies it */
     } else
         desc = ipt__cut_piece_desc(plan, index & 1 ? rows % blocks->length : blocks->length,
                                    index & 2 ? cols % blocks->columns : blocks->columns, 1, IPT_HOST_SYNCHRONOUS);

@@ -28,7 +28,7 @@
     X(flag_spread, IPT_FLAG_SPREAD, 1, 32, "words over which the flags of one word are spread: a power of two")        \
     X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags, 0: contiguous; 1: with gaps; 2: neighbours in different words") \
     X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                              \
-    X(apply, IPT_APPLY, 0, 1, "1: the plan's expression is applied to each element on the way")                        \
+    X(apply, IPT_APPLY, 0, 2, "1: the plan's expression is applied to each element on the way; 2: it has an argument") \
     X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")              \
     X(groups_at_once, IPT_GROUPS_AT_ONCE, 1, 32,                                                                       \
       "work-groups that a compute unit shall run at a time: on NVIDIA's, work-items get no more registers than that leaves")
@@ -431,8 +431,15 @@ static const char *const ipt__text_unit[] = {
     ", const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift\n"
     "#define IPT_VALUE(type, name) , name\n"
     "#define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift\n"
-    "#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER)\n"
-    "#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)\n"
+    "#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER) IPT_APPLY_PARAMETER\n"
+    "#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) IPT_APPLY_PASSED\n"
+    "\n\n\n#if defined(IPT_APPLY) && IPT_APPLY == 2\n"
+    "#define IPT_APPLY_PARAMETER , const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument\n"
+    "#define IPT_APPLY_PASSED , expression_argument\n"
+    "#else\n"
+    "#define IPT_APPLY_PARAMETER\n"
+    "#define IPT_APPLY_PASSED\n"
+    "#endif\n"
     "\n\n#define IPT_INLINE __attribute__((always_inline))\n"
     "\n#if IPT_UNIT_BYTES == 1\n"
     "typedef uchar ipt_unit;\n"
@@ -461,13 +468,17 @@ static const char *const ipt__text_unit[] = {
     "#else\n"
     "#define IPT_AS_UNIT as_uint4\n"
     "#endif\n"
+    "#if IPT_APPLY == 2\n"
+    "ipt_unit ipt_apply(ipt_unit unit, const IPT_EXPRESSION_ARGUMENT_TYPE a)\n"
+    "#else\n"
     "ipt_unit ipt_apply(ipt_unit unit)\n"
+    "#endif\n"
     "{\n"
     "const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);\n"
     "const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;\n"
     "return IPT_AS_UNIT(result);\n"
     "}\n"
-    "#define IPT_APPLIED(unit) ipt_apply(unit)\n"
+    "#define IPT_APPLIED(unit) ipt_apply(unit IPT_APPLY_PASSED)\n"
     "#else\n"
     "#define IPT_APPLIED(unit) (unit)\n"
     "#endif\n"
@@ -476,7 +487,7 @@ static const char *const ipt__text_unit[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_unit "dd8f2f4660f563d4"
+#define IPT__HASH_unit "0b663bc5386d4566"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_divide[] = {
@@ -747,7 +758,7 @@ static const char *const ipt__text_rows[] = {
     "}\n"
     "\n\n\n\n\nvoid ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n"
     "ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,\n"
-    "uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "uint element_units, uint element_units_magic, uint element_units_shift IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n"
     "__global ipt_unit *sectors[4];\n"
@@ -776,7 +787,7 @@ static const char *const ipt__text_rows[] = {
     "}\n"
     "\n\n\nvoid ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n"
     "ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,\n"
-    "uint element_units_shift)\n"
+    "uint element_units_shift IPT_APPLY_PARAMETER)\n"
     "{\n"
     "\nconst uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
     "for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {\n"
@@ -786,21 +797,22 @@ static const char *const ipt__text_rows[] = {
     "break;\n"
     "const ulong first = begin + run * row_units;\n"
     "const uint from = run * element_units;\n"
-    "if (aligned && apart == 1 && run + 4 <= runs)\n"
     "",
-    "ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0);\n"
+    "if (aligned && apart == 1 && run + 4 <= runs)\n"
+    "ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0 IPT_APPLY_PASSED);\n"
     "else if (run + 3 * apart < runs)\n"
     "ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,\n"
-    "element_units, element_units_magic, element_units_shift);\n"
+    "element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "else\n"
     "ipt_store_four(tile, starts, target, first, apart * row_units, (runs - run + apart - 1) / apart, units,\n"
-    "from, apart * element_units, false, element_units, element_units_magic, element_units_shift);\n"
+    "from, apart * element_units, false, element_units, element_units_magic,\n"
+    "element_units_shift IPT_APPLY_PASSED);\n"
     "}\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_rows "ba54b9d1470592ea"
+#define IPT__HASH_rows "c5914ab07dac15bb"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {
@@ -975,7 +987,7 @@ static const char *const ipt__text_small_tiles[] = {
     "}\n"
     "}\n"
     "\n\nvoid ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, long row_stride, uint rows,\n"
-    "uint cols, uint element_units, uint parts)\n"
+    "uint cols, uint element_units, uint parts IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;\n"
     "for (uint col = line; col < cols; col += IPT_LINES)\n"
@@ -987,7 +999,7 @@ static const char *const ipt__text_small_tiles[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_small_tiles "3ba6c9aea072c3e6"
+#define IPT__HASH_small_tiles "4d1ea8cd4150e26a"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tickets[] = {
@@ -1054,7 +1066,8 @@ static const char *const ipt__text_tickets[] = {
 static const char *const ipt__text_columns[] = {
     "\n\n#if IPT_TALL && IPT_NARROW\n"
     "\n\nvoid ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,\n"
-    "uint units, uint element_units, uint element_units_magic, uint element_units_shift)\n"
+    "uint units, uint element_units, uint element_units_magic,\n"
+    "uint element_units_shift IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;\n"
     "__global ipt_unit *sectors = target + (begin - before) + lane;\n"
@@ -1087,7 +1100,8 @@ static const char *const ipt__text_columns[] = {
     "#elif IPT_TALL\n"
     "#if IPT_ELEMENT_UNITS == 1\n"
     "\n\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
-    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed)\n"
+    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units,\n"
+    "uint reversed IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
     "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;\n"
@@ -1104,7 +1118,7 @@ static const char *const ipt__text_columns[] = {
     "}\n"
     "}\n"
     "\n\nvoid ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n"
-    "uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed)\n"
+    "uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
     "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;\n"
@@ -1128,7 +1142,7 @@ static const char *const ipt__text_columns[] = {
     "#else\n"
     "\n\nvoid ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,\n"
     "int step, uint count, uint units, uint element_units, uint element_units_magic,\n"
-    "uint element_units_shift)\n"
+    "uint element_units_shift IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
     "const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};\n"
@@ -1137,10 +1151,10 @@ static const char *const ipt__text_columns[] = {
     "uint longest = 0;\n"
     "#pragma unroll 4\n"
     "for (uint u = 0; u < 4; ++u) {\n"
+    "",
     "const uint before = offsets[u] % IPT_SECTOR_UNITS;\n"
     "runs[u] = u < count ? units : 0;\n"
     "i[u] = lane - before;\n"
-    "",
     "longest = max(longest, runs[u] + before);\n"
     "sectors[u] = target + (u < count ? offsets[u] - before : 0) + lane;\n"
     "}\n"
@@ -1163,7 +1177,7 @@ static const char *const ipt__text_columns[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_columns "a382b4e80728f9fc"
+#define IPT__HASH_columns "a9a1b8af2eebdfe0"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs_held[] = {
@@ -2489,12 +2503,12 @@ static const char *const ipt__text_out_of_place[] = {
     "target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,\n"
     "tile_width, tile_height * element_units,\n"
     "IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,\n"
-    "element_units_magic, element_units_shift);\n"
+    "element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_out_of_place "6b05840976704918"
+#define IPT__HASH_out_of_place "ac403bdb4ae063f5"
 #define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2587,7 +2601,7 @@ static const char *const ipt__text_panel[] = {
     "#endif\n"
     "\n#define IPT_RUNS 512\n"
     "\n\n\nvoid ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n"
-    "uint element_units, uint reversed_runs, uint reversed_columns)\n"
+    "uint element_units, uint reversed_runs, uint reversed_columns IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint units = rows * cols * element_units;\n"
     "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
@@ -2669,8 +2683,8 @@ static const char *const ipt__text_panel[] = {
     "\n\nIPT_INLINE ulong ipt_slot_begin(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)\n"
     "{\n"
     "const uint first_slot = chunk->panel * short_side + chunk->x_first;\n"
-    "return chunk->y_first * element_units +\n"
     "",
+    "return chunk->y_first * element_units +\n"
     "(chunk->tail ? chunk->saved_begin + (ulong)i * (tail_length * element_units)\n"
     ": chunk->origin + ipt_slot_address(first_slot + i, row_slots, row_slots_magic, row_slots_shift,\n"
     "row_stride, length * element_units));\n"
@@ -2751,8 +2765,8 @@ static const char *const ipt__text_panel[] = {
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "active = active && own_ticket < IPT_CLOSED;\n"
     "if (waits && active && id == 0)\n"
-    "for (uint b = 0; b < signals; ++b)\n"
     "",
+    "for (uint b = 0; b < signals; ++b)\n"
     "ipt_count_read(&counters[own_block + b]);\n"
     "#endif\n"
     "if (id == 0 && !active)\n"
@@ -2773,7 +2787,7 @@ static const char *const ipt__text_panel[] = {
     "((uint)chunk->rows_begin & (IPT_VECTOR_UNITS - 1)) +\n"
     "p * chunk->y * (uint)chunk->row_units + (run - p * chunk->x) * element_units,\n"
     "(uint)chunk->row_units, ipt_slots_of(chunk), begin, units, element_units,\n"
-    "element_units_magic, element_units_shift);\n"
+    "element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "}\n"
     "}\n"
     "#else\n"
@@ -2837,8 +2851,8 @@ static const char *const ipt__text_panel[] = {
     "return departed;\n"
     "}\n"
     "#else\n"
-    "\n\ntypedef struct ipt_overwritten {\n"
-    "",
+    "\n\n",
+    "typedef struct ipt_overwritten {\n"
     "uint first_block, end_block;\n"
     "bool before_too;\n"
     "} ipt_overwritten;\n"
@@ -2893,15 +2907,15 @@ static const char *const ipt__text_panel[] = {
     ": row_stride | length);\n"
     "if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n"
     "ipt_store_cut_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,\n"
-    "(uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns);\n"
+    "(uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns IPT_APPLY_PASSED);\n"
     "else\n"
     "ipt_store_whole_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,\n"
-    "(uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns);\n"
+    "(uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns IPT_APPLY_PASSED);\n"
     "#else\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)\n"
     "ipt_store_slots(tile, chunk->starts, target, chunk->begins[run / 4],\n"
     "reversed_columns == 0 ? run : runs - 1 - run, reversed_columns == 0 ? 1 : -1, runs - run, units,\n"
-    "element_units, element_units_magic, element_units_shift);\n"
+    "element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "#endif\n"
     "}\n"
     "#else\n"
@@ -2914,16 +2928,17 @@ static const char *const ipt__text_panel[] = {
     "const bool last = phase + 1 == blocks;\n"
     "const ipt_overwritten over = {phase, chunk->tail ? phase : phase + 1,\n"
     "neighbours && chunk->group_in_matrix != 0};\n"
+    "",
     "ipt_wait_for_blocks(chunk, counters, &over, active, phase IPT_PASSED);\n"
     "*go = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "if (last)\n"
-    "",
     "departed = ipt_depart(chunk->control, last IPT_PASSED);\n"
     "const uint written = phase * block_rows, end = last ? chunk->y : min(chunk->y, written + block_rows);\n"
     "if (*go && written < end)\n"
     "ipt_store_rows(tile + written * element_units, chunk->starts, chunk->matrix,\n"
     "chunk->rows_begin + written * chunk->row_units, chunk->row_units, end - written,\n"
-    "chunk->x * element_units, false, element_units, element_units_magic, element_units_shift);\n"
+    "chunk->x * element_units, false, element_units, element_units_magic,\n"
+    "element_units_shift IPT_APPLY_PASSED);\n"
     "}\n"
     "return departed;\n"
     "}\n"
@@ -3000,15 +3015,16 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "const uint end = min((k + 1) * pack, panels);\n"
     "for (uint n = 0; n < end - k * pack; ++n) {\n"
-    "const uint p = IPT_TALL ? end - 1 - n : k * pack + n;\n"
     "",
+    "const uint p = IPT_TALL ? end - 1 - n : k * pack + n;\n"
     "__global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);\n"
     "if (IPT_TALL)\n"
     "ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side, element_units, reversed_runs,\n"
-    "reversed_columns);\n"
+    "reversed_columns IPT_APPLY_PASSED);\n"
     "ipt_move_panel(chunk, origin, p IPT_PASSED);\n"
     "if (!IPT_TALL)\n"
-    "ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units, 0, 0);\n"
+    "ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units, 0,\n"
+    "0 IPT_APPLY_PASSED);\n"
     "}\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -3060,7 +3076,7 @@ static const char *const ipt__text_panel[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_panel "18289375ea2a6c08"
+#define IPT__HASH_panel "4c484f08ee30d80d"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3430,7 +3446,7 @@ static const char *const ipt__text_swap[] = {
     "for (uint side_of = 0; side_of < 2; ++side_of)\n"
     "ipt_store_rows((__local ipt_unit *)(vectors + side_of * tile_vectors), starts + side_of * IPT_TILE, matrix,\n"
     "begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,\n"
-    "((begins[side_of] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0);\n"
+    "((begins[side_of] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0 IPT_APPLY_PASSED);\n"
     "}\n"
     "#else\n"
     "IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,\n"
@@ -3439,10 +3455,10 @@ static const char *const ipt__text_swap[] = {
     "__global ipt_unit *origin =\n"
     "matrix + base + pair->m * matrix_stride + pair->instance * instance_stride + pair->first_part;\n"
     "__global ipt_unit *place = origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE * element_units;\n"
+    "",
     "__global ipt_unit *mirror = origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE * element_units;\n"
     "const uint rows = pair->rows, cols = pair->cols;\n"
     "#if IPT_IN_REGISTERS\n"
-    "",
     "ipt_swap_in_registers(place, mirror, row_stride, rows, cols);\n"
     "#else\n"
     "const uint parts = min(chunk_units, element_units - pair->first_part);\n"
@@ -3451,8 +3467,8 @@ static const char *const ipt__text_swap[] = {
     "\n\nipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);\n"
     "ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);\n"
-    "ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);\n"
+    "ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts IPT_APPLY_PASSED);\n"
+    "ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts IPT_APPLY_PASSED);\n"
     "#endif\n"
     "}\n"
     "#endif\n"
@@ -3484,7 +3500,7 @@ static const char *const ipt__text_swap[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_swap "f2c0d90df2f453df"
+#define IPT__HASH_swap "d838dfec2bd5dcb2"
 #define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3602,13 +3618,13 @@ static const char *const ipt__text_transpose[] = {
     "const uint pitch = IPT_TILE * chunk_units + 1;\n"
     "ipt_load_tile(tile, pitch, from, source_stride, tile_rows, tile_cols, element_units, parts);\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, element_units, parts);\n"
+    "ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, element_units, parts IPT_APPLY_PASSED);\n"
     "#endif\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_transpose "8a0ac54ec3ada8f4"
+#define IPT__HASH_transpose "d04a5764b4a82649"
 #define IPT_transpose_PARTS(X) X(unit) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_PAPERS

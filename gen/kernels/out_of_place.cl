@@ -34,5 +34,5 @@ ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGU
                    target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,
                    tile_width, tile_height * element_units,
                    IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,
-                   element_units_magic, element_units_shift);
+                   element_units_magic, element_units_shift IPT_APPLY_PASSED);
 }

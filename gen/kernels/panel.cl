@@ -46,7 +46,7 @@
 /* Transposes a rows x cols grid in place by one work-group, along cycles of single units as in shuffle.cl. Each unit
  * has one flag bit. */
 void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,
-                         uint element_units, uint reversed_runs, uint reversed_columns)
+                         uint element_units, uint reversed_runs, uint reversed_columns IPT_APPLY_PARAMETER)
 {
     const uint units = rows * cols * element_units;
     for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)
@@ -254,7 +254,7 @@ IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_to
                              ((uint)chunk->rows_begin & (IPT_VECTOR_UNITS - 1)) +
                                  p * chunk->y * (uint)chunk->row_units + (run - p * chunk->x) * element_units,
                              (uint)chunk->row_units, ipt_slots_of(chunk), begin, units, element_units,
-                             element_units_magic, element_units_shift);
+                             element_units_magic, element_units_shift IPT_APPLY_PASSED);
     }
 }
 #else
@@ -387,15 +387,15 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
                                                                                        : row_stride | length);
     if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)
         ipt_store_cut_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,
-                            (uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns);
+                            (uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns IPT_APPLY_PASSED);
     else
         ipt_store_whole_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,
-                              (uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns);
+                              (uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns IPT_APPLY_PASSED);
 #else
     for (uint run = get_local_id(0) / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)
         ipt_store_slots(tile, chunk->starts, target, chunk->begins[run / 4],
                         reversed_columns == 0 ? run : runs - 1 - run, reversed_columns == 0 ? 1 : -1, runs - run, units,
-                        element_units, element_units_magic, element_units_shift);
+                        element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);
 #endif
 }
 #else
@@ -417,7 +417,8 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
         if (*go && written < end)
             ipt_store_rows(tile + written * element_units, chunk->starts, chunk->matrix,
                            chunk->rows_begin + written * chunk->row_units, chunk->row_units, end - written,
-                           chunk->x * element_units, false, element_units, element_units_magic, element_units_shift);
+                           chunk->x * element_units, false, element_units, element_units_magic,
+                           element_units_shift IPT_APPLY_PASSED);
     }
     return departed;
 }
@@ -509,10 +510,11 @@ IPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left IPT_ARGUMENTS
         __global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);
         if (IPT_TALL)
             ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side, element_units, reversed_runs,
-                                reversed_columns);
+                                reversed_columns IPT_APPLY_PASSED);
         ipt_move_panel(chunk, origin, p IPT_PASSED);
         if (!IPT_TALL)
-            ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units, 0, 0);
+            ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units, 0,
+                                0 IPT_APPLY_PASSED);
     }
 }
 

@@ -91,7 +91,7 @@ IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors,
     for (uint side_of = 0; side_of < 2; ++side_of)
         ipt_store_rows((__local ipt_unit *)(vectors + side_of * tile_vectors), starts + side_of * IPT_TILE, matrix,
                        begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,
-                       ((begins[side_of] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0);
+                       ((begins[side_of] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0 IPT_APPLY_PASSED);
 }
 #else
 IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,
@@ -113,8 +113,8 @@ IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors,
     ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
     ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts);
-    ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts);
+    ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts IPT_APPLY_PASSED);
+    ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts IPT_APPLY_PASSED);
 #endif
 }
 #endif

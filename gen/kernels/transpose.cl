@@ -66,6 +66,6 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ip
     const uint pitch = IPT_TILE * chunk_units + 1; /* odd for one-unit elements: no two rows begin in the same bank */
     ipt_load_tile(tile, pitch, from, source_stride, tile_rows, tile_cols, element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, element_units, parts);
+    ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, element_units, parts IPT_APPLY_PASSED);
 #endif
 }

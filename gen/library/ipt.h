@@ -21,6 +21,7 @@
 #include "base/opencl.h"
 #include "base/arithmetic.h"
 #include "papers/heuristics.h"
+#include "program/types.h"
 #include "program/kernels.h"
 #include "program/entry.h"
 #include "device/device.h"

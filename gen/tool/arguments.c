@@ -197,6 +197,9 @@ static int check_expression(arguments *given)
     if (given->expression_type != NULL && given->expression == NULL) {
         return message_usage_error("--type needs --expression, whose x it describes");
     }
+    if (given->argument_type != NULL && given->expression == NULL) {
+        return message_usage_error("--argument-type needs --expression, whose a it describes");
+    }
     bool sized = given->raw || given->operand_count > 0;
     if (given->expression != NULL && given->expression_type == NULL) {
         given->expression_type = given->shape.opencl_type; /* NULL unless the shape names a type */

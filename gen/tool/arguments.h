@@ -26,7 +26,7 @@ typedef struct arguments {
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;
     ipt_move move;
-    const char *expression, *expression_type; /* NULL: none */
+    const char *expression, *expression_type, *argument_type; /* NULL: none */
     size_t flag_spread;
     size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size, memory, matrix_memory, offset;
     const char *shapes, *csv; /* paths */

@@ -79,6 +79,7 @@ static const char *const option_names[][2] = {
     {"flag_spread", "--flag-spread"},
     {"device_name", "--device"},
     {"cache_dir", "--cache"},
+    {"expression_argument_type", "--argument-type"},
     {"expression_type", "--type"},
     {"expression is", "--expression is"},
     {"expression:", "--expression:"},

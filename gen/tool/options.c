@@ -74,6 +74,8 @@ const option option_list[] = {
      FOR_MOVES | FOR_TUNE, FIELD(expression), 0, 0},
     {"--type", "NAME", "OpenCL C type of x (the .npy file's type, else float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
      FIELD(expression_type), 0, 0},
+    {"--argument-type", "NAME", "OpenCL C type of a in the expression; programs do not depend on a's value",
+     OPTION_TEXT, FOR_SOURCES, FIELD(argument_type), 0, 0},
     {"--shapes", "FILE", "read shapes from FILE: lines of rows and cols, # comments", OPTION_TEXT,
      FOR_BENCH | FOR_PRECOMPILE | FOR_TUNE, FIELD(shapes), 0, 0},
     {"--random", "COUNT", "draw COUNT random shapes, determined by --seed", OPTION_NUMBER, FOR_BENCH,

@@ -81,6 +81,7 @@ int setup_context(const arguments *given, const char *about, ipt_context **conte
 
 ipt_plan_desc setup_describe(const arguments *given)
 {
+    static const char some_argument[] = "1111111111111111"; /* no command that takes its type shows a result */
     ipt_plan_desc desc = {0};
     desc.rows = given->shape.rows;
     desc.cols = given->shape.cols;
@@ -102,6 +103,10 @@ ipt_plan_desc setup_describe(const arguments *given)
     desc.expression = given->expression;
     desc.expression_type =
         given->expression_type == NULL && given->expression != NULL ? "float" : given->expression_type;
+    if (given->argument_type != NULL) {
+        desc.expression_argument = some_argument;
+        desc.expression_argument_type = given->argument_type;
+    }
     return desc;
 }
 

@@ -13,7 +13,7 @@ lint() { # the target, the standard, then find's condition
     triple=$1 standard=$2
     shift 2
     find "$folder" "$@" -print0 | xargs -0 -n 100 -P 2 "$clang" -cc1 -triple "$triple" -x cl "-cl-std=$standard" \
-        -cl-ext=+cl_khr_subgroups -Dcl_intel_subgroups -fdeclare-opencl-builtins -finclude-default-header \
+        -cl-ext=+cl_khr_subgroups,+cl_khr_fp16 -Dcl_intel_subgroups -fdeclare-opencl-builtins -finclude-default-header \
         -internal-isystem "$headers" -Wall -Wextra -Wpedantic -Werror -Wno-unused-parameter -fsyntax-only
 }
 folder=$2

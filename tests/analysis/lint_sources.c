@@ -48,11 +48,11 @@ int main(int count, char **arguments)
         [IPT__PARAM_sub_group] = {{1, 0, 2, 3}},
         [IPT__PARAM_piece_vectors] = {{32, 64}},
         [IPT__PARAM_chains] = {{1, 4}},
-        [IPT__PARAM_apply] = {{1, 0}},
+        [IPT__PARAM_apply] = {{2, 0}}, /* 1 is 2 without an argument */
         [IPT__PARAM_local_bytes] = {{4096, 65536}},
         [IPT__PARAM_groups_at_once] = {{4, 5}},
     };
-    static const char *const types[] = {"uchar", "ushort", "uint", "ulong", "uint4"};
+    static const char *const types[] = {"uchar", "half", "uint", "ulong", "uint4"};
     int id, number, written = 0;
     if (count != 2) {
         fprintf(stderr, "usage: lint_sources FOLDER\n");
@@ -77,10 +77,11 @@ int main(int count, char **arguments)
                 first = 0;
             if (params.apply && (ipt__kernels[id].uses & IPT__USES_element_units) && !params.element_units)
                 first = 0;
-            params.expression = "x + x";
+            params.expression = params.apply ? "x + a" : "x";
             params.expression_type = types[params.unit_bytes > 8   ? 4
                                            : params.unit_bytes > 4 ? 3
                                                                    : params.unit_bytes / 2];
+            params.argument_type = params.apply ? params.expression_type : NULL;
             /* PTX serves both or neither. */
             if ((ipt__kernels[id].uses & IPT__USES_sub_group) &&
                 (params.sub_group == 1) != (params.memory_model == 1 || params.memory_model == 2))

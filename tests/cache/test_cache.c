@@ -806,6 +806,21 @@ static void cache_expressions(void **state)
     assert_int_equal(use_folder(folder, cached_only(one)).sources, 0);
     assert_true(use_folder(folder, two).sources > 0);
     assert_int_equal(use_folder(folder, cached_only(plain)).sources, 0);
+    /* An argument's value belongs to no key, its type does. */
+    const uint32_t values[2] = {0, 16};
+    one.expression = "x | a";
+    one.expression_argument = &values[0];
+    assert_true(use_folder(folder, one).sources > 0);
+    assert_int_equal(use_folder(folder, cached_only(one)).sources, 0);
+    two = one;
+    two.expression_argument_type = "uchar";
+    assert_true(use_folder(folder, two).sources > 0);
+    context = open_context(folder);
+    one.expression_argument = &values[1];
+    ipt_plan_destroy(open_plan(context, cached_only(one)));
+    one.expression_argument = NULL;
+    EXPECT_MISS(context, one, NULL);
+    ipt_context_destroy(context);
 }
 
 static void cache_miss_names_kernel_and_device(void **state)

@@ -94,15 +94,20 @@ static void take_desc(fuzz_input *input, unsigned mode, ipt_plan_desc *desc)
         desc->batch_stride += desc->rows * desc->cols * desc->elem_size - 1;
 }
 
-/* A known expression. */
+/* A known expression, or any with an argument of a known type. */
 static void take_known_expression(fuzz_input *input, ipt_plan_desc *desc)
 {
     static const char *const texts[FEW_TEXTS][2] = {{NULL, NULL},      {"x * x", "float"}, {"x + 1", "uchar"},
                                                     {"x.yx", "uint2"}, {"~x", "ulong"},    {"x", "float3"},
                                                     {"x\n", "uint"},   {"", "uint"}};
+    static const char *const types[3] = {NULL, "uchar16", "float8"};
     const unsigned which = (unsigned)fuzz_take(input, 1);
     desc->expression = texts[which % FEW_TEXTS][0];
     desc->expression_type = texts[which % FEW_TEXTS][1];
+    if (which / FEW_TEXTS % 4) {
+        desc->expression_argument = "1234567890123456";
+        desc->expression_argument_type = types[which / FEW_TEXTS % 4 - 1];
+    }
 }
 
 /* The two texts at the end of the input, which the caller frees. */

@@ -401,6 +401,7 @@ static void cut_random(void **state)
 /* Between the matrices of a batch that is taken whole, and with moves and expressions, where they can be. */
 static void cut_moves_and_expressions(void **state)
 {
+    static const uint32_t three = 3;
     (void)state;
     ipt_plan_desc desc = {.rows = 70, .cols = 31, .elem_size = 4, .batch = 40, .max_host_memory = 70 * 31 * 4 * 9};
     desc.move = IPT_MOVE_ROTATE_180;
@@ -423,8 +424,9 @@ static void cut_moves_and_expressions(void **state)
     for (int tall = 0; tall < 2; ++tall)
         for (int stored = 0; stored < 2; ++stored) {
             ipt_plan_desc wanted = {.rows = tall ? 1003 : 41, .cols = tall ? 41 : 1003, .elem_size = 4};
-            wanted.expression = "x * 3u + 1u";
+            wanted.expression = tall == stored ? "x * 3u + 1u" : "x * a + 1u";
             wanted.expression_type = "uint";
+            wanted.expression_argument = tall == stored ? NULL : &three;
             wanted.host = stored ? IPT_HOST_AUTO : IPT_HOST_OVERLAPPED;
             *(stored ? &wanted.max_host_memory : &wanted.max_device_memory) = 70000;
             plan = test_make_plan(test_context, &wanted);
@@ -648,6 +650,7 @@ static void cut_told_each_step(void **state)
 /* A desc for a storage: tall, wide, square, batches, in some moves or an expression. */
 static ipt_plan_desc random_stored(void)
 {
+    static const uint32_t three = 3;
     ipt_plan_desc desc = {.rows = test_random_between(1, 500), .cols = test_random_between(1, 500)};
     const size_t kind = test_random() % 8;
     if (kind == 0)
@@ -656,8 +659,9 @@ static ipt_plan_desc random_stored(void)
         test_random() % 2 ? test_random_between(1, 40) : test_element_sizes[test_random() % TEST_ELEMENT_SIZE_COUNT];
     if (kind == 1) {
         desc.elem_size = 4;
-        desc.expression = "x * 3u + 1u";
+        desc.expression = "x * a + 1u";
         desc.expression_type = "uint";
+        desc.expression_argument = &three;
     }
     batch_of(&desc);
     desc.max_host_memory = limit_for(&desc, random_rows(&desc)) + test_random_between(0, 40000);

@@ -810,6 +810,7 @@ static void hostm_expressions(void **state)
 {
     (void)state;
     static const char *const types[] = {"uchar", "uint", "ulong", "uint4"};
+    static const uint64_t every_bit[2] = {~(uint64_t)0, ~(uint64_t)0};
     static const size_t type_sizes[] = {1, 4, 8, 16}, shapes[][2] = {{130, 31}, {31, 130}, {1, 50}, {48, 48}};
     ipt_context *contexts[2] = {open_context(SEPARATE), open_context(UNIFIED)};
     for (ipt_host host = IPT_HOST_AUTO; host <= IPT_HOST_SHARED; ++host)
@@ -819,7 +820,8 @@ static void hostm_expressions(void **state)
                 if (host == IPT_HOST_STAGES)
                     desc = staged_desc(staged_sequences[s], 60, 84, 6, 7);
                 desc.elem_size = type_sizes[t];
-                desc.expression = "~x";
+                desc.expression = s % 2 ? "x ^ a" : "~x";
+                desc.expression_argument = s % 2 ? every_bit : NULL;
                 desc.expression_type = types[t];
                 desc.host = host;
                 desc.host_queues = 3;
@@ -1458,6 +1460,7 @@ static void hostm_async_at_once(void **state)
 
 static void split_all(ipt_context **contexts, size_t count)
 {
+    static const uint32_t every_bit = ~(uint32_t)0;
     static const ipt_plan_desc descs[] = {
         {.rows = 900, .cols = 411, .elem_size = 4},
         {.rows = 411, .cols = 900, .elem_size = 3},
@@ -1465,6 +1468,12 @@ static void split_all(ipt_context **contexts, size_t count)
         {.rows = 64, .cols = 64, .elem_size = 4, .host_queues = 2},
         {.rows = 90, .cols = 41, .elem_size = 4, .batch = 7, .batch_stride = 90 * 41 * 4 + 12},
         {.rows = 90, .cols = 41, .elem_size = 4, .batch = 2, .expression = "~x", .expression_type = "uint"},
+        {.rows = 91,
+         .cols = 40,
+         .elem_size = 4,
+         .expression = "x ^ a",
+         .expression_type = "uint",
+         .expression_argument = &every_bit},
         {.rows = 200, .cols = 300, .elem_size = 4, .host_queues = 1}, /* more contexts than parts */
         {.rows = 1, .cols = 1000, .elem_size = 4},
         {.rows = 2, .cols = 1, .elem_size = 4},

@@ -9,8 +9,12 @@
 static int calls_left = -1; /* until the one that fails; below 0: none does */
 static const char *failed_call;
 
+static int enqueued, launched, flushed; /* commands, launches among them, flushes */
+
 static int due(const char *name)
 {
+    enqueued += !strncmp(name, "clEnqueue", 9);
+    launched += !strcmp(name, "clEnqueueNDRangeKernel");
     if (calls_left < 0 || calls_left-- > 0)
         return 0;
     failed_call = name;
@@ -106,6 +110,12 @@ STAND_IN_OBJECT(cl_program, clCreateProgramWithSource,
 STAND_IN_OBJECT(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *error),
                 (program, name, error))
 
+static cl_int CL_API_CALL fault_clFlush(cl_command_queue queue)
+{
+    ++flushed;
+    return clFlush(queue);
+}
+
 /* These are passed through: they ask, release or flush. */
 #define fault_clGetPlatformIDs clGetPlatformIDs
 #define fault_clGetDeviceIDs clGetDeviceIDs
@@ -128,7 +138,6 @@ STAND_IN_OBJECT(cl_kernel, clCreateKernel, (cl_program program, const char *name
 #define fault_clGetEventProfilingInfo clGetEventProfilingInfo
 #define fault_clRetainEvent clRetainEvent
 #define fault_clReleaseEvent clReleaseEvent
-#define fault_clFlush clFlush
 #define fault_clEnqueueMapBuffer clEnqueueMapBuffer
 #define fault_clEnqueueUnmapMemObject clEnqueueUnmapMemObject
 #define fault_clCreateUserEvent clCreateUserEvent
@@ -161,10 +170,14 @@ static int state_of(const unsigned char *data)
     return !memcmp(data, before, BYTES) ? 1 : !memcmp(data, after, BYTES) ? 2 : 0;
 }
 
-/* Every kind of stage: a remainder, panels in waves, a shuffle. */
+/* Every kind of stage: a remainder, panels in waves, a shuffle. The expression changes nothing. */
 static ipt_plan_desc described(void)
 {
+    static const cl_uint nothing = 0;
     ipt_plan_desc desc = {0};
+    desc.expression = "x ^ a";
+    desc.expression_type = "uint";
+    desc.expression_argument = &nothing;
     desc.rows = ROWS;
     desc.cols = COLS;
     desc.elem_size = 4;
@@ -323,6 +336,40 @@ static void faults_execute_host(void **state)
     ipt_context_destroy(context);
 }
 
+/* Executions of a matrix that fits into local memory are one launch and one flush each, also while the one before may
+ * still run. */
+static void faults_none_one_command(void **state)
+{
+    static const size_t shapes[][3] = {{37, 23, 1}, {20, 30, 7}, {16, 16, 1}};
+    ipt_context *context = open_context();
+    const cl_context cl = ipt_context_cl_context(context);
+    cl_int error;
+    cl_mem buffer = clCreateBuffer(cl, CL_MEM_READ_WRITE, 1 << 16, NULL, &error);
+    cl_command_queue queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, &error);
+    (void)state;
+    for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
+        ipt_plan_desc desc = {.rows = shapes[s][0], .cols = shapes[s][1], .batch = shapes[s][2], .elem_size = 4};
+        ipt_plan *plan = NULL;
+        assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+        assert_int_equal(ipt_plan_workspace(plan), 0);
+        enqueued = launched = flushed = 0;
+        for (int i = 1; i <= 20; ++i) {
+            cl_event event = NULL;
+            assert_int_equal(ipt_plan_execute(plan, queue, buffer, 0, 0, NULL, i % 2 ? &event : NULL), IPT_SUCCESS);
+            assert_int_equal(launched, i);
+            assert_int_equal(enqueued, i);
+            assert_int_equal(flushed, i);
+            if (event)
+                clReleaseEvent(event);
+        }
+        assert_int_equal(clFinish(queue), CL_SUCCESS);
+        ipt_plan_destroy(plan);
+    }
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(queue);
+    ipt_context_destroy(context);
+}
+
 /* A CPU device that is known to compute wrong results is refused; its GPU devices are not. */
 static void faults_wrong_device(void **state)
 {
@@ -344,6 +391,6 @@ static void faults_wrong_device(void **state)
 
 const struct CMUnitTest test_faults[] = {
     TEST_CASE(faults_context_create), TEST_CASE(faults_plan_create),  TEST_CASE(faults_execute),
-    TEST_CASE(faults_execute_host),   TEST_CASE(faults_wrong_device),
+    TEST_CASE(faults_execute_host),   TEST_CASE(faults_wrong_device), TEST_CASE(faults_none_one_command),
 };
 const size_t test_faults_count = TEST_COUNT(test_faults);

@@ -26,6 +26,7 @@ static struct {
     size_t bytes;
 } buffers[BUFFERS_MOST];
 static size_t held, held_most;            /* bytes of all buffers, and the most at a time */
+static int enabled;                       /* a compiled text enables half */
 static size_t largest, refused, compiled; /* bytes of the largest buffer; buffers refused; texts compiled */
 
 static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
@@ -102,6 +103,8 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
                                                              const size_t *lengths, cl_int *error)
 {
     ++compiled;
+    if (strstr(strings[0], "#pragma OPENCL EXTENSION cl_khr_fp16 : enable"))
+        enabled = 1;
     return clCreateProgramWithSource(context, count, strings, lengths, error);
 }
 
@@ -571,7 +574,27 @@ static void limits_types(void **state)
                  {"float", "(float)sin((double)x)", "cl_khr_fp64", 4},
                  {"uchar8", "convert_uchar8(convert_int8(x))+as_uchar8((double)1)", "cl_khr_fp64", 8},
                  {"uint", "as_uint((half2)(0))", "cl_khr_fp16", 4},
+                 {"float", "convert_float(convert_double(x))", "cl_khr_fp64", 4},
+                 {"float2", "convert_float2_rtz(convert_double2(x) * 2)", "cl_khr_fp64", 8},
+                 {"ulong", "as_ulong(as_double(x) + 1)", "cl_khr_fp64", 8},
+                 {"uint4", "as_uint4(as_double2(x))", "cl_khr_fp64", 16},
+                 {"float", "x * convert_double_rte(3)", "cl_khr_fp64", 4},
+                 {"float", "x * M_PI", "cl_khr_fp64", 4},
+                 {"float", "x + convert_double(as_half(x))", "convert_double: the device lacks cl_khr_fp64", 4},
+                 {"float", "x + (half)convert_double(x)", "half: the device lacks cl_khr_fp16", 4},
+                 {"float", "x * M_PI_2", "cl_khr_fp64", 4},
+                 {"float", "x + DBL_EPSILON", "cl_khr_fp64", 4},
+                 {"ushort", "as_ushort((half)x)", "cl_khr_fp16", 2},
+                 {"ushort", "as_ushort(as_half(x) + 1)", "cl_khr_fp16", 2},
+                 {"ushort4", "as_ushort4(-as_half4(x))", "cl_khr_fp16", 8},
+                 {"float", "convert_float(convert_half_rte(x))", "cl_khr_fp16", 4},
+                 {"float4", "convert_float4(convert_half4(x))", "cl_khr_fp16", 16},
+                 {"float", "x * 1.5h", "cl_khr_fp16", 4},
+                 {"float", "x * M_PI_H + HALF_MAX", "cl_khr_fp16", 4},
                  {"float", "x + doubled", NULL, 4},
+                 {"float", "half_sqrt(x) + M_PI_F + M_E_F + FLT_MAX + 0x1fh1", NULL, 4},
+                 {"ushort", "x + as_halfway + convert_doubled + HALF", NULL, 2},
+                 {"ushort", "x + vload_half(0, (__private half *)&x)", NULL, 2},
                  {"ushort", "x + sizeof(half)", NULL, 2}};
     ipt_context *const context = open_context(&device);
     (void)state;
@@ -585,6 +608,44 @@ static void limits_types(void **state)
         assert_true((compiled == 0) == (cases[i].extension != NULL)); /* what needs none is the compiler's to judge */
         if (cases[i].extension)
             test_expect_parts(result, IPT_ERROR_UNSUPPORTED, cases[i].extension, "the device lacks");
+        ipt_plan_destroy(plan);
+    }
+    /* An argument's type, too. */
+    static const char *const types[][2] = {
+        {"half", "cl_khr_fp16"}, {"half2", "cl_khr_fp16"}, {"double", "cl_khr_fp64"}, {"double2", "cl_khr_fp64"}};
+    for (size_t i = 0; i < TEST_COUNT(types); ++i) {
+        ipt_plan_desc desc = {.rows = 5, .cols = 7, .elem_size = 4, .expression = "x", .expression_type = "uint"};
+        ipt_plan *plan;
+        desc.expression_argument = "1234567890123456";
+        desc.expression_argument_type = types[i][0];
+        test_expect_parts(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, types[i][1],
+                          "expression_argument_type");
+    }
+    close_context(context);
+}
+
+/* Compilers refuse half without its pragma. Texts without half have none. */
+static void limits_half_is_enabled(void **state)
+{
+    static const told_device device = {0, 0, 0, 0, 1, 0, 0, "cl_khr_fp16 cl_khr_byte_addressable_store"};
+    static const char *const cases[][3] = {{"half", "x", NULL},
+                                           {"ushort", "as_ushort(as_half(x))", NULL},
+                                           {"ushort", "x", "half"},
+                                           {"ushort", "x + sizeof(half)", NULL},
+                                           {"ushort", "x", "float"}};
+    ipt_context *const context = open_context(&device);
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        ipt_plan_desc desc = {.rows = 5, .cols = 7, .elem_size = 2, .expression = cases[i][1]};
+        ipt_plan *plan;
+        desc.expression_type = cases[i][0];
+        desc.expression_argument = cases[i][2] ? "1234567890123456" : NULL;
+        desc.expression_argument_type = cases[i][2];
+        enabled = 0;
+        /* The true device may lack half. */
+        if (ipt_plan_create(context, &desc, &plan))
+            assert_non_null(strstr(ipt_context_error(NULL), "does not compile"));
+        assert_int_equal(enabled, i < 3);
         ipt_plan_destroy(plan);
     }
     close_context(context);
@@ -622,12 +683,20 @@ static void limits_untold(void **state)
 }
 
 const struct CMUnitTest test_limits[] = {
-    TEST_CASE(limits_names),      TEST_CASE(limits_any_address),
-    TEST_CASE(limits_any_buffer), TEST_CASE(limits_address_and_memory),
-    TEST_CASE(limits_types),      TEST_CASE(limits_untold),
-    TEST_CASE(limits_pieces),     TEST_CASE(limits_more_than_told),
-    TEST_CASE(limits_forced),     TEST_CASE(limits_cut),
-    TEST_CASE(limits_blocks),     TEST_CASE(limits_storage),
-    TEST_CASE(limits_workspace),  TEST_CASE(limits_split),
+    TEST_CASE(limits_names),
+    TEST_CASE(limits_any_address),
+    TEST_CASE(limits_any_buffer),
+    TEST_CASE(limits_address_and_memory),
+    TEST_CASE(limits_types),
+    TEST_CASE(limits_half_is_enabled),
+    TEST_CASE(limits_untold),
+    TEST_CASE(limits_pieces),
+    TEST_CASE(limits_more_than_told),
+    TEST_CASE(limits_forced),
+    TEST_CASE(limits_cut),
+    TEST_CASE(limits_blocks),
+    TEST_CASE(limits_storage),
+    TEST_CASE(limits_workspace),
+    TEST_CASE(limits_split),
 };
 const size_t test_limits_count = TEST_COUNT(test_limits);

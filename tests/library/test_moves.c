@@ -166,20 +166,28 @@ static void apply_here(unsigned char *data, size_t count, const char *type)
 
 static const struct {
     const char *type, *expression;
+    const char *with_argument; /* the same expression with an argument of 1 */
+    const char *argument_type;
     size_t bytes;
-} expressions[] = {{"uchar", "x * 3 + 1", 1},
-                   {"ushort", "x * 3 + 1", 2},
-                   {"uint", "x * 3 + 1", 4},
-                   {"ulong", "x * 3 + 1", 8},
-                   {"uint4", "x * 3u + 1u", 16}};
+} expressions[] = {{"uchar", "x * 3 + 1", "x * 3 + a", NULL, 1},
+                   {"ushort", "x * 3 + 1", "x * 3 + a", "ulong", 2},
+                   {"uint", "x * 3 + 1", "x * 3 + a", "uint", 4},
+                   {"ulong", "x * 3 + 1", "x * 3 + a", NULL, 8},
+                   {"uint4", "x * 3u + 1u", "x * 3u + a", "uint", 16}};
 
-static void try_expression(test_job *job, const ipt_plan_desc *shape, size_t which)
+/* argument: NULL, or the argument 1. */
+static void try_expression(test_job *job, const ipt_plan_desc *shape, size_t which, const uint64_t *argument)
 {
     ipt_plan_desc desc = *shape;
     const size_t batch = desc.batch ? desc.batch : 1;
     desc.elem_size = expressions[which].bytes;
     desc.expression = expressions[which].expression;
     desc.expression_type = expressions[which].type;
+    if (argument) {
+        desc.expression = expressions[which].with_argument;
+        desc.expression_argument = argument;
+        desc.expression_argument_type = expressions[which].argument_type;
+    }
     ipt_plan *plan = test_make_plan(test_context, &desc);
     test_job_prepare(job, test_cl_context, &desc, TEST_GUARD);
     for (size_t m = 0; m < batch; ++m)
@@ -188,16 +196,15 @@ static void try_expression(test_job *job, const ipt_plan_desc *shape, size_t whi
     ipt_plan_destroy(plan);
 }
 
-static void moves_expressions(void **state)
+static void try_expressions(const uint64_t *argument)
 {
     test_job job = {.size = 0};
-    (void)state;
     for (size_t which = 0; which < TEST_COUNT(expressions); ++which)
         for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
             ipt_plan_desc desc = {.rows = shapes[s].rows, .cols = shapes[s].cols, .batch = shapes[s].batch};
             desc.move = (ipt_move)((s + which) % IPT__MOVE_COUNT);
             desc.batch_stride = which % 2 ? (desc.rows * desc.cols + 3) * expressions[which].bytes : 0;
-            try_expression(&job, &desc, which);
+            try_expression(&job, &desc, which, argument);
         }
     /* Whatever transposes. */
     for (int sequence = IPT_SEQUENCE_1; sequence < IPT__SEQUENCE_COUNT; ++sequence) {
@@ -205,9 +212,90 @@ static void moves_expressions(void **state)
         desc.sequence = (ipt_sequence)sequence;
         if (sequence == IPT_SEQUENCE_SQUARE)
             desc.tile_m = desc.tile_n = 0;
-        try_expression(&job, &desc, 2);
+        try_expression(&job, &desc, 2, argument);
     }
     test_job_end(&job);
+}
+
+static void moves_expressions(void **state)
+{
+    (void)state;
+    try_expressions(NULL);
+}
+
+/* The same values by an argument. */
+static void moves_expression_arguments(void **state)
+{
+    static const uint64_t one = 1;
+    (void)state;
+    try_expressions(&one);
+}
+
+/* Values of all sizes and of other types than x, at any address, which the plan copies. In place, and into another
+ * place. */
+static void moves_argument_types(void **state)
+{
+    static const struct {
+        const char *type, *expression, *argument_type;
+        size_t bytes;
+        unsigned char value[16], before[16], after[16];
+    } cases[] = {
+        {"uchar", "x + a", NULL, 1, {7}, {250}, {1}},
+        {"uchar", "convert_uchar_sat(convert_float(x) * a)", "float", 1, {0, 0, 0, 0x40}, {100}, {200}}, /* 2.0 */
+        {"ushort", "x + a.y", "ushort2", 2, {9, 9, 1, 2}, {1, 1}, {2, 3}},
+        {"uchar4", "x.wzyx ^ a", NULL, 4, {1, 2, 4, 8}, {0, 16, 32, 48}, {49, 34, 20, 8}},
+        {"float2",
+         "x * a",
+         "float",
+         8,
+         {0, 0, 0, 0xc0},
+         {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40},
+         {0, 0, 0, 0xc0, 0, 0, 0x80, 0xc0}},
+        {"ulong", "x + a", "char", 8, {0xff}, {1, 1}, {0, 1}}, /* -1 */
+        {"uint4",
+         "x + a",
+         NULL,
+         16,
+         {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4},
+         {5, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 5},
+         {6, 0, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0, 9}},
+        {"uint", "a.sf + x", "uchar16", 4, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, {1}, {17}},
+    };
+    enum { ROWS = 37, COLS = 23 };
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        unsigned char value[17], data[2][ROWS * COLS * 16], result[ROWS * COLS * 16];
+        char type[16] = "";
+        const size_t bytes = cases[i].bytes, all = bytes * ROWS * COLS;
+        ipt_plan_desc desc = {.rows = ROWS, .cols = COLS, .elem_size = bytes, .expression = cases[i].expression};
+        cl_int error;
+        memcpy(value + 1, cases[i].value, 16);
+        desc.expression_type = cases[i].type;
+        desc.expression_argument = value + 1;
+        if (cases[i].argument_type) {
+            strcpy(type, cases[i].argument_type);
+            desc.expression_argument_type = type;
+        }
+        ipt_plan *plan = test_make_plan(test_context, &desc);
+        memset(value, 0x55, sizeof value);
+        memset(type, '?', sizeof type);
+        for (size_t k = 0; k < ROWS * COLS; ++k) {
+            memcpy(data[0] + k * bytes, cases[i].before, bytes);
+            memcpy(data[1] + k * bytes, cases[i].after, bytes);
+        }
+        cl_mem from = clCreateBuffer(test_cl_context, CL_MEM_COPY_HOST_PTR, all, data[0], &error);
+        assert_int_equal(error, CL_SUCCESS);
+        cl_mem to = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, all, NULL, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        assert_int_equal(ipt_plan_execute_out_of_place(plan, test_queue, from, 0, to, 0, 0, NULL, NULL), IPT_SUCCESS);
+        assert_int_equal(clEnqueueReadBuffer(test_queue, to, CL_TRUE, 0, all, result, 0, NULL, NULL), CL_SUCCESS);
+        assert_memory_equal(result, data[1], all);
+        assert_int_equal(ipt_plan_execute_host(plan, data[0]), IPT_SUCCESS);
+        assert_memory_equal(data[0], data[1], all);
+        clReleaseMemObject(from);
+        clReleaseMemObject(to);
+        ipt_plan_destroy(plan);
+    }
 }
 
 /* Floats, into another place too, and two expressions for one shape. */
@@ -249,6 +337,12 @@ static void moves_expression_floats(void **state)
     }
 }
 
+#define WITH_ARGUMENT(type)                                                                                            \
+    {                                                                                                                  \
+        .elem_size = 4, .expression = "x", .expression_type = "float", .expression_argument = "1234567890123456",      \
+        .expression_argument_type = type                                                                               \
+    }
+
 static void moves_bad_input(void **state)
 {
     static const struct {
@@ -273,6 +367,18 @@ static void moves_bad_input(void **state)
         {{.elem_size = 4, .expression = "x", .expression_type = "float x"}, "expression_type", NULL},
         {{.elem_size = 16, .expression = "x", .expression_type = "float3"}, "expression_type", "float3"},
         {{.elem_size = 4, .expression = "x", .expression_type = "4float"}, "expression_type", "4float"},
+        {{.elem_size = 4, .expression_argument = "1234567890123456"}, "expression", "NULL"},
+        {{.elem_size = 4, .expression = "x", .expression_type = "float", .expression_argument_type = "float"},
+         "expression_argument",
+         "NULL"},
+        {WITH_ARGUMENT("float8"), "expression_argument_type", "float8"},
+        {WITH_ARGUMENT("float3"), "expression_argument_type", "float3"},
+        {WITH_ARGUMENT("float16"), "expression_argument_type", "float16"},
+        {WITH_ARGUMENT("float5"), "expression_argument_type", "float5"},
+        {WITH_ARGUMENT("floa"), "expression_argument_type", "'floa'"},
+        {WITH_ARGUMENT("size_t"), "expression_argument_type", "size_t"},
+        {WITH_ARGUMENT("float *"), "expression_argument_type", "float *"},
+        {WITH_ARGUMENT(""), "expression_argument_type", NULL},
     };
     (void)state;
     for (size_t i = 0; i < TEST_COUNT(wrong); ++i) {
@@ -286,7 +392,7 @@ static void moves_bad_input(void **state)
     }
     /* If the device's compiler refuses an expression, the message quotes the compiler. Other plans are unaffected. */
     static const char *const broken[][2] = {
-        {"x + undeclared_name", "float"}, {"x", "double"}, {"x", "nonsense"}, {"(x", "float"}};
+        {"x + undeclared_name", "float"}, {"x + a", "float"}, {"x", "double"}, {"x", "nonsense"}, {"(x", "float"}};
     for (size_t i = 0; i < TEST_COUNT(broken); ++i) {
         ipt_plan_desc desc = {.rows = 8, .cols = 6, .elem_size = 4, .batch = 9};
         ipt_plan *plan = NULL;
@@ -311,8 +417,14 @@ static void moves_bad_input(void **state)
 }
 
 const struct CMUnitTest test_moves[] = {
-    TEST_CASE(moves_all),       TEST_CASE(moves_sequences),   TEST_CASE(moves_passes),
-    TEST_CASE(moves_on_chip),   TEST_CASE(moves_expressions), TEST_CASE(moves_expression_floats),
+    TEST_CASE(moves_all),
+    TEST_CASE(moves_sequences),
+    TEST_CASE(moves_passes),
+    TEST_CASE(moves_on_chip),
+    TEST_CASE(moves_expressions),
+    TEST_CASE(moves_expression_arguments),
+    TEST_CASE(moves_argument_types),
+    TEST_CASE(moves_expression_floats),
     TEST_CASE(moves_bad_input),
 };
 const size_t test_moves_count = TEST_COUNT(test_moves);

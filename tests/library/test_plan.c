@@ -255,6 +255,46 @@ static void plan_builds_once(void **state)
     ipt_context_destroy(context);
 }
 
+/* Plans that differ in the value of the expression's argument share their programs. Those with another type of it do
+ * not. */
+static void plan_argument_builds_once(void **state)
+{
+    static const size_t shapes[][2] = {{5, 9}, {60, 60}, {500, 500}, {499, 211}, {211, 499}, {900, 3}};
+    enum { MOST = 500 * 500 };
+    uint32_t *const data = malloc(MOST * sizeof *data);
+    int builds = 0, known = 0;
+    ipt_context *context = make_listening_context(&builds);
+    (void)state;
+    assert_non_null(data);
+    for (size_t s = 0; s < TEST_COUNT(shapes); ++s)
+        for (uint32_t value = 1; value < 4; ++value) {
+            const size_t rows = shapes[s][0], cols = shapes[s][1];
+            ipt_plan_desc desc = {.rows = rows, .cols = cols, .elem_size = 4, .expression = "x * a"};
+            desc.expression_type = "uint";
+            desc.expression_argument = &value;
+            desc.flags = IPT_OUT_OF_PLACE | (value > 1 ? IPT_CACHE_ONLY : 0u);
+            ipt_plan *plan = test_make_plan(context, &desc);
+            for (uint32_t i = 0; i < rows * cols; ++i)
+                data[i] = i + 1;
+            assert_int_equal(ipt_plan_execute_host(plan, data), IPT_SUCCESS);
+            for (size_t i = 0; i < rows * cols; ++i)
+                assert_int_equal(data[i % cols * rows + i / cols], (i + 1) * value);
+            if (value > 1)
+                assert_int_equal(builds, known);
+            known = builds;
+            ipt_plan_destroy(plan);
+        }
+    assert_true(builds > 0);
+    const uint64_t wide = 5;
+    ipt_plan_desc desc = {.rows = 5, .cols = 9, .elem_size = 4, .expression = "x * a", .expression_type = "uint"};
+    desc.expression_argument = &wide;
+    desc.expression_argument_type = "ulong";
+    ipt_plan_destroy(test_make_plan(context, &desc));
+    assert_true(builds > known);
+    ipt_context_destroy(context);
+    free(data);
+}
+
 static void plan_cache_only(void **state)
 {
     (void)state;
@@ -337,6 +377,7 @@ const struct CMUnitTest test_plan[] = {
     TEST_CASE(plan_with_nothing_to_do),
     TEST_CASE(plan_workspace_within_limits),
     TEST_CASE(plan_builds_once),
+    TEST_CASE(plan_argument_builds_once),
     TEST_CASE(plan_cache_only),
     TEST_CASE(plan_measure),
 };

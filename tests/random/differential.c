@@ -63,7 +63,10 @@ enum {
     X("expression", (d->expression = "x", d->expression_type = "uchar3", d->elem_size = 3))                            \
     X("expression", (d->expression = "x # y", d->expression_type = "uint", d->elem_size = 4))                          \
     X("expression", (d->expression = "nothing_like_this", d->expression_type = "uint", d->elem_size = 4))              \
-    X("expression", (d->expression = "x", d->expression_type = "ulong", d->elem_size = 4))
+    X("expression", (d->expression = "x", d->expression_type = "ulong", d->elem_size = 4))                             \
+    X("expression", d->expression_argument = "any value, any ")                                                        \
+    X("expression_argument_type", (d->expression = "x", d->expression_type = "uint", d->elem_size = 4,                 \
+                                   d->expression_argument = "any", d->expression_argument_type = "uint8"))
 
 #define SPOIL_FIELD(field, how) field,
 static const char *const spoilt_fields[] = {SPOIL_LIST(SPOIL_FIELD)};

@@ -287,7 +287,10 @@ static const struct expression {
     {"uchar4", "x.wzyx", 4, 1, FORMULA_TURNED},          {"short2", "~x", 4, 2, FORMULA_INVERSE},
     {"ulong", "x * 3 + 1", 8, 8, FORMULA_THRICE},        {"double", "x * 2.0 + 1.0", 8, 8, FORMULA_DOUBLE},
     {"float2", "x * 2.0f + 1.0f", 8, 4, FORMULA_FLOAT},  {"uint4", "x * 3u + 1u", 16, 4, FORMULA_THRICE},
-    {"double2", "x * 2.0 + 1.0", 16, 8, FORMULA_DOUBLE}, {"ushort8", "x.s76543210", 16, 2, FORMULA_TURNED}};
+    {"double2", "x * 2.0 + 1.0", 16, 8, FORMULA_DOUBLE}, {"ushort8", "x.s76543210", 16, 2, FORMULA_TURNED},
+    {"uchar", "x * a + 1", 1, 1, FORMULA_THRICE},        {"uint", "x * a + 1", 4, 4, FORMULA_THRICE},
+    {"ulong", "x * a + 1", 8, 8, FORMULA_THRICE},        {"uint4", "x * (uint)a + 1u", 16, 4, FORMULA_THRICE}};
+static const cl_uint expression_argument = 3; /* a, of type uint */
 enum { EXPRESSIONS = (int)(sizeof expressions / sizeof *expressions) };
 
 static const struct expression *expression_of(const ipt_plan_desc *desc)
@@ -308,6 +311,10 @@ static void draw_expression(worker *me, ipt_plan_desc *desc)
     desc->elem_size = expressions[which].bytes;
     desc->expression = expressions[which].text;
     desc->expression_type = expressions[which].type;
+    if (strchr(expressions[which].text, 'a')) {
+        desc->expression_argument = &expression_argument;
+        desc->expression_argument_type = "uint";
+    }
 }
 
 static void draw_wish(worker *me, size_t bytes, recipe *its)

@@ -737,6 +737,8 @@ static void test_usage_errors(void **state)
         {"plan", "3x4:4", "--blas"},
         {"plan", "3x4:8", "--expression", "x"},
         {"plan", "3x4:4", "--type", "float"},
+        {"plan", "3x4:4", "--argument-type", "float"},
+        {"transpose", "a", "--expression", "x", "--argument-type", "float"},
         {"transpose", "a", "--raw", "3x4:2", "--expression", "x"},
         {"transpose", "a", "--type", "float"},
         {"plan", "3x4:4", "--csv", "a"},
@@ -1601,6 +1603,15 @@ static void tool_precompile_shapes(void **state)
     run_tool(0, "plan", "24x20:4", "--expression", "3 * x", "--cache", in_directory("other"));
     describe_folder(in_directory("other"), edited);
     assert_string_not_equal(edited, kept);
+    run_tool(0, "precompile", "24x20:4", "--expression", "a.y * x", "--argument-type", "float2", "-o",
+             in_directory("given"));
+    describe_folder(in_directory("given"), kept);
+    run_tool(0, "plan", "24x20:4", "--expression", "a.y * x", "--argument-type", "float2", "--cache",
+             in_directory("given"));
+    describe_folder(in_directory("given"), edited);
+    assert_string_equal(edited, kept);
+    run_tool(1, "plan", "24x20:4", "--expression", "a * x", "--argument-type", "float8");
+    expect_word(last.errors, "--argument-type is 'float8'");
     write_text("shapes", "24 20\n37\n");
     run_tool(1, "precompile", "--shapes", file, "-o", in_directory("bad"));
     expect_word(last.errors, "shapes:2: ");

@@ -4,7 +4,8 @@
 /* Writes a column of a narrow chunk as a run of `units` units at target[begin], by a line of work-items. The column
  * begins at unit `from`. The chunk's rows of row_units are contiguous; a vector is skipped after every eight. */
 void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,
-                      uint units, uint element_units, uint element_units_magic, uint element_units_shift)
+                      uint units, uint element_units, uint element_units_magic,
+                      uint element_units_shift IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors = target + (begin - before) + lane;
@@ -45,7 +46,8 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
 
 /* For runs that all begin at sector boundaries. */
 void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,
-                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed)
+                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units,
+                           uint reversed IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
@@ -64,7 +66,7 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
 
 /* For runs that begin anywhere: all sectors but the first and the last are written whole. */
 void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,
-                         uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed)
+                         uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
@@ -90,7 +92,7 @@ void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global 
  * target[begins[u]]. It is the column of elements from + u * step of each row. */
 void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,
                      int step, uint count, uint units, uint element_units, uint element_units_magic,
-                     uint element_units_shift)
+                     uint element_units_shift IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};

@@ -79,7 +79,7 @@ void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
  * always form an aligned vector. */
 void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
                     ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,
-                    uint element_units, uint element_units_magic, uint element_units_shift)
+                    uint element_units, uint element_units_magic, uint element_units_shift IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors[4];
@@ -112,7 +112,7 @@ void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_u
  * aligned: every row of the tile begins at a vector. */
 void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
                     ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,
-                    uint element_units_shift)
+                    uint element_units_shift IPT_APPLY_PARAMETER)
 {
     /* The distance of rows that begin at the same offset in a sector. */
     const uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
@@ -124,12 +124,13 @@ void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_u
         const ulong first = begin + run * row_units;
         const uint from = run * element_units;
         if (aligned && apart == 1 && run + 4 <= runs)
-            ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0);
+            ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0 IPT_APPLY_PASSED);
         else if (run + 3 * apart < runs)
             ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,
-                           element_units, element_units_magic, element_units_shift);
+                           element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);
         else
             ipt_store_four(tile, starts, target, first, apart * row_units, (runs - run + apart - 1) / apart, units,
-                           from, apart * element_units, false, element_units, element_units_magic, element_units_shift);
+                           from, apart * element_units, false, element_units, element_units_magic,
+                           element_units_shift IPT_APPLY_PASSED);
     }
 }

@@ -23,7 +23,7 @@ void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source
 
 /* Writes the transpose of the rows x cols tile to `target`. */
 void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, long row_stride, uint rows,
-                    uint cols, uint element_units, uint parts)
+                    uint cols, uint element_units, uint parts IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;
     for (uint col = line; col < cols; col += IPT_LINES)

@@ -13,8 +13,18 @@
     , const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift
 #define IPT_VALUE(type, name) , name
 #define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift
-#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER)
-#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE)
+#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER) IPT_APPLY_PARAMETER
+#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) IPT_APPLY_PASSED
+
+/* The expression's argument, the kernel's last one. Functions without IPT_ARGUMENTS that apply the expression take it
+ * alone. */
+#if defined(IPT_APPLY) && IPT_APPLY == 2
+#define IPT_APPLY_PARAMETER , const IPT_EXPRESSION_ARGUMENT_TYPE expression_argument
+#define IPT_APPLY_PASSED , expression_argument
+#else
+#define IPT_APPLY_PARAMETER
+#define IPT_APPLY_PASSED
+#endif
 
 /* For a kernel's steps, which are too long for some compilers to inline by themselves. */
 #define IPT_INLINE __attribute__((always_inline))
@@ -49,13 +59,17 @@ typedef uint4 ipt_unit;
 #else
 #define IPT_AS_UNIT as_uint4
 #endif
+#if IPT_APPLY == 2
+ipt_unit ipt_apply(ipt_unit unit, const IPT_EXPRESSION_ARGUMENT_TYPE a)
+#else
 ipt_unit ipt_apply(ipt_unit unit)
+#endif
 {
     const IPT_EXPRESSION_TYPE x = IPT_AS(IPT_EXPRESSION_TYPE)(unit);
     const IPT_EXPRESSION_TYPE result = IPT_EXPRESSION;
     return IPT_AS_UNIT(result);
 }
-#define IPT_APPLIED(unit) ipt_apply(unit)
+#define IPT_APPLIED(unit) ipt_apply(unit IPT_APPLY_PASSED)
 #else
 #define IPT_APPLIED(unit) (unit)
 #endif

@@ -76,6 +76,8 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
                          (double)launch->groups);
     error = ipt__set_arguments(kernel->kernel, info, launch->given & 1 ? run->buffers[0] : workspace,
                                launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
+    if (!error)
+        error = ipt__set_expression_argument(kernel->kernel, kernel->program, run->plan->argument);
     if (error)
         return ipt__fail_opencl("clSetKernelArg", error);
     error = ipt__cl.clEnqueueNDRangeKernel(run->queue, kernel->kernel, 1, NULL, &global_size, &local_size,

@@ -16,6 +16,13 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
     return desc;
 }
 
+/* Leaves the expression to another plan. */
+static void ipt__desc_drop_expression(ipt_plan_desc *desc)
+{
+    desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
+    desc->expression_argument = NULL;
+}
+
 /* Makes a plan for pieces. It has `workspace` bytes of its own, or borrows from the owner. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, ipt_plan_desc desc, size_t workspace, ipt_plan *owner,
                                       ipt_plan **made)
@@ -54,7 +61,7 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
         desc = ipt__cut_piece_desc(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels, 1,
                                    host);
         desc.elem_size = cut->piece_bytes;
-        desc.expression = desc.expression_type = NULL;
+        ipt__desc_drop_expression(&desc);
         result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
     }
     return result;
@@ -171,7 +178,7 @@ static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
         desc = ipt__cut_piece_desc(plan, piece.rows, piece.cols, 1, IPT_HOST_SYNCHRONOUS);
         desc.elem_size = piece.size;
         if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
-            desc.expression = desc.expression_type = NULL; /* that of a band applies it */
+            ipt__desc_drop_expression(&desc); /* that of a band applies it */
     } else
         desc = ipt__cut_piece_desc(plan, index & 1 ? rows % blocks->length : blocks->length,
                                    index & 2 ? cols % blocks->columns : blocks->columns, 1, IPT_HOST_SYNCHRONOUS);

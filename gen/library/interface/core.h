@@ -132,7 +132,11 @@ typedef struct ipt_plan_desc {
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */
-    ipt_host host;               /* for ipt_plan_execute_host and its variants */
+    const void *expression_argument; /* the value of `a` in expression, such as "x * a". NULL: no a. Copied. Programs do
+                                        not depend on the value: plans that differ only there share them */
+    const char *expression_argument_type; /* the OpenCL C type of a: a number or vector of 16 bytes at most, such as
+                                             "float". NULL: expression_type */
+    ipt_host host;                        /* for ipt_plan_execute_host and its variants */
     size_t host_queues; /* parts of a host matrix, each with its own command queue (Q of Sung et al. 2014), at most 64;
                            0: chosen */
     size_t max_device_memory; /* bytes of device memory for host matrices and storages, workspace included. 0: what the

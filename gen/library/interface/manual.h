@@ -127,8 +127,8 @@
  * with max_host_memory bytes of host memory. It is resumable after any crash. See larger.md.
  *
  * >>moves
- * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element anew,
- * exactly once. desc.from and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md
+ * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md
  * names the passes that they cost.
  *
  * >>papers

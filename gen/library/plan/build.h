@@ -1,25 +1,34 @@
 /* Making and destroying plans. */
 
-/* The extension that a word of OpenCL C requires; NULL: none. A pointer to `half` requires none. */
-static const char *ipt__word_needs(const char *word, size_t length, int is_type)
+/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. text may be NULL. */
+static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text)
 {
-    const size_t all = length;
-    while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
-        --length;
-    if (length == 6 && !strncmp(word, "double", 6))
-        return "cl_khr_fp64";
-    return length == 4 && !strncmp(word, "half", 4) && (is_type || all > length) ? "cl_khr_fp16" : NULL;
+    const unsigned half = IPT__NEEDS_HALF, doubled = IPT__NEEDS_DOUBLE,
+                   missing = (context->has_half ? 0 : half) | (context->has_double ? 0 : doubled);
+    const char *first = text;
+    size_t length = 0;
+    if (!text || !(ipt__text_needs(text, missing, &first, &length) & missing))
+        return IPT_SUCCESS;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, first,
+                     ipt__word_needs(first, length) & doubled ? "cl_khr_fp64" : "cl_khr_fp16");
 }
 
-/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. */
-static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text, int is_type)
+/* Copies the desc's expression and its argument. */
+static ipt_result ipt__plan_copy_expression(ipt_plan *plan)
 {
-    while (*text) {
-        const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        const char *const needs = ipt__word_needs(text, length, is_type);
-        if (needs && !(needs[9] == '1' ? context->has_half : context->has_double))
-            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s has %.*s: the device lacks %s", name, (int)length, text, needs);
-        text += ipt__max(length, 1);
+    ipt_plan_desc *const desc = &plan->problem.desc;
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+    ipt__params_apply(&params, desc, 1);
+    plan->expression = ipt__copy_expression(&plan->context->allocator, &params);
+    if (!plan->expression)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    desc->expression = params.expression;
+    desc->expression_type = params.expression_type;
+    if (desc->expression_argument) {
+        memcpy(plan->argument, desc->expression_argument, ipt__type_bytes(params.argument_type));
+        desc->expression_argument = plan->argument;
+        desc->expression_argument_type = params.argument_type;
     }
     return IPT_SUCCESS;
 }
@@ -27,29 +36,29 @@ static ipt_result ipt__check_types(const ipt_context *context, const char *name,
 /* Copies the desc's expression and compiles it alone. So a later build failure has another cause. */
 static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
 {
+    const ipt_plan_desc *const desc = &plan->problem.desc;
     char cause[IPT__CAUSE_BYTES];
     ipt__params params;
     ipt__program *program;
-    ipt_result result = ipt__check_types(plan->context, "expression_type", plan->problem.desc.expression_type, 1);
+    ipt_result result = ipt__check_types(plan->context, "expression_type", desc->expression_type);
     if (!result)
-        result = ipt__check_types(plan->context, "expression", plan->problem.desc.expression, 0);
+        result = ipt__check_types(plan->context, "expression_argument_type", desc->expression_argument_type);
+    if (!result)
+        result = ipt__check_types(plan->context, "expression", desc->expression);
+    if (!result)
+        result = ipt__plan_copy_expression(plan);
     if (result)
         return result;
-    plan->expression = ipt__copy_expression(&plan->context->allocator, plan->problem.desc.expression,
-                                            plan->problem.desc.expression_type, &plan->problem.desc.expression,
-                                            &plan->problem.desc.expression_type);
-    if (!plan->expression)
-        return IPT_ERROR_OUT_OF_MEMORY;
     params = ipt__plan_params(&plan->problem, 1, 1);
-    params.apply = 1;
+    ipt__params_apply(&params, desc, 1);
     ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
-    result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
-                              &program);
+    result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
     ipt__program_drop(plan->context, program);
     if (result == IPT_ERROR_BUILD) {
         ipt__keep_cause(cause);
-        return ipt__fail(result, "expression does not compile for x of expression_type %s: %s",
-                         plan->problem.desc.expression_type, cause);
+        return ipt__fail(result, "expression does not compile for x of expression_type %s%s%s: %s",
+                         desc->expression_type, desc->expression_argument ? " and a of expression_argument_type " : "",
+                         desc->expression_argument ? desc->expression_argument_type : "", cause);
     }
     return result;
 }

@@ -170,11 +170,10 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 }
 #endif
 
-/* Checks the fields for moves and expressions. */
+/* Checks the move. */
 static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 {
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
-    const char *at;
     if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
     if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
@@ -185,11 +184,38 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "move is %s, which transposes nothing: sequence, tiles and kernels cannot be forced",
                          ipt_move_string(desc->move));
+    return IPT_SUCCESS;
+}
+
+/* Checks the expression's argument. */
+static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
+{
+    const size_t bytes = desc->expression_argument_type ? ipt__type_bytes(desc->expression_argument_type) : 0;
+    if (!desc->expression_argument && desc->expression_argument_type)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression_argument is NULL: expression_argument_type is '%s', so it needs a value",
+                         desc->expression_argument_type);
+    if (!desc->expression_argument)
+        return IPT_SUCCESS;
+    if (!desc->expression)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is NULL: expression_argument needs an expression");
+    if (!bytes || bytes > sizeof(cl_ulong[2]))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression_argument_type is '%s': the name of a number or a vector of OpenCL C with at most "
+                         "16 bytes is needed, such as float or uchar4",
+                         desc->expression_argument_type);
+    return IPT_SUCCESS;
+}
+
+/* Checks the expression, its type and its argument. */
+static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
+{
+    const char *at;
     if (!desc->expression != !desc->expression_type)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL: set expression and expression_type both or neither",
                          desc->expression ? "expression_type" : "expression");
     if (!desc->expression)
-        return IPT_SUCCESS;
+        return ipt__check_expression_argument(desc);
     if (desc->elem_size > 16 || (desc->elem_size & (desc->elem_size - 1)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "expression: elem_size is %lu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
@@ -205,7 +231,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     if (!*desc->expression || strpbrk(desc->expression, "\r\n\\#"))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "expression is '%s': one line of OpenCL C without '\\' and '#' is needed", desc->expression);
-    return IPT_SUCCESS;
+    return ipt__check_expression_argument(desc);
 }
 
 #ifdef IPT_NO_HOST_STREAMING
@@ -255,6 +281,10 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     result = ipt__check_papers(desc);
     if (!result)
         result = ipt__check_move(desc);
+    if (desc->expression_argument && !desc->expression_argument_type)
+        desc->expression_argument_type = desc->expression_type;
+    if (!result)
+        result = ipt__check_expression(desc);
 #ifndef IPT_NO_PAPERS
     if (!result && (desc->from || desc->to))
         ipt__plan_simplify_formats(desc);

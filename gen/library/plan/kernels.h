@@ -44,8 +44,6 @@ static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_
     params.tile = (cl_uint)side;
     params.lanes = (cl_uint)(problem->limits.cpu ? 1 : ipt__min(32, problem->limits.group_size));
     params.memory_model = (cl_uint)problem->limits.memory_model;
-    params.expression = problem->desc.expression;
-    params.expression_type = problem->desc.expression_type;
     return params;
 }
 
@@ -216,6 +214,6 @@ static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
 {
     const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
     ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
-    params.apply = (cl_uint)stage->apply;
+    ipt__params_apply(&params, &plan->problem.desc, stage->apply);
     return ipt__stage_kernels[stage->kind](plan, stage, params);
 }

@@ -178,9 +178,7 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     params.group_size = (cl_uint)stage->tile.pack_group;
     params.memory_model = (cl_uint)problem->limits.memory_model;
     params.local_bytes = (cl_uint)stage->tile.pack_bytes;
-    params.apply = (cl_uint)apply;
-    params.expression = problem->desc.expression;
-    params.expression_type = problem->desc.expression_type;
+    ipt__params_apply(&params, &problem->desc, apply);
     return params;
 }
 

@@ -17,7 +17,8 @@ typedef struct ipt__workspace {
 struct ipt_plan {
     ipt_context *context;
     ipt__problem problem;
-    char *expression; /* copies that problem.desc points to */
+    char *expression;     /* copies of strings that problem.desc points to */
+    cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
     ipt__layout layout;
     ipt__workspace own, *workspace; /* its own, or that of a plan that outlives it */
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];

@@ -13,7 +13,8 @@ enum {
 typedef struct ipt__params {
 #define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
-    const char *expression, *expression_type; /* valid if apply is 1 */
+    const char *expression, *expression_type; /* valid if apply is not 0 */
+    const char *argument_type;                /* of the expression's argument; valid if apply is 2, else NULL */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -130,11 +131,21 @@ static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
     return good;
 }
 
+/* Lets a program apply the plan's expression to each element, if `applies`. */
+static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, int applies)
+{
+    params->apply = !applies ? 0 : desc->expression_argument ? 2 : 1;
+    params->expression = desc->expression;
+    params->expression_type = desc->expression_type;
+    params->argument_type = desc->expression_argument ? desc->expression_argument_type : NULL;
+}
+
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 {
 #define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
     return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
-           (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type)));
+           (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type))) &&
+           (a->apply < 2 || !strcmp(a->argument_type, b->argument_type));
 }
 
 /* A text that grows in memory of fixed size. A NULL text only counts. */
@@ -165,7 +176,22 @@ static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *param
             space = " ";
         }
     if ((uses & IPT__USES_apply) && params->apply)
-        ipt__text_add(out, " (%s: %s)", params->expression_type, params->expression);
+        ipt__text_add(out, " (%s: %s%s%s)", params->expression_type, params->expression,
+                      params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
+}
+
+/* Adds the definitions for an expression. Compilers refuse half without the pragma. */
+static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *params)
+{
+    const unsigned needs = ipt__text_needs(params->expression, 0, NULL, NULL) |
+                           ipt__text_needs(params->expression_type, 0, NULL, NULL) |
+                           (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
+    if (needs & IPT__NEEDS_HALF)
+        ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
+                  params->expression);
+    if (params->argument_type)
+        ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
 }
 
 /* Adds the head of a program's text. It determines the text: it has the hash of the kernel's file and of the parts that
@@ -185,8 +211,7 @@ static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, 
         if (kernel->uses >> i & 1)
             ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
-        ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
-                      params->expression);
+        ipt__expression_print(out, params);
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
 }
 

@@ -68,6 +68,18 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
+/* Sets the argument of a program's expression, if it has one. NULL: some value, so that the kernel can be launched. It
+ * is not 0: the expression may divide by it. */
+static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
+{
+    static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
+    const ipt__kernel_info *const info = &ipt__kernels[program->id];
+    if (program->params.apply < 2)
+        return CL_SUCCESS;
+    return ipt__cl.clSetKernelArg(kernel, info->memories + (cl_uint)info->local + info->argument_count,
+                                  ipt__type_bytes(program->params.argument_type), value ? value : some);
+}
+
 static const char *ipt__program_options(const ipt_context *context, const ipt__params *params)
 {
     const int later = context->limits.standard > 12 && (params->memory_model == 3 || params->sub_group >= 2);
@@ -138,6 +150,8 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
                                             NULL);
     if (!error)
         error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments);
+    if (!error)
+        error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
         error = ipt__cl.clEnqueueNDRangeKernel(context->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL);
     if (!error)
@@ -415,17 +429,23 @@ static IPT__RARE ipt_result ipt__program_make(ipt_context *context, ipt__program
     return ipt__program_compile(context, program);
 }
 
-/* Copies an expression and its type into one allocation. Returns NULL if out of memory. */
-static char *ipt__copy_expression(const ipt_allocator *allocator, const char *expression, const char *type,
-                                  const char **copied_expression, const char **copied_type)
+/* Copies the strings for an expression into one allocation, to which the params then point. Returns NULL if out of
+ * memory. */
+static char *ipt__copy_expression(const ipt_allocator *allocator, ipt__params *params)
 {
-    const size_t bytes = strlen(expression) + 1, type_bytes = strlen(type) + 1;
-    char *const copy = (char *)ipt__allocate(allocator, bytes + type_bytes);
-    if (copy) {
-        memcpy(copy, expression, bytes);
-        memcpy(copy + bytes, type, type_bytes);
-        *copied_expression = copy;
-        *copied_type = copy + bytes;
+    const char **const texts[3] = {&params->expression, &params->expression_type, &params->argument_type};
+    const int count = params->apply == 2 ? 3 : 2;
+    size_t bytes = 0;
+    char *copy, *at;
+    int i;
+    for (i = 0; i < count; ++i)
+        bytes += strlen(*texts[i]) + 1;
+    copy = at = (char *)ipt__allocate(allocator, bytes);
+    for (i = 0; i < count && copy; ++i) {
+        bytes = strlen(*texts[i]) + 1;
+        memcpy(at, *texts[i], bytes);
+        *texts[i] = at;
+        at += bytes;
     }
     return copy;
 }
@@ -456,8 +476,7 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->params = *params;
     program->references = 1;
     if (params->apply)
-        program->expression = ipt__copy_expression(&context->allocator, params->expression, params->expression_type,
-                                                   &program->params.expression, &program->params.expression_type);
+        program->expression = ipt__copy_expression(&context->allocator, &program->params);
     result = params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY
                                                    : ipt__program_make(context, program, cache_only);
     if (result) {
