@@ -4540,10 +4540,10 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
                : 0;
 }
 
-/* Whether an element is one word: such bands need fewest registers. */
+/* Whether an element is one word, and bands do not rotate: those need fewest registers. */
 static int ipt__are_words(const ipt__params *params)
 {
-    return params->unit_bytes == 4 && params->element_units == 1;
+    return params->unit_bytes == 4 && params->element_units == 1 && !params->reversed;
 }
 
 /* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
@@ -5211,6 +5211,12 @@ typedef struct ipt__stage {
     ipt__shuffle_stage shuffle;
     ipt__bands bands;
 } ipt__stage;
+
+/* The kernel parameter of rotations. */
+static cl_uint ipt__reversed_param(int runs, int columns)
+{
+    return (runs ? 1u : 0u) | (columns ? 2u : 0u);
+}
 
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */
@@ -7277,6 +7283,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
     ipt_result result;
     params.tall = (cl_uint)stage->bands.tall;
     if (stage->bands.together) {
+        params.reversed = ipt__reversed_param(ipt__reversed_runs(stage), ipt__reversed_columns(stage));
         params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
         params.groups_at_once = ipt__exchange_groups(&params);
@@ -7324,6 +7331,7 @@ static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage
     params.index_bits = 32;
     params.tall = (cl_uint)stage->panel.tall;
     params.narrow = (cl_uint)stage->panel.narrow;
+    params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
@@ -7860,8 +7868,6 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     a->chunk_width = (cl_uint)bands->chunk_width;
     a->rest_rows = (cl_uint)bands->rest_rows;
     a->short_side = (cl_uint)bands->cols;
-    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
-    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
     a->kept = ipt__bands_kept(problem, bands);
     a->pitch = (cl_uint)bands->tile.pitch;
     a->skew = (cl_uint)bands->tile.skew;
@@ -7973,8 +7979,6 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     a->chunks = (cl_uint)(chunks->across * chunks->down);
     a->blocks = (cl_uint)chunks->blocks;
     a->block_rows = (cl_uint)chunks->block_rows;
-    a->reversed_runs = (cl_uint)stage->reversed_cols;
-    a->reversed_columns = (cl_uint)stage->reversed_rows;
     a->pitch = (cl_uint)chunks->tile.pitch;
     a->skew = (cl_uint)chunks->tile.skew;
     a->run_lanes = (cl_uint)chunks->tile.run_lanes;
@@ -9082,6 +9086,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
 static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
 {
     const ipt__problem *const problem = &plan->problem;
+    const ipt__move *const move = &ipt__moves[problem->desc.move];
     ipt__params params = ipt__cooperative_params(problem);
     ipt__layout layout;
     ipt_result result;
@@ -9090,6 +9095,7 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
+    params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
     result = ipt__plan_take_panel(plan, &params);
     if (result || !plan->panel)
         return result;
@@ -9108,7 +9114,10 @@ static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
     const ipt_plan_desc *const desc = &plan->problem.desc;
+    const ipt__move *const move = &ipt__moves[desc->move];
     params.tall = ipt__exchange_is_tall(&plan->problem);
+    params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
+                                  : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model ||
         (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))

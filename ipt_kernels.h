@@ -31,7 +31,8 @@
     X(apply, IPT_APPLY, 0, 2, "1: the plan's expression is applied to each element on the way; 2: it has an argument") \
     X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")              \
     X(groups_at_once, IPT_GROUPS_AT_ONCE, 1, 32,                                                                       \
-      "work-groups that a compute unit shall run at a time: on NVIDIA's, work-items get no more registers than that leaves")
+      "work-groups that a compute unit shall run at a time: on NVIDIA's, work-items get no more registers than that leaves") \
+    X(reversed, IPT_REVERSED, 0, 3, "rotations: 1: runs are stored backwards; 2: columns lie in the opposite sequence; 3: both")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
@@ -61,10 +62,10 @@
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_tall) \
     X(exchange, 2, 0,                                                                                                  \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
-          IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once)                                           \
+          IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once | IPT__USES_reversed)                                           \
     X(panel, 2, 0,                                                                                                     \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
-          IPT__USES_local_bytes)
+          IPT__USES_local_bytes | IPT__USES_reversed)
 
 /* Kernels that only reproduce the papers: IPT_NO_PAPERS leaves them out. */
 #ifndef IPT_NO_PAPERS
@@ -301,8 +302,6 @@
     D(32, chunks) /* of a panel */                                                                                     \
     X(uint, blocks)     /* of a panel, along the long side; each has a counter */                                      \
     X(uint, block_rows) /* elements of a block along the long side; the last block may have fewer or more */           \
-    X(uint, reversed_runs)    /* 1: a single panel's columns are written backwards */                                  \
-    X(uint, reversed_columns) /* 1: in the opposite sequence */                                                        \
     X(uint, pitch)     /* distance of a chunk's runs in vectors */                                                     \
     X(uint, skew)      /* one vector more after every 2^skew runs */                                                   \
     X(uint, run_lanes) /* work-items that fetch a run: a power of two */                                               \
@@ -370,8 +369,6 @@
     D(32, chunk_width) /* columns of a chunk; the last one may have fewer */                                           \
     X(uint, rest_rows)                                                                                                 \
     X(uint, short_side)                                                                                                \
-    X(uint, reversed_runs)    /* 1: columns of the slot layout are backwards */                                        \
-    X(uint, reversed_columns) /* 1: rows of the band layout are backwards */                                           \
     X(uint, kept)      /* parked runs that are taken after so many bands stay in the cache */                          \
     X(uint, pitch)     /* distance of a chunk's rows (tall) or runs (wide) in vectors */                               \
     X(uint, skew)      /* one vector more after every 2^skew of them */                                                \
@@ -701,11 +698,21 @@ static const char *const ipt__text_vectors[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_rows[] = {
-    "\n\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
+    "\n\n\n\n\n#ifndef IPT_REVERSED\n"
+    "#define IPT_REVERSED 0\n"
+    "#endif\n"
+    "#define IPT_REVERSED_RUNS (IPT_REVERSED & 1)\n"
+    "#define IPT_REVERSED_COLUMNS (IPT_REVERSED >> 1)\n"
+    "#if IPT_REVERSED_RUNS\n"
+    "typedef long ipt_distance;\n"
+    "#else\n"
+    "typedef ulong ipt_distance;\n"
+    "#endif\n"
+    "\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
     "{\n"
     "return i * pitch + (i >> skew);\n"
     "}\n"
-    "\n\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, long row_units, uint rows,\n"
+    "\n\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ipt_distance row_units, uint rows,\n"
     "uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,\n"
     "ulong high)\n"
     "{\n"
@@ -715,10 +722,15 @@ static const char *const ipt__text_rows[] = {
     "const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);\n"
     "const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;\n"
     "const uint to_step = ipt_tile_row(step, pitch, skew);\n"
+    "#if IPT_REVERSED_RUNS\n"
     "const long from_step = step * row_units / (long)IPT_VECTOR_UNITS;\n"
-    "const ulong last = begin + rows * row_units - row_units, lowest = min(begin, last);\n"
-    "const bool inside =\n"
-    "lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low && max(begin, last) + units + IPT_VECTOR_UNITS - 1 <= high;\n"
+    "const bool inside = begin + rows * row_units - row_units - IPT_VECTOR_UNITS + 1 >= low &&\n"
+    "begin + units + IPT_VECTOR_UNITS - 1 <= high;\n"
+    "#else\n"
+    "const ulong from_step = step * row_units / IPT_VECTOR_UNITS;\n"
+    "const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&\n"
+    "begin + rows * row_units - row_units + units + IPT_VECTOR_UNITS - 1 <= high;\n"
+    "#endif\n"
     "ulong vector = own / IPT_VECTOR_UNITS + lane;\n"
     "__local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;\n"
     "uint i = first;\n"
@@ -736,7 +748,7 @@ static const char *const ipt__text_rows[] = {
     "ipt_fetch_close_block();\n"
     "}\n"
     "}\n"
-    "\n\nvoid ipt_mark_rows(__local uint *starts, ulong begin, long row_units, uint rows, uint pitch, uint skew)\n"
+    "\n\nvoid ipt_mark_rows(__local uint *starts, ulong begin, ipt_distance row_units, uint rows, uint pitch, uint skew)\n"
     "{\n"
     "for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)\n"
     "starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +\n"
@@ -786,6 +798,7 @@ static const char *const ipt__text_rows[] = {
     "}\n"
     "}\n"
     "\n\n\nvoid ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n"
+    "",
     "ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,\n"
     "uint element_units_shift IPT_APPLY_PARAMETER)\n"
     "{\n"
@@ -797,7 +810,6 @@ static const char *const ipt__text_rows[] = {
     "break;\n"
     "const ulong first = begin + run * row_units;\n"
     "const uint from = run * element_units;\n"
-    "",
     "if (aligned && apart == 1 && run + 4 <= runs)\n"
     "ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0 IPT_APPLY_PASSED);\n"
     "else if (run + 3 * apart < runs)\n"
@@ -812,7 +824,7 @@ static const char *const ipt__text_rows[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_rows "c5914ab07dac15bb"
+#define IPT__HASH_rows "f4a661b4b5cad203"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {
@@ -1100,8 +1112,7 @@ static const char *const ipt__text_columns[] = {
     "#elif IPT_TALL\n"
     "#if IPT_ELEMENT_UNITS == 1\n"
     "\n\n\n\n\n\n\nvoid ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,\n"
-    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units,\n"
-    "uint reversed IPT_APPLY_PARAMETER)\n"
+    "uint units, uint pitch, uint skew, uint rows_begin, uint row_units IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
     "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;\n"
@@ -1109,7 +1120,7 @@ static const char *const ipt__text_columns[] = {
     "ipt_tile_row(lane, pitch, skew) * IPT_VECTOR_UNITS + ((rows_begin + lane * row_units) & (IPT_VECTOR_UNITS - 1));\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {\n"
     "__global ipt_unit *to = target + begins[run] + lane;\n"
-    "uint at = first + (reversed == 0 ? run : runs - 1 - run), done = 0;\n"
+    "uint at = first + (IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run), done = 0;\n"
     "#pragma unroll 4\n"
     "for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)\n"
     "ipt_store(&to[done], IPT_APPLIED(tile[at]));\n"
@@ -1118,7 +1129,7 @@ static const char *const ipt__text_columns[] = {
     "}\n"
     "}\n"
     "\n\nvoid ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,\n"
-    "uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed IPT_APPLY_PARAMETER)\n"
+    "uint pitch, uint skew, uint rows_begin, uint row_units IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
     "const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;\n"
@@ -1126,7 +1137,8 @@ static const char *const ipt__text_columns[] = {
     "const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;\n"
     "__global ipt_unit *to = target + (begin - before) + lane;\n"
     "uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS - step +\n"
-    "((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) + (reversed == 0 ? run : runs - 1 - run);\n"
+    "((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) +\n"
+    "(IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run);\n"
     "if (i < units)\n"
     "ipt_store(&to[0], IPT_APPLIED(tile[at]));\n"
     "at += step;\n"
@@ -1177,7 +1189,7 @@ static const char *const ipt__text_columns[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_columns "a9a1b8af2eebdfe0"
+#define IPT__HASH_columns "34def962313dd972"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs_held[] = {
@@ -1360,9 +1372,8 @@ static const char *const ipt__text_band_chunks[] = {
     "uint parks_first, parks_end;\n"
     "ulong origin;\n"
     "ulong saved;\n"
-    "ulong band_begin;\n"
     "ulong rows_begin;\n"
-    "long row_units;\n"
+    "ipt_distance row_units;\n"
     "ulong own_begin;\n"
     "ulong partner_begin;\n"
     "uint partner_back;\n"
@@ -1395,21 +1406,34 @@ static const char *const ipt__text_band_chunks[] = {
     "{\n"
     "return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;\n"
     "}\n"
-    "\n\nIPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)\n"
+    "\n\nIPT_INLINE ulong ipt_row_length(const ipt_chunk *chunk)\n"
     "{\n"
-    "return (reversed_columns == 0 ? x : short_side - 1 - x) * element_units;\n"
+    "return IPT_REVERSED_RUNS == 0 ? chunk->row_units : -chunk->row_units;\n"
     "}\n"
-    "\n\nIPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)\n"
+    "\n\nIPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i)\n"
     "{\n"
-    "return reversed_columns == 0 ? i : chunk->x - 1 - i;\n"
+    "return IPT_REVERSED_COLUMNS == 0 ? i : chunk->x - 1 - i;\n"
     "}\n"
     "\n\nIPT_INLINE ulong ipt_part_begin(uint d, uint rows IPT_ARGUMENTS)\n"
     "{\n"
-    "return reversed_runs == 0 ? (ulong)d * run_units : column_stride - (ulong)d * run_units - rows * element_units;\n"
+    "return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units : column_stride - (ulong)d * run_units - rows * element_units;\n"
     "}\n"
     "\n\nIPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)\n"
     "{\n"
     "return first_band + (from_last != 0 ? bands - 1 - band : band);\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_place_rows(ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint first = IPT_REVERSED_COLUMNS == 0 ? chunk->x_first : short_side - chunk->x_first - chunk->x;\n"
+    "chunk->row_units = (ulong)short_side * element_units;\n"
+    "chunk->rows_begin =\n"
+    "(chunk->band == bands && saves_rows != 0 ? chunk->saved\n"
+    ": chunk->origin + (ulong)chunk->band * height * chunk->row_units) +\n"
+    "first * element_units;\n"
+    "#if IPT_REVERSED_RUNS\n"
+    "chunk->rows_begin += (chunk->y - 1) * chunk->row_units;\n"
+    "chunk->row_units = -chunk->row_units;\n"
+    "#endif\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
     "{\n"
@@ -1429,22 +1453,13 @@ static const char *const ipt__text_band_chunks[] = {
     "chunk->x = min(rest_width, short_side - chunk->x_first);\n"
     "} else {\n"
     "chunk->x_first = number * chunk_width;\n"
+    "",
     "chunk->x = min(chunk_width, covered - chunk->x_first);\n"
     "}\n"
     "chunk->y = chunk->band == bands ? rest_rows : height;\n"
     "chunk->origin = base + m * matrix_stride;\n"
     "chunk->saved = saved_base + m * saved_stride;\n"
-    "chunk->row_units = (long)((ulong)short_side * element_units);\n"
-    "chunk->band_begin = chunk->band == bands && saves_rows != 0\n"
-    "? chunk->saved\n"
-    ": chunk->origin + (ulong)chunk->band * height * (ulong)chunk->row_units;\n"
-    "if (reversed_runs != 0) {\n"
-    "chunk->band_begin += (ulong)(chunk->y - 1) * (ulong)chunk->row_units;\n"
-    "chunk->row_units = -chunk->row_units;\n"
-    "}\n"
-    "",
-    "chunk->rows_begin = chunk->band_begin +\n"
-    "ipt_in_row(reversed_columns == 0 ? chunk->x_first : chunk->x_first + chunk->x - 1 IPT_PASSED);\n"
+    "ipt_place_rows(chunk IPT_PASSED);\n"
     "chunk->own_begin =\n"
     "(chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride\n"
     ": chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +\n"
@@ -1458,7 +1473,8 @@ static const char *const ipt__text_band_chunks[] = {
     "behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;\n"
     "chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride +\n"
     "ipt_part_begin(0, height IPT_PASSED);\n"
-    "chunk->partner_back = width * (uint)column_stride + (reversed_runs == 0 ? -run_units : run_units);\n"
+    "chunk->partner_back =\n"
+    "IPT_REVERSED_RUNS == 0 ? width * (uint)column_stride - run_units : width * (uint)column_stride + run_units;\n"
     "chunk->takes_first = from_last != 0 ? behind : 0;\n"
     "chunk->takes_end = from_last != 0 ? chunk->x : before;\n"
     "chunk->parks_first = from_last != 0 ? 0 : behind;\n"
@@ -1498,7 +1514,7 @@ static const char *const ipt__text_band_chunks[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_chunks "417d14796da4dd40"
+#define IPT__HASH_band_chunks "a59d54bfee5ed8bb"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_waits[] = {
@@ -1552,7 +1568,7 @@ static const char *const ipt__text_band_waits[] = {
     "\n\nIPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};\n"
-    "const ulong band_units = (ulong)height * short_side * element_units, range_units = width * column_stride;\n"
+    "const ulong band_units = (ulong)height * ipt_row_length(chunk), range_units = width * column_stride;\n"
     "const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;\n"
     "const bool rest = chunk->band == bands;\n"
     "const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0 IPT_PASSED),\n"
@@ -1588,7 +1604,7 @@ static const char *const ipt__text_band_waits[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_waits "8555a267ed85e353"
+#define IPT__HASH_band_waits "4cdc038ebd9fd1cc"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_bands_left[] = {
@@ -1603,15 +1619,19 @@ static const char *const ipt__text_bands_left[] = {
     "ipt_wait(&waiter, &other.dones[other.position_in_matrix * chunks + other.number], 1);\n"
     "}\n"
     "}\n"
+    "\n\nIPT_INLINE uint ipt_unit_in_chunk(const ipt_chunk *chunk, uint unit, uint i IPT_ARGUMENTS)\n"
+    "{\n"
+    "return IPT_REVERSED_COLUMNS == 0 ? unit : unit + ipt_in_chunk(chunk, i) * element_units - i * element_units;\n"
+    "}\n"
     "\n\n\nIPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
+    "__global ipt_unit *band = chunk->matrix + chunk->rows_begin;\n"
     "const uint covered_units = bands * width * element_units;\n"
     "for (uint n = get_local_id(0); n < height * covered_units; n += IPT_GROUP_SIZE) {\n"
     "const uint row = n / covered_units, unit = n - row * covered_units;\n"
     "const uint x = unit / element_units, part = unit - x * element_units, d = x / width;\n"
     "__global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, x IPT_PASSED) + row * element_units + part;\n"
-    "__global ipt_unit *const own =\n"
-    "chunk->matrix + (chunk->band_begin + row * chunk->row_units + ipt_in_row(x IPT_PASSED) + part);\n"
+    "__global ipt_unit *const own = band + row * chunk->row_units + ipt_unit_in_chunk(chunk, unit, x IPT_PASSED);\n"
     "if (IPT_TALL ? ipt_is_earlier(chunk, d IPT_PASSED) : ipt_is_later(chunk, d IPT_PASSED)) {\n"
     "const ipt_unit in_band = *own, in_run = *run;\n"
     "*run = IPT_TALL ? IPT_APPLIED(in_band) : in_band;\n"
@@ -1622,42 +1642,45 @@ static const char *const ipt__text_bands_left[] = {
     "\n\n\nIPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)\n"
     "{\n"
     "#if IPT_TALL\n"
-    "const uint length = short_side * element_units;\n"
-    "const uint row_in_memory = at / length, row = reversed_runs == 0 ? row_in_memory : height - 1 - row_in_memory;\n"
+    "const uint length = (uint)ipt_row_length(chunk);\n"
+    "const uint row_in_memory = at / length, row = IPT_REVERSED_RUNS == 0 ? row_in_memory : height - 1 - row_in_memory;\n"
     "const uint unit = at - row_in_memory * length, element = unit / element_units;\n"
-    "const uint x = reversed_columns == 0 ? element : short_side - 1 - element, d = x / width;\n"
+    "const uint x = IPT_REVERSED_COLUMNS == 0 ? element : short_side - 1 - element, d = x / width;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
     "return x >= bands * width ? ~0ul\n"
     ": ipt_partner_place(chunk, x, d IPT_PASSED) - chunk->origin + row * element_units +\n"
     "(unit - element * element_units);\n"
     "#else\n"
     "const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;\n"
-    "const uint d = (reversed_runs == 0 ? unit : (uint)column_stride - 1 - unit) / run_units;\n"
+    "const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)column_stride - 1 - unit) / run_units;\n"
     "const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
     "return d >= bands ? ~0ul\n"
-    ": chunk->band_begin - chunk->origin + row * chunk->row_units +\n"
-    "ipt_in_row(d * width + line IPT_PASSED) + (in_run - row * element_units);\n"
+    ": chunk->rows_begin - chunk->origin + row * chunk->row_units +\n"
+    "ipt_in_chunk(chunk, d * width + line) * element_units + (in_run - row * element_units);\n"
     "#endif\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
-    "const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);\n"
+    "const uint units = (uint)(IPT_TALL ? height * ipt_row_length(chunk) : width * column_stride);\n"
     "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
     "chunk->workspace[alone_base + w] = 0;\n"
     "}\n"
     "\n\n\nIPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "volatile __global uint *flags = chunk->workspace + alone_base;\n"
-    "const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);\n"
+    "const uint units = (uint)(IPT_TALL ? height * ipt_row_length(chunk) : width * column_stride);\n"
     "__global ipt_unit *matrix = chunk->matrix + chunk->origin;\n"
-    "const ulong first = chunk->band * (IPT_TALL ? (ulong)height * short_side * element_units : width * column_stride);\n"
+    "const ulong first = !IPT_TALL           ? chunk->band * (width * column_stride)\n"
+    ": IPT_REVERSED != 0 ? (ulong)chunk->band * height * ipt_row_length(chunk)\n"
+    ": chunk->rows_begin - chunk->origin;\n"
     "for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {\n"
     "bool apply;\n"
     "uint at = start;\n"
     "ulong to = ipt_target_alone(chunk, at, &apply IPT_PASSED);\n"
     "ipt_unit held = matrix[first + at];\n"
     "IPT_FENCE_DEVICE();\n"
+    "",
     "bool going = to != ~0ul && (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
     "while (going) {\n"
     "const ipt_unit unit = apply ? IPT_APPLIED(held) : held;\n"
@@ -1667,7 +1690,6 @@ static const char *const ipt__text_bands_left[] = {
     "if (going) {\n"
     "held = matrix[first + at];\n"
     "IPT_FENCE_DEVICE();\n"
-    "",
     "going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
     "IPT_FENCE_DEVICE();\n"
     "}\n"
@@ -1677,15 +1699,14 @@ static const char *const ipt__text_bands_left[] = {
     "}\n"
     "\n\nIPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
-    "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);\n"
+    "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED) + chunk->rows_begin;\n"
     "__global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);\n"
     "const uint units = chunk->x * element_units;\n"
     "for (uint n = get_local_id(0); n < chunk->y * units; n += IPT_GROUP_SIZE) {\n"
     "const uint row = n / units, unit = n - row * units, i = unit / element_units;\n"
-    "const uint part = unit - i * element_units;\n"
-    "__global ipt_unit *const run = columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + part;\n"
-    "__global ipt_unit *const own =\n"
-    "rows + (chunk->band_begin + row * chunk->row_units + ipt_in_row(chunk->x_first + i IPT_PASSED) + part);\n"
+    "__global ipt_unit *const run =\n"
+    "columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + (unit - i * element_units);\n"
+    "__global ipt_unit *const own = rows + row * chunk->row_units + ipt_unit_in_chunk(chunk, unit, i IPT_PASSED);\n"
     "if (IPT_TALL)\n"
     "*run = IPT_APPLIED(*own);\n"
     "else\n"
@@ -1704,6 +1725,10 @@ static const char *const ipt__text_bands_left[] = {
     "chunk->x = bands * width;\n"
     "ipt_place_chunk(&rest, position * chunks + min(rest_chunks, chunks - 1) IPT_PASSED);\n"
     "rest.x = short_side - bands * width;\n"
+    "if (IPT_REVERSED_COLUMNS != 0) {\n"
+    "ipt_place_rows(chunk IPT_PASSED);\n"
+    "ipt_place_rows(&rest IPT_PASSED);\n"
+    "}\n"
     "const bool is_band = chunk->band < bands;\n"
     "if (chunk->band == bands)\n"
     "ipt_copy_alone(chunk IPT_PASSED);\n"
@@ -1753,7 +1778,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "a923ed23defa28bd"
+#define IPT__HASH_bands_left "ea528f0ac493018e"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -2143,7 +2168,7 @@ static const char *const ipt__text_exchange[] = {
     "ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,\n"
     "active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,\n"
     "saved ? chunk->saved : chunk->origin,\n"
-    "saved ? chunk->saved + (ulong)rest_rows * short_side * element_units : chunk->origin + matrix_units);\n"
+    "saved ? chunk->saved + rest_rows * ipt_row_length(chunk) : chunk->origin + matrix_units);\n"
     "#if IPT_ELEMENT_UNITS == 0\n"
     "ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);\n"
     "#endif\n"
@@ -2156,7 +2181,7 @@ static const char *const ipt__text_exchange[] = {
     "ipt_run run;\n"
     "ipt_column column;\n"
     "ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), chunk->y * element_units);\n"
-    "ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i IPT_PASSED), run.first IPT_PASSED);\n"
+    "ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);\n"
     "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
     "ipt_unit parked[IPT_STEPS], own[IPT_STEPS];\n"
     "#pragma unroll\n"
@@ -2190,7 +2215,7 @@ static const char *const ipt__text_exchange[] = {
     "ipt_column column;\n"
     "",
     "ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);\n"
-    "ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i IPT_PASSED), run.first IPT_PASSED);\n"
+    "ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);\n"
     "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
     "ipt_unit held[IPT_STEPS];\n"
     "#pragma unroll\n"
@@ -2254,8 +2279,8 @@ static const char *const ipt__text_exchange[] = {
     "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
     "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);\n"
     "const uint units = chunk->x * element_units, lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint apart = (ulong)chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
-    "const long step = apart * chunk->row_units;\n"
+    "const uint apart = ipt_row_length(chunk) % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
+    "const ipt_distance step = apart * chunk->row_units;\n"
     "const ipt_policy drop = ipt_policy_drop();\n"
     "for (uint line = get_local_id(0) / IPT_LINE_LANES; go; line += IPT_LINES) {\n"
     "const uint row = line / apart * (4 * apart) + line % apart;\n"
@@ -2267,9 +2292,8 @@ static const char *const ipt__text_exchange[] = {
     "for (uint at = 0; at < units + before; at += IPT_LINE_LANES, to += IPT_LINE_LANES) {\n"
     "const uint k = at + lane - before, inside = min(k, units - 1);\n"
     "IPT_ELEMENT_OF(inside, element, part);\n"
-    "__local ipt_unit *from =\n"
     "",
-    "tile + (chunk->starts[ipt_in_chunk(chunk, element IPT_PASSED)] + part + row * element_units);\n"
+    "__local ipt_unit *from = tile + (chunk->starts[ipt_in_chunk(chunk, element)] + part + row * element_units);\n"
     "ipt_unit held[4];\n"
     "#pragma unroll\n"
     "for (uint u = 0; u < 4; ++u)\n"
@@ -2371,9 +2395,9 @@ static const char *const ipt__text_exchange[] = {
     "#endif\n"
     "if (go && chunk.band > bands && saves_first == 0)\n"
     "ipt_copy_rest_part(&chunk IPT_PASSED);\n"
+    "",
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "if (id == 0 && last && go)\n"
-    "",
     "ipt_signal(&chunk.dones[chunk.position_in_matrix * chunks + chunk.number]);\n"
     "if (!go && shared[IPT_SHARED_TICKET] < IPT_CLOSED)\n"
     "ipt_finish_left(&chunk IPT_PASSED);\n"
@@ -2381,7 +2405,7 @@ static const char *const ipt__text_exchange[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "ddbef17f16c8239b"
+#define IPT__HASH_exchange "fcc236ed870da65c"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2601,7 +2625,7 @@ static const char *const ipt__text_panel[] = {
     "#endif\n"
     "\n#define IPT_RUNS 512\n"
     "\n\n\nvoid ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n"
-    "uint element_units, uint reversed_runs, uint reversed_columns IPT_APPLY_PARAMETER)\n"
+    "uint element_units IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint units = rows * cols * element_units;\n"
     "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
@@ -2615,8 +2639,9 @@ static const char *const ipt__text_panel[] = {
     "IPT_FENCE_DEVICE();\n"
     "bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
     "while (going) {\n"
-    "const uint element = at / element_units, row = element / cols, col = element - row * cols;\n"
-    "at = ((reversed_columns == 0 ? col : cols - 1 - col) * rows + (reversed_runs == 0 ? row : rows - 1 - row)) *\n"
+    "const uint element = at / element_units, row = element / cols, col = element % cols;\n"
+    "at = ((IPT_REVERSED_COLUMNS == 0 ? col : cols - 1 - col) * rows +\n"
+    "(IPT_REVERSED_RUNS == 0 ? row : rows - 1 - row)) *\n"
     "element_units +\n"
     "part;\n"
     "const ipt_unit next = grid[at];\n"
@@ -2645,7 +2670,7 @@ static const char *const ipt__text_panel[] = {
     "bool tail;\n"
     "ulong origin;\n"
     "ulong rows_begin, saved_begin;\n"
-    "long row_units;\n"
+    "ipt_distance row_units;\n"
     "ulong slots_begin;\n"
     "} ipt_chunk;\n"
     "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
@@ -2668,12 +2693,13 @@ static const char *const ipt__text_panel[] = {
     "chunk->y_first = y_first;\n"
     "chunk->y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0;\n"
     "chunk->origin = base + m * matrix_stride;\n"
-    "const ulong first_row = (ulong)panel * length + (reversed_runs == 0 ? y_first : y_length - 1 - y_first);\n"
-    "const uint first_column = reversed_columns == 0 ? x_first : short_side - x_first - chunk->x;\n"
-    "chunk->rows_begin = chunk->origin + (first_row * short_side + first_column) * element_units;\n"
-    "chunk->row_units = (long)((ulong)short_side * element_units);\n"
-    "if (reversed_runs != 0)\n"
+    "const ulong first_row = (ulong)panel * length + (IPT_REVERSED_RUNS == 0 ? y_first : y_length - 1 - y_first);\n"
+    "const uint first_column = IPT_REVERSED_COLUMNS == 0 ? x_first : short_side - x_first - chunk->x;\n"
+    "chunk->rows_begin = chunk->origin + first_row * short_side * element_units + first_column * element_units;\n"
+    "chunk->row_units = (ulong)short_side * element_units;\n"
+    "#if IPT_REVERSED_RUNS\n"
     "chunk->row_units = -chunk->row_units;\n"
+    "#endif\n"
     "chunk->saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;\n"
     "}\n"
     "\n\nIPT_INLINE __global ipt_unit *ipt_slots_of(const ipt_chunk *chunk)\n"
@@ -2683,8 +2709,8 @@ static const char *const ipt__text_panel[] = {
     "\n\nIPT_INLINE ulong ipt_slot_begin(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)\n"
     "{\n"
     "const uint first_slot = chunk->panel * short_side + chunk->x_first;\n"
-    "",
     "return chunk->y_first * element_units +\n"
+    "",
     "(chunk->tail ? chunk->saved_begin + (ulong)i * (tail_length * element_units)\n"
     ": chunk->origin + ipt_slot_address(first_slot + i, row_slots, row_slots_magic, row_slots_shift,\n"
     "row_stride, length * element_units));\n"
@@ -2765,8 +2791,8 @@ static const char *const ipt__text_panel[] = {
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "active = active && own_ticket < IPT_CLOSED;\n"
     "if (waits && active && id == 0)\n"
-    "",
     "for (uint b = 0; b < signals; ++b)\n"
+    "",
     "ipt_count_read(&counters[own_block + b]);\n"
     "#endif\n"
     "if (id == 0 && !active)\n"
@@ -2851,8 +2877,8 @@ static const char *const ipt__text_panel[] = {
     "return departed;\n"
     "}\n"
     "#else\n"
-    "\n\n",
-    "typedef struct ipt_overwritten {\n"
+    "\n\ntypedef struct ipt_overwritten {\n"
+    "",
     "uint first_block, end_block;\n"
     "bool before_too;\n"
     "} ipt_overwritten;\n"
@@ -2884,7 +2910,7 @@ static const char *const ipt__text_panel[] = {
     "__local uint *begins = (__local uint *)chunk->begins;\n"
     "ipt_overwritten over = {0, 0, neighbours && chunk->group_in_matrix != 0};\n"
     "if (!chunk->tail && active) {\n"
-    "const uint row_units = short_side * element_units;\n"
+    "const uint row_units = (uint)(IPT_REVERSED_RUNS == 0 ? chunk->row_units : -chunk->row_units);\n"
     "const uint block_units = block_rows * row_units, panel_units = length * row_units;\n"
     "const uint first = (uint)(chunk->slots_begin - (chunk->origin + (ulong)chunk->panel * panel_units));\n"
     "const uint end = first + begins[chunk->slots_count - 1] + chunk->y * element_units;\n"
@@ -2907,15 +2933,15 @@ static const char *const ipt__text_panel[] = {
     ": row_stride | length);\n"
     "if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)\n"
     "ipt_store_cut_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,\n"
-    "(uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns IPT_APPLY_PASSED);\n"
+    "(uint)chunk->rows_begin, (uint)chunk->row_units IPT_APPLY_PASSED);\n"
     "else\n"
     "ipt_store_whole_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,\n"
-    "(uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns IPT_APPLY_PASSED);\n"
+    "(uint)chunk->rows_begin, (uint)chunk->row_units IPT_APPLY_PASSED);\n"
     "#else\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)\n"
     "ipt_store_slots(tile, chunk->starts, target, chunk->begins[run / 4],\n"
-    "reversed_columns == 0 ? run : runs - 1 - run, reversed_columns == 0 ? 1 : -1, runs - run, units,\n"
-    "element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
+    "IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run, IPT_REVERSED_COLUMNS == 0 ? 1 : -1,\n"
+    "runs - run, units, element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "#endif\n"
     "}\n"
     "#else\n"
@@ -2928,10 +2954,10 @@ static const char *const ipt__text_panel[] = {
     "const bool last = phase + 1 == blocks;\n"
     "const ipt_overwritten over = {phase, chunk->tail ? phase : phase + 1,\n"
     "neighbours && chunk->group_in_matrix != 0};\n"
-    "",
     "ipt_wait_for_blocks(chunk, counters, &over, active, phase IPT_PASSED);\n"
     "*go = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "if (last)\n"
+    "",
     "departed = ipt_depart(chunk->control, last IPT_PASSED);\n"
     "const uint written = phase * block_rows, end = last ? chunk->y : min(chunk->y, written + block_rows);\n"
     "if (*go && written < end)\n"
@@ -3015,16 +3041,16 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "const uint end = min((k + 1) * pack, panels);\n"
     "for (uint n = 0; n < end - k * pack; ++n) {\n"
-    "",
     "const uint p = IPT_TALL ? end - 1 - n : k * pack + n;\n"
+    "",
     "__global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);\n"
     "if (IPT_TALL)\n"
-    "ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side, element_units, reversed_runs,\n"
-    "reversed_columns IPT_APPLY_PASSED);\n"
+    "ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side,\n"
+    "element_units IPT_APPLY_PASSED);\n"
     "ipt_move_panel(chunk, origin, p IPT_PASSED);\n"
     "if (!IPT_TALL)\n"
-    "ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units, 0,\n"
-    "0 IPT_APPLY_PASSED);\n"
+    "ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length,\n"
+    "element_units IPT_APPLY_PASSED);\n"
     "}\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -3076,7 +3102,7 @@ static const char *const ipt__text_panel[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_panel "4c484f08ee30d80d"
+#define IPT__HASH_panel "4e10a163e9b071f9"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns)
 
 #ifndef IPT_NO_KERNEL_SOURCE

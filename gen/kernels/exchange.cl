@@ -88,7 +88,7 @@ IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENT
     ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,
                    active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,
                    saved ? chunk->saved : chunk->origin,
-                   saved ? chunk->saved + (ulong)rest_rows * short_side * element_units : chunk->origin + matrix_units);
+                   saved ? chunk->saved + rest_rows * ipt_row_length(chunk) : chunk->origin + matrix_units);
 #if IPT_ELEMENT_UNITS == 0
     ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
 #endif
@@ -103,7 +103,7 @@ IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
         ipt_run run;
         ipt_column column;
         ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), chunk->y * element_units);
-        ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i IPT_PASSED), run.first IPT_PASSED);
+        ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);
         for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
             ipt_unit parked[IPT_STEPS], own[IPT_STEPS];
 #pragma unroll
@@ -138,7 +138,7 @@ IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
         ipt_run run;
         ipt_column column;
         ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);
-        ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i IPT_PASSED), run.first IPT_PASSED);
+        ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);
         for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
             ipt_unit held[IPT_STEPS];
 #pragma unroll
@@ -207,8 +207,8 @@ IPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     __global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);
     const uint units = chunk->x * element_units, lane = get_local_id(0) % IPT_LINE_LANES;
-    const uint apart = (ulong)chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
-    const long step = apart * chunk->row_units;
+    const uint apart = ipt_row_length(chunk) % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
+    const ipt_distance step = apart * chunk->row_units;
     const ipt_policy drop = ipt_policy_drop();
     for (uint line = get_local_id(0) / IPT_LINE_LANES; go; line += IPT_LINES) {
         const uint row = line / apart * (4 * apart) + line % apart;
@@ -220,8 +220,7 @@ IPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
         for (uint at = 0; at < units + before; at += IPT_LINE_LANES, to += IPT_LINE_LANES) {
             const uint k = at + lane - before, inside = min(k, units - 1);
             IPT_ELEMENT_OF(inside, element, part);
-            __local ipt_unit *from =
-                tile + (chunk->starts[ipt_in_chunk(chunk, element IPT_PASSED)] + part + row * element_units);
+            __local ipt_unit *from = tile + (chunk->starts[ipt_in_chunk(chunk, element)] + part + row * element_units);
             ipt_unit held[4];
 #pragma unroll
             for (uint u = 0; u < 4; ++u)

@@ -46,7 +46,7 @@
 /* Transposes a rows x cols grid in place by one work-group, along cycles of single units as in shuffle.cl. Each unit
  * has one flag bit. */
 void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,
-                         uint element_units, uint reversed_runs, uint reversed_columns IPT_APPLY_PARAMETER)
+                         uint element_units IPT_APPLY_PARAMETER)
 {
     const uint units = rows * cols * element_units;
     for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)
@@ -60,8 +60,9 @@ void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags,
         IPT_FENCE_DEVICE();
         bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
         while (going) {
-            const uint element = at / element_units, row = element / cols, col = element - row * cols;
-            at = ((reversed_columns == 0 ? col : cols - 1 - col) * rows + (reversed_runs == 0 ? row : rows - 1 - row)) *
+            const uint element = at / element_units, row = element / cols, col = element % cols;
+            at = ((IPT_REVERSED_COLUMNS == 0 ? col : cols - 1 - col) * rows +
+                  (IPT_REVERSED_RUNS == 0 ? row : rows - 1 - row)) *
                      element_units +
                  part;
             const ipt_unit next = grid[at];
@@ -92,7 +93,7 @@ typedef struct ipt_chunk {
     bool tail;
     ulong origin; /* of its matrix */
     ulong rows_begin, saved_begin;
-    long row_units; /* negative: the last row comes first */
+    ipt_distance row_units; /* negative: the last row comes first */
     ulong slots_begin;
 } ipt_chunk;
 
@@ -117,12 +118,13 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
     chunk->y_first = y_first;
     chunk->y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* 0 is possible in a tail */
     chunk->origin = base + m * matrix_stride;
-    const ulong first_row = (ulong)panel * length + (reversed_runs == 0 ? y_first : y_length - 1 - y_first);
-    const uint first_column = reversed_columns == 0 ? x_first : short_side - x_first - chunk->x;
-    chunk->rows_begin = chunk->origin + (first_row * short_side + first_column) * element_units;
-    chunk->row_units = (long)((ulong)short_side * element_units);
-    if (reversed_runs != 0)
-        chunk->row_units = -chunk->row_units;
+    const ulong first_row = (ulong)panel * length + (IPT_REVERSED_RUNS == 0 ? y_first : y_length - 1 - y_first);
+    const uint first_column = IPT_REVERSED_COLUMNS == 0 ? x_first : short_side - x_first - chunk->x;
+    chunk->rows_begin = chunk->origin + first_row * short_side * element_units + first_column * element_units;
+    chunk->row_units = (ulong)short_side * element_units;
+#if IPT_REVERSED_RUNS
+    chunk->row_units = -chunk->row_units;
+#endif
     chunk->saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;
 }
 
@@ -362,7 +364,7 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
     __local uint *begins = (__local uint *)chunk->begins;
     ipt_overwritten over = {0, 0, neighbours && chunk->group_in_matrix != 0};
     if (!chunk->tail && active) {
-        const uint row_units = short_side * element_units;
+        const uint row_units = (uint)(IPT_REVERSED_RUNS == 0 ? chunk->row_units : -chunk->row_units);
         const uint block_units = block_rows * row_units, panel_units = length * row_units;
         const uint first = (uint)(chunk->slots_begin - (chunk->origin + (ulong)chunk->panel * panel_units));
         const uint end = first + begins[chunk->slots_count - 1] + chunk->y * element_units;
@@ -387,15 +389,15 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
                                                                                        : row_stride | length);
     if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)
         ipt_store_cut_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,
-                            (uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns IPT_APPLY_PASSED);
+                            (uint)chunk->rows_begin, (uint)chunk->row_units IPT_APPLY_PASSED);
     else
         ipt_store_whole_slots(tile, (__local uint *)chunk->begins, target, runs, units, pitch, skew,
-                              (uint)chunk->rows_begin, (uint)chunk->row_units, reversed_columns IPT_APPLY_PASSED);
+                              (uint)chunk->rows_begin, (uint)chunk->row_units IPT_APPLY_PASSED);
 #else
     for (uint run = get_local_id(0) / IPT_LINE_LANES * 4; run < runs; run += 4 * IPT_LINES)
         ipt_store_slots(tile, chunk->starts, target, chunk->begins[run / 4],
-                        reversed_columns == 0 ? run : runs - 1 - run, reversed_columns == 0 ? 1 : -1, runs - run, units,
-                        element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);
+                        IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run, IPT_REVERSED_COLUMNS == 0 ? 1 : -1,
+                        runs - run, units, element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);
 #endif
 }
 #else
@@ -509,12 +511,12 @@ IPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left IPT_ARGUMENTS
         const uint p = IPT_TALL ? end - 1 - n : k * pack + n;
         __global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);
         if (IPT_TALL)
-            ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side, element_units, reversed_runs,
-                                reversed_columns IPT_APPLY_PASSED);
+            ipt_transpose_alone(grid, chunk->workspace + alone_base, length, short_side,
+                                element_units IPT_APPLY_PASSED);
         ipt_move_panel(chunk, origin, p IPT_PASSED);
         if (!IPT_TALL)
-            ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length, element_units, 0,
-                                0 IPT_APPLY_PASSED);
+            ipt_transpose_alone(grid, chunk->workspace + alone_base, short_side, length,
+                                element_units IPT_APPLY_PASSED);
     }
 }
 

@@ -19,9 +19,8 @@ typedef struct ipt_chunk {
     uint parks_first, parks_end; /* and of later ones */
     ulong origin;                /* of its matrix */
     ulong saved;                 /* of the saved rest, in the workspace */
-    ulong band_begin;            /* of the first row's element 0 in the band layout, in rows_of() */
-    ulong rows_begin;            /* of its first row there */
-    long row_units;              /* distance of these rows; the last row is the first one of reversed runs */
+    ulong rows_begin;            /* of its rows in the band layout, in rows_of() */
+    ipt_distance row_units;      /* distance of these rows; with reversed runs, the last one comes first */
     ulong own_begin;             /* of the run of its first column in the slot layout, in columns_of() */
     ulong partner_begin;         /* of the partner, if the column were in range 0 */
     uint partner_back;           /* how much nearer it is for each range */
@@ -67,28 +66,43 @@ IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d IPT_AR
     return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;
 }
 
-/* The place of column x in a row of the band layout, in units. */
-IPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)
+/* Units of a row of the band layout. */
+IPT_INLINE ulong ipt_row_length(const ipt_chunk *chunk)
 {
-    return (reversed_columns == 0 ? x : short_side - 1 - x) * element_units;
+    return IPT_REVERSED_RUNS == 0 ? chunk->row_units : -chunk->row_units;
 }
 
 /* The number in a row of local memory, or among the runs there, of the chunk's column i. */
-IPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+IPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i)
 {
-    return reversed_columns == 0 ? i : chunk->x - 1 - i;
+    return IPT_REVERSED_COLUMNS == 0 ? i : chunk->x - 1 - i;
 }
 
 /* Unit of a column at which the part of `rows` rows of band d begins. */
 IPT_INLINE ulong ipt_part_begin(uint d, uint rows IPT_ARGUMENTS)
 {
-    return reversed_runs == 0 ? (ulong)d * run_units : column_stride - (ulong)d * run_units - rows * element_units;
+    return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units : column_stride - (ulong)d * run_units - rows * element_units;
 }
 
 /* The position of a band in its matrix. */
 IPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)
 {
     return first_band + (from_last != 0 ? bands - 1 - band : band);
+}
+
+/* Finds the rows of the chunk's columns. */
+IPT_INLINE void ipt_place_rows(ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    const uint first = IPT_REVERSED_COLUMNS == 0 ? chunk->x_first : short_side - chunk->x_first - chunk->x;
+    chunk->row_units = (ulong)short_side * element_units;
+    chunk->rows_begin =
+        (chunk->band == bands && saves_rows != 0 ? chunk->saved
+                                                 : chunk->origin + (ulong)chunk->band * height * chunk->row_units) +
+        first * element_units;
+#if IPT_REVERSED_RUNS
+    chunk->rows_begin += (chunk->y - 1) * chunk->row_units;
+    chunk->row_units = -chunk->row_units;
+#endif
 }
 
 /* Finds the chunk of a ticket. */
@@ -115,16 +129,7 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
     chunk->y = chunk->band == bands ? rest_rows : height;
     chunk->origin = base + m * matrix_stride;
     chunk->saved = saved_base + m * saved_stride;
-    chunk->row_units = (long)((ulong)short_side * element_units);
-    chunk->band_begin = chunk->band == bands && saves_rows != 0
-                            ? chunk->saved
-                            : chunk->origin + (ulong)chunk->band * height * (ulong)chunk->row_units;
-    if (reversed_runs != 0) {
-        chunk->band_begin += (ulong)(chunk->y - 1) * (ulong)chunk->row_units;
-        chunk->row_units = -chunk->row_units;
-    }
-    chunk->rows_begin = chunk->band_begin +
-                        ipt_in_row(reversed_columns == 0 ? chunk->x_first : chunk->x_first + chunk->x - 1 IPT_PASSED);
+    ipt_place_rows(chunk IPT_PASSED);
     chunk->own_begin =
         (chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride
                                                 : chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +
@@ -138,7 +143,8 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
                    behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;
         chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride +
                                ipt_part_begin(0, height IPT_PASSED);
-        chunk->partner_back = width * (uint)column_stride + (reversed_runs == 0 ? -run_units : run_units);
+        chunk->partner_back =
+            IPT_REVERSED_RUNS == 0 ? width * (uint)column_stride - run_units : width * (uint)column_stride + run_units;
         chunk->takes_first = from_last != 0 ? behind : 0;
         chunk->takes_end = from_last != 0 ? chunk->x : before;
         chunk->parks_first = from_last != 0 ? 0 : behind;

@@ -14,17 +14,23 @@ IPT_INLINE void ipt_wait_for_others(const ipt_chunk *chunk, uint first IPT_ARGUM
     }
 }
 
+/* The place of unit `unit`, of the chunk's column i, in a row. */
+IPT_INLINE uint ipt_unit_in_chunk(const ipt_chunk *chunk, uint unit, uint i IPT_ARGUMENTS)
+{
+    return IPT_REVERSED_COLUMNS == 0 ? unit : unit + ipt_in_chunk(chunk, i) * element_units - i * element_units;
+}
+
 /* Exchanges the units of a band with those at the places of its runs, for columns of earlier ranges (tall) or later
  * ones (wide). What leaves the band (tall) or comes to it (wide) gets its last place. */
 IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
+    __global ipt_unit *band = chunk->matrix + chunk->rows_begin;
     const uint covered_units = bands * width * element_units;
     for (uint n = get_local_id(0); n < height * covered_units; n += IPT_GROUP_SIZE) {
         const uint row = n / covered_units, unit = n - row * covered_units;
         const uint x = unit / element_units, part = unit - x * element_units, d = x / width;
         __global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, x IPT_PASSED) + row * element_units + part;
-        __global ipt_unit *const own =
-            chunk->matrix + (chunk->band_begin + row * chunk->row_units + ipt_in_row(x IPT_PASSED) + part);
+        __global ipt_unit *const own = band + row * chunk->row_units + ipt_unit_in_chunk(chunk, unit, x IPT_PASSED);
         if (IPT_TALL ? ipt_is_earlier(chunk, d IPT_PASSED) : ipt_is_later(chunk, d IPT_PASSED)) {
             const ipt_unit in_band = *own, in_run = *run;
             *run = IPT_TALL ? IPT_APPLIED(in_band) : in_band;
@@ -38,29 +44,29 @@ IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)
 {
 #if IPT_TALL
-    const uint length = short_side * element_units; /* of a row of the band layout */
-    const uint row_in_memory = at / length, row = reversed_runs == 0 ? row_in_memory : height - 1 - row_in_memory;
+    const uint length = (uint)ipt_row_length(chunk);
+    const uint row_in_memory = at / length, row = IPT_REVERSED_RUNS == 0 ? row_in_memory : height - 1 - row_in_memory;
     const uint unit = at - row_in_memory * length, element = unit / element_units;
-    const uint x = reversed_columns == 0 ? element : short_side - 1 - element, d = x / width;
+    const uint x = IPT_REVERSED_COLUMNS == 0 ? element : short_side - 1 - element, d = x / width;
     *apply = !ipt_is_later(chunk, d IPT_PASSED);
     return x >= bands * width ? ~0ul
                               : ipt_partner_place(chunk, x, d IPT_PASSED) - chunk->origin + row * element_units +
                                     (unit - element * element_units);
 #else
     const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;
-    const uint d = (reversed_runs == 0 ? unit : (uint)column_stride - 1 - unit) / run_units;
+    const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)column_stride - 1 - unit) / run_units;
     const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;
     *apply = !ipt_is_later(chunk, d IPT_PASSED);
     return d >= bands ? ~0ul
-                      : chunk->band_begin - chunk->origin + row * chunk->row_units +
-                            ipt_in_row(d * width + line IPT_PASSED) + (in_run - row * element_units);
+                      : chunk->rows_begin - chunk->origin + row * chunk->row_units +
+                            ipt_in_chunk(chunk, d * width + line) * element_units + (in_run - row * element_units);
 #endif
 }
 
 /* Clears the flags of ipt_move_alone. */
 IPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
-    const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);
+    const uint units = (uint)(IPT_TALL ? height * ipt_row_length(chunk) : width * column_stride);
     for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)
         chunk->workspace[alone_base + w] = 0;
 }
@@ -70,9 +76,11 @@ IPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
     volatile __global uint *flags = chunk->workspace + alone_base;
-    const uint units = (uint)(IPT_TALL ? height * short_side * element_units : width * column_stride);
+    const uint units = (uint)(IPT_TALL ? height * ipt_row_length(chunk) : width * column_stride);
     __global ipt_unit *matrix = chunk->matrix + chunk->origin;
-    const ulong first = chunk->band * (IPT_TALL ? (ulong)height * short_side * element_units : width * column_stride);
+    const ulong first = !IPT_TALL           ? chunk->band * (width * column_stride)
+                        : IPT_REVERSED != 0 ? (ulong)chunk->band * height * ipt_row_length(chunk)
+                                            : chunk->rows_begin - chunk->origin;
     for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {
         bool apply;
         uint at = start;
@@ -99,15 +107,14 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 /* Moves the chunk's rest columns, or rest rows, between their places in both layouts, which do not overlap. */
 IPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
-    __global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);
+    __global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED) + chunk->rows_begin;
     __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
     const uint units = chunk->x * element_units;
     for (uint n = get_local_id(0); n < chunk->y * units; n += IPT_GROUP_SIZE) {
         const uint row = n / units, unit = n - row * units, i = unit / element_units;
-        const uint part = unit - i * element_units;
-        __global ipt_unit *const run = columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + part;
-        __global ipt_unit *const own =
-            rows + (chunk->band_begin + row * chunk->row_units + ipt_in_row(chunk->x_first + i IPT_PASSED) + part);
+        __global ipt_unit *const run =
+            columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + (unit - i * element_units);
+        __global ipt_unit *const own = rows + row * chunk->row_units + ipt_unit_in_chunk(chunk, unit, i IPT_PASSED);
         if (IPT_TALL)
             *run = IPT_APPLIED(*own);
         else
@@ -130,6 +137,10 @@ IPT_INLINE void ipt_finish_alone(ipt_chunk *chunk, uint position IPT_ARGUMENTS)
     chunk->x = bands * width;
     ipt_place_chunk(&rest, position * chunks + min(rest_chunks, chunks - 1) IPT_PASSED);
     rest.x = short_side - bands * width;
+    if (IPT_REVERSED_COLUMNS != 0) {
+        ipt_place_rows(chunk IPT_PASSED);
+        ipt_place_rows(&rest IPT_PASSED);
+    }
     const bool is_band = chunk->band < bands;
     if (chunk->band == bands)
         ipt_copy_alone(chunk IPT_PASSED);

@@ -39,15 +39,14 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
 #elif IPT_TALL
 #if IPT_ELEMENT_UNITS == 1
 /* The two functions below write the first `runs` columns of a tile, each as a run of `units` units: column r to
- * target[begins[r]], or if they are reversed, to target[begins[runs - 1 - r]]. ipt_fetch_rows has fetched the tile from
+ * target[begins[r]], reversed columns to target[begins[runs - 1 - r]]. ipt_fetch_rows has fetched the tile from
  * `rows_begin`, rows row_units apart. A line of work-items writes one column in a loop of few instructions. Four
  * columns at a time overlap more but took a fifth more of an H200's time for the pass. From one iteration to the next,
  * a line advances by whole vectors. */
 
 /* For runs that all begin at sector boundaries. */
 void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,
-                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units,
-                           uint reversed IPT_APPLY_PARAMETER)
+                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
@@ -55,7 +54,7 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
         ipt_tile_row(lane, pitch, skew) * IPT_VECTOR_UNITS + ((rows_begin + lane * row_units) & (IPT_VECTOR_UNITS - 1));
     for (uint run = get_local_id(0) / IPT_LINE_LANES; run < runs; run += IPT_LINES) {
         __global ipt_unit *to = target + begins[run] + lane;
-        uint at = first + (reversed == 0 ? run : runs - 1 - run), done = 0;
+        uint at = first + (IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run), done = 0;
 #pragma unroll 4
         for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
             ipt_store(&to[done], IPT_APPLIED(tile[at]));
@@ -66,7 +65,7 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
 
 /* For runs that begin anywhere: all sectors but the first and the last are written whole. */
 void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,
-                         uint pitch, uint skew, uint rows_begin, uint row_units, uint reversed IPT_APPLY_PARAMETER)
+                         uint pitch, uint skew, uint rows_begin, uint row_units IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
@@ -74,7 +73,8 @@ void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global 
         const uint begin = begins[run], before = begin % IPT_SECTOR_UNITS, i = lane - before;
         __global ipt_unit *to = target + (begin - before) + lane;
         uint at = ipt_tile_row(i + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS - step +
-                  ((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) + (reversed == 0 ? run : runs - 1 - run);
+                  ((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) +
+                  (IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run);
         if (i < units)
             ipt_store(&to[0], IPT_APPLIED(tile[at]));
         at += step;

@@ -90,6 +90,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
     ipt_result result;
     params.tall = (cl_uint)stage->bands.tall;
     if (stage->bands.together) {
+        params.reversed = ipt__reversed_param(ipt__reversed_runs(stage), ipt__reversed_columns(stage));
         params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
         params.groups_at_once = ipt__exchange_groups(&params);
@@ -137,6 +138,7 @@ static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage
     params.index_bits = 32;
     params.tall = (cl_uint)stage->panel.tall;
     params.narrow = (cl_uint)stage->panel.narrow;
+    params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);

@@ -450,8 +450,6 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     a->chunk_width = (cl_uint)bands->chunk_width;
     a->rest_rows = (cl_uint)bands->rest_rows;
     a->short_side = (cl_uint)bands->cols;
-    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
-    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
     a->kept = ipt__bands_kept(problem, bands);
     a->pitch = (cl_uint)bands->tile.pitch;
     a->skew = (cl_uint)bands->tile.skew;
@@ -563,8 +561,6 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     a->chunks = (cl_uint)(chunks->across * chunks->down);
     a->blocks = (cl_uint)chunks->blocks;
     a->block_rows = (cl_uint)chunks->block_rows;
-    a->reversed_runs = (cl_uint)stage->reversed_cols;
-    a->reversed_columns = (cl_uint)stage->reversed_rows;
     a->pitch = (cl_uint)chunks->tile.pitch;
     a->skew = (cl_uint)chunks->tile.skew;
     a->run_lanes = (cl_uint)chunks->tile.run_lanes;

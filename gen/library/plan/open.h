@@ -91,6 +91,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
 static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
 {
     const ipt__problem *const problem = &plan->problem;
+    const ipt__move *const move = &ipt__moves[problem->desc.move];
     ipt__params params = ipt__cooperative_params(problem);
     ipt__layout layout;
     ipt_result result;
@@ -99,6 +100,7 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
+    params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
     result = ipt__plan_take_panel(plan, &params);
     if (result || !plan->panel)
         return result;
@@ -117,7 +119,10 @@ static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
     const ipt_plan_desc *const desc = &plan->problem.desc;
+    const ipt__move *const move = &ipt__moves[desc->move];
     params.tall = ipt__exchange_is_tall(&plan->problem);
+    params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
+                                  : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model ||
         (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))

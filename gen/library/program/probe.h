@@ -48,10 +48,10 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
                : 0;
 }
 
-/* Whether an element is one word: such bands need fewest registers. */
+/* Whether an element is one word, and bands do not rotate: those need fewest registers. */
 static int ipt__are_words(const ipt__params *params)
 {
-    return params->unit_bytes == 4 && params->element_units == 1;
+    return params->unit_bytes == 4 && params->element_units == 1 && !params->reversed;
 }
 
 /* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
