@@ -724,8 +724,8 @@ static const char *const ipt__text_rows[] = {
     "const uint to_step = ipt_tile_row(step, pitch, skew);\n"
     "#if IPT_REVERSED_RUNS\n"
     "const long from_step = step * row_units / (long)IPT_VECTOR_UNITS;\n"
-    "const bool inside = begin + rows * row_units - row_units - IPT_VECTOR_UNITS + 1 >= low &&\n"
-    "begin + units + IPT_VECTOR_UNITS - 1 <= high;\n"
+    "const ulong last = begin + rows * row_units - row_units;\n"
+    "const bool inside = last - (last & (IPT_VECTOR_UNITS - 1)) >= low && begin + units + IPT_VECTOR_UNITS - 1 <= high;\n"
     "#else\n"
     "const ulong from_step = step * row_units / IPT_VECTOR_UNITS;\n"
     "const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&\n"
@@ -824,7 +824,7 @@ static const char *const ipt__text_rows[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_rows "f4a661b4b5cad203"
+#define IPT__HASH_rows "c7e24c87de1a73c7"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {

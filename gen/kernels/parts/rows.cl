@@ -38,8 +38,8 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
     const uint to_step = ipt_tile_row(step, pitch, skew);
 #if IPT_REVERSED_RUNS
     const long from_step = step * row_units / (long)IPT_VECTOR_UNITS; /* without rest */
-    const bool inside = begin + rows * row_units - row_units - IPT_VECTOR_UNITS + 1 >= low &&
-                        begin + units + IPT_VECTOR_UNITS - 1 <= high;
+    const ulong last = begin + rows * row_units - row_units;          /* the lowest */
+    const bool inside = last - (last & (IPT_VECTOR_UNITS - 1)) >= low && begin + units + IPT_VECTOR_UNITS - 1 <= high;
 #else
     const ulong from_step = step * row_units / IPT_VECTOR_UNITS;
     const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&
