@@ -5803,6 +5803,7 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
  * work-items of the group. */
 static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride)
 {
+    const size_t words = 16 % problem->desc.elem_size == 0 ? IPT__WORD_BYTES / problem->unit_bytes : 0;
     ipt__tile_layout layout;
     layout.pitch = (run + 31 - problem->unit_bytes) / 16;
     layout.skew = 31;
@@ -5812,9 +5813,15 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t gr
             ++layout.skew;
     } else if (layout.pitch % 2 == 0)
         layout.skew = 0;
+    if (words > 1 && stride % (8 * problem->unit_bytes) == 0) { /* a work-item reads words of `words` rows */
+        layout.skew = 0;
+        while ((size_t)1 << layout.skew < words)
+            ++layout.skew;
+    }
     layout.run_lanes = 32;
     while (layout.run_lanes > 4 &&
-           (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0))
+           (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0 ||
+            (layout.skew < 31 && group / layout.run_lanes % ((size_t)1 << layout.skew))))
         layout.run_lanes /= 2;
     return layout;
 }

@@ -34,6 +34,7 @@
 #include "parts/rows.cl"
 #include "parts/tickets.cl"
 #include "parts/runs_held.cl"
+#include "parts/words.cl"
 #include "parts/band_chunks.cl"
 #include "parts/band_waits.cl"
 #include "parts/bands_left.cl"
@@ -45,6 +46,79 @@
 #endif
 
 #if IPT_TALL
+/* Fetches the chunk by rows. */
+IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+{
+    const bool saved = chunk->band == bands && saves_rows != 0;
+    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,
+                   active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,
+                   saved ? chunk->saved : chunk->origin,
+                   saved ? chunk->saved + rest_rows * ipt_row_length(chunk) : chunk->origin + matrix_units);
+#if IPT_ELEMENT_UNITS == 0
+    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
+#endif
+}
+
+#if IPT_BY_WORDS
+/* The run that a column moves to: the place of its partner, or its own place, where it is exchanged. */
+IPT_INLINE ipt_column_run ipt_run_of(const ipt_chunk *chunk, uint column, bool exchanges IPT_ARGUMENTS)
+{
+    const uint i = ipt_in_chunk(chunk, column), d = ipt_range_of(chunk, i IPT_PASSED);
+    const bool parks = !exchanges && i >= chunk->parks_first && i < chunk->parks_end;
+    ipt_column_run run;
+    run.begin = exchanges ? ipt_own_place(chunk, i IPT_PASSED) : ipt_partner_place(chunk, i, d IPT_PASSED);
+    run.applies = !parks;
+    run.policy = parks && abs_diff(d, chunk->band) <= kept ? ipt_policy_keep() : ipt_policy_drop();
+    return run;
+}
+
+/* Moves columns [first, end) of the tile to their runs. */
+IPT_INLINE void ipt_move_columns(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end,
+                                 bool exchanges IPT_ARGUMENTS)
+{
+    const ipt_tile_rows rows = {(__local ipt_unit *)chunk->vectors,
+                                chunk->starts,
+                                (uint)chunk->rows_begin,
+                                (uint)chunk->row_units,
+                                pitch,
+                                skew,
+                                element_units,
+                                element_units_magic,
+                                element_units_shift};
+    const uint units = chunk->y * element_units;
+    const ipt_column_blocks moved = ipt_find_blocks(&rows, column_stride | run_units, first);
+    for (int c = moved.first; c < (int)end; c += (int)moved.step) {
+        const uint begin = max(c, (int)first), behind = min((uint)c + moved.columns, end);
+#if IPT_ELEMENT_UNITS == 1
+        if (behind - begin == IPT_WORD_UNITS) {
+            ipt_column_run runs[IPT_WORD_UNITS];
+#pragma unroll
+            for (uint j = 0; j < IPT_WORD_UNITS; ++j)
+                runs[j] = ipt_run_of(chunk, begin + j, exchanges IPT_PASSED);
+            ipt_move_block(&rows, begin, memory, runs, units, exchanges IPT_APPLY_PASSED);
+            continue;
+        }
+#endif
+        for (uint column = begin; column < behind; ++column) {
+            const ipt_column_run run = ipt_run_of(chunk, column, exchanges IPT_PASSED);
+            ipt_move_column(&rows, column, memory, &run, units, exchanges IPT_APPLY_PASSED);
+        }
+    }
+}
+
+/* Exchanges the runs of columns of earlier ranges for their partners. */
+IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    const uint end = IPT_REVERSED_COLUMNS == 0 ? chunk->takes_end : chunk->x - chunk->takes_first;
+    ipt_move_columns(chunk, chunk->matrix, end - (chunk->takes_end - chunk->takes_first), end, true IPT_PASSED);
+}
+
+/* Writes the chunk's columns to the range of its band. A run gets the expression with its last store. */
+IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
+{
+    ipt_move_columns(chunk, ipt_columns_of(chunk IPT_PASSED), 0, go ? chunk->x : 0, false IPT_PASSED);
+}
+#else
 /* The units of a column in the tile. If an element is one unit, constant steps reach them. */
 typedef struct ipt_column {
     uint i;     /* its number in a row */
@@ -78,19 +152,6 @@ IPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *colum
     const uint k = min(run->first + step * IPT_LINE_LANES, run->units - 1);
     IPT_ELEMENT_OF(k, element, part);
     return IPT_PLACE((__local ipt_unit *)chunk->vectors, chunk->starts[element] + column->i * element_units + part);
-#endif
-}
-
-/* Fetches the chunk by rows. */
-IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
-{
-    const bool saved = chunk->band == bands && saves_rows != 0;
-    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,
-                   active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,
-                   saved ? chunk->saved : chunk->origin,
-                   saved ? chunk->saved + rest_rows * ipt_row_length(chunk) : chunk->origin + matrix_units);
-#if IPT_ELEMENT_UNITS == 0
-    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
 #endif
 }
 
@@ -153,6 +214,7 @@ IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
         }
     }
 }
+#endif
 #else
 /* Fetches runs of columns: those that another band has parked, or the others. */
 IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active IPT_ARGUMENTS)

@@ -35,6 +35,9 @@
 #include "parts/rows.cl"
 #include "parts/tickets.cl"
 #include "parts/columns.cl"
+#include "parts/grid_alone.cl"
+#include "parts/runs_held.cl"
+#include "parts/words.cl"
 
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \
     !defined(IPT_INDEX_BITS)
@@ -42,40 +45,6 @@
 #endif
 
 #define IPT_RUNS 512 /* most slots and rows of a chunk */
-
-/* Transposes a rows x cols grid in place by one work-group, along cycles of single units as in shuffle.cl. Each unit
- * has one flag bit. */
-void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,
-                         uint element_units IPT_APPLY_PARAMETER)
-{
-    const uint units = rows * cols * element_units;
-    for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)
-        flags[w] = 0;
-    IPT_FENCE_DEVICE();
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {
-        const uint part = start % element_units;
-        uint at = start;
-        ipt_unit held = grid[at];
-        IPT_FENCE_DEVICE();
-        bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
-        while (going) {
-            const uint element = at / element_units, row = element / cols, col = element % cols;
-            at = ((IPT_REVERSED_COLUMNS == 0 ? col : cols - 1 - col) * rows +
-                  (IPT_REVERSED_RUNS == 0 ? row : rows - 1 - row)) *
-                     element_units +
-                 part;
-            const ipt_unit next = grid[at];
-            IPT_FENCE_DEVICE();
-            going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
-            IPT_FENCE_DEVICE();
-            grid[at] = IPT_APPLIED(held);
-            held = next;
-        }
-    }
-    IPT_FENCE_DEVICE();
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-}
 
 /* The work-group's chunk: x elements along the short side from x_first, y along the long side from y_first. */
 typedef struct ipt_chunk {
@@ -383,7 +352,36 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     __global ipt_unit *target = ipt_slots_of(chunk) + chunk->slots_begin;
     const uint runs = go && chunk->y != 0 ? chunk->x : 0, units = chunk->y * element_units;
+#if IPT_BY_WORDS
+    const ipt_tile_rows rows = {tile, chunk->starts, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch,
+                                skew, element_units, element_units_magic,     element_units_shift};
+    const ulong runs_apart =
+        chunk->tail ? tail_length * element_units : row_stride | (row_slots == 1 ? 0 : length * element_units);
+    const ipt_column_blocks moved = ipt_find_blocks(&rows, runs_apart, 0);
+    __local uint *begins = (__local uint *)chunk->begins;
+    ipt_column_run run_of[IPT_WORD_UNITS];
+#pragma unroll
+    for (uint j = 0; j < IPT_WORD_UNITS; ++j) {
+        run_of[j].applies = true;
+        run_of[j].policy = ipt_policy_drop();
+    }
+    for (int c = moved.first; c < (int)runs; c += (int)moved.step) {
+        const uint begin = max(c, 0), end = min((uint)c + moved.columns, runs);
 #if IPT_ELEMENT_UNITS == 1
+        if (end - begin == IPT_WORD_UNITS) {
+#pragma unroll
+            for (uint j = 0; j < IPT_WORD_UNITS; ++j)
+                run_of[j].begin = begins[IPT_REVERSED_COLUMNS == 0 ? begin + j : runs - 1 - begin - j];
+            ipt_move_block(&rows, begin, target, run_of, units, false IPT_APPLY_PASSED);
+            continue;
+        }
+#endif
+        for (uint column = begin; column < end; ++column) {
+            run_of[0].begin = begins[IPT_REVERSED_COLUMNS == 0 ? column : runs - 1 - column];
+            ipt_move_column(&rows, column, target, &run_of[0], units, false IPT_APPLY_PASSED);
+        }
+    }
+#elif IPT_ELEMENT_UNITS == 1
     const ulong slots_apart = (runs != 0 ? chunk->begins[0].x : 0) | (chunk->tail      ? tail_length
                                                                       : row_slots == 1 ? row_stride
                                                                                        : row_stride | length);
