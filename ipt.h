@@ -4977,6 +4977,7 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
     X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
     X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
+    X(double, together_units, 1.7, 0, "of cooperative bands whose units are shorter than a word and move alone")       \
     X(double, flip, 1.1, 1.1, "factor of rows, or their sequence, that are reversed")                                  \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
@@ -5803,7 +5804,6 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
  * work-items of the group. */
 static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride)
 {
-    const size_t words = 16 % problem->desc.elem_size == 0 ? IPT__WORD_BYTES / problem->unit_bytes : 0;
     ipt__tile_layout layout;
     layout.pitch = (run + 31 - problem->unit_bytes) / 16;
     layout.skew = 31;
@@ -5813,11 +5813,10 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t gr
             ++layout.skew;
     } else if (layout.pitch % 2 == 0)
         layout.skew = 0;
-    if (words > 1 && stride % (8 * problem->unit_bytes) == 0) { /* a work-item reads words of `words` rows */
-        layout.skew = 0;
-        while ((size_t)1 << layout.skew < words)
-            ++layout.skew;
-    }
+    /* Blocks of words: work-items read words of different rows, as many apart as a word has units. */
+    if (problem->unit_bytes < IPT__WORD_BYTES && stride % IPT__WORD_BYTES == 0 &&
+        (problem->element_units == 3 || stride % (8 * problem->unit_bytes) == 0))
+        layout.skew = problem->unit_bytes == 1 ? 2 : 1;
     layout.run_lanes = 32;
     while (layout.run_lanes > 4 &&
            (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0 ||
@@ -5879,6 +5878,16 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     }
     ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->swap.side, &chunk);
     stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
+}
+
+/* Columns of a block that moves by words, as in parts/words.cl; 1: columns move alone. */
+static size_t ipt__bands_words(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const size_t columns = ipt__max(1, IPT__WORD_BYTES / problem->unit_bytes);
+    return bands->tall && (problem->element_units == 1 || problem->element_units == 3) &&
+                   (bands->height | bands->rows | bands->cols) % columns == 0
+               ? columns
+               : 1;
 }
 
 /* Words of a control block for cooperative bands. */
@@ -6064,6 +6073,8 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
                 model->together_run / run * (0.5 + 0.5 * (double)turns) +
                 (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
                 (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) + (gapped ? model->together_gapped : 0)) *
+               (problem->unit_bytes < IPT__WORD_BYTES && ipt__bands_words(problem, bands) == 1 ? model->together_units
+                                                                                               : 1) *
                ipt__batch_bytes(problem);
     }
     return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);
@@ -6340,7 +6351,8 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
-    const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;
+    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__max(1, IPT__WORD_BYTES / problem->unit_bytes)),
+                 units = problem->limits.compute_units;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
     double best_cost = 0;
@@ -6740,6 +6752,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
     const size_t row = bands->cols * size, run = bands->height * size;
+    const size_t words = ipt__bands_words(problem, bands);
     size_t most, covered, rest;
     bands->together = 1;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
@@ -6750,13 +6763,14 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
                    : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
     else
         most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
-    most = ipt__min(most, IPT__CHUNK_RUNS);
+    most = ipt__min(most, IPT__CHUNK_RUNS) / words * words;
     if (!most || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
         return 0;
     covered = bands->number * bands->width;
     bands->rest_chunks = ipt__ceil_divide(covered, most);
-    most = bands->chunk_width = ipt__ceil_divide(covered, bands->rest_chunks); /* the tile's layout is one for all */
+    most = bands->chunk_width =
+        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), words); /* the tile's layout is one for all */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;

@@ -46,79 +46,6 @@
 #endif
 
 #if IPT_TALL
-/* Fetches the chunk by rows. */
-IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
-{
-    const bool saved = chunk->band == bands && saves_rows != 0;
-    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,
-                   active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,
-                   saved ? chunk->saved : chunk->origin,
-                   saved ? chunk->saved + rest_rows * ipt_row_length(chunk) : chunk->origin + matrix_units);
-#if IPT_ELEMENT_UNITS == 0
-    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
-#endif
-}
-
-#if IPT_BY_WORDS
-/* The run that a column moves to: the place of its partner, or its own place, where it is exchanged. */
-IPT_INLINE ipt_column_run ipt_run_of(const ipt_chunk *chunk, uint column, bool exchanges IPT_ARGUMENTS)
-{
-    const uint i = ipt_in_chunk(chunk, column), d = ipt_range_of(chunk, i IPT_PASSED);
-    const bool parks = !exchanges && i >= chunk->parks_first && i < chunk->parks_end;
-    ipt_column_run run;
-    run.begin = exchanges ? ipt_own_place(chunk, i IPT_PASSED) : ipt_partner_place(chunk, i, d IPT_PASSED);
-    run.applies = !parks;
-    run.policy = parks && abs_diff(d, chunk->band) <= kept ? ipt_policy_keep() : ipt_policy_drop();
-    return run;
-}
-
-/* Moves columns [first, end) of the tile to their runs. */
-IPT_INLINE void ipt_move_columns(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end,
-                                 bool exchanges IPT_ARGUMENTS)
-{
-    const ipt_tile_rows rows = {(__local ipt_unit *)chunk->vectors,
-                                chunk->starts,
-                                (uint)chunk->rows_begin,
-                                (uint)chunk->row_units,
-                                pitch,
-                                skew,
-                                element_units,
-                                element_units_magic,
-                                element_units_shift};
-    const uint units = chunk->y * element_units;
-    const ipt_column_blocks moved = ipt_find_blocks(&rows, column_stride | run_units, first);
-    for (int c = moved.first; c < (int)end; c += (int)moved.step) {
-        const uint begin = max(c, (int)first), behind = min((uint)c + moved.columns, end);
-#if IPT_ELEMENT_UNITS == 1
-        if (behind - begin == IPT_WORD_UNITS) {
-            ipt_column_run runs[IPT_WORD_UNITS];
-#pragma unroll
-            for (uint j = 0; j < IPT_WORD_UNITS; ++j)
-                runs[j] = ipt_run_of(chunk, begin + j, exchanges IPT_PASSED);
-            ipt_move_block(&rows, begin, memory, runs, units, exchanges IPT_APPLY_PASSED);
-            continue;
-        }
-#endif
-        for (uint column = begin; column < behind; ++column) {
-            const ipt_column_run run = ipt_run_of(chunk, column, exchanges IPT_PASSED);
-            ipt_move_column(&rows, column, memory, &run, units, exchanges IPT_APPLY_PASSED);
-        }
-    }
-}
-
-/* Exchanges the runs of columns of earlier ranges for their partners. */
-IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
-{
-    const uint end = IPT_REVERSED_COLUMNS == 0 ? chunk->takes_end : chunk->x - chunk->takes_first;
-    ipt_move_columns(chunk, chunk->matrix, end - (chunk->takes_end - chunk->takes_first), end, true IPT_PASSED);
-}
-
-/* Writes the chunk's columns to the range of its band. A run gets the expression with its last store. */
-IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
-{
-    ipt_move_columns(chunk, ipt_columns_of(chunk IPT_PASSED), 0, go ? chunk->x : 0, false IPT_PASSED);
-}
-#else
 /* The units of a column in the tile. If an element is one unit, constant steps reach them. */
 typedef struct ipt_column {
     uint i;     /* its number in a row */
@@ -155,66 +82,133 @@ IPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *colum
 #endif
 }
 
-/* Exchanges the runs of columns of earlier ranges for their partners. */
-IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
+/* Fetches the chunk by rows. */
+IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+{
+    const bool saved = chunk->band == bands && saves_rows != 0;
+    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,
+                   active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,
+                   saved ? chunk->saved : chunk->origin,
+                   saved ? chunk->saved + rest_rows * ipt_row_length(chunk) : chunk->origin + matrix_units);
+#if IPT_ELEMENT_UNITS == 0
+    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
+#endif
+}
+
+/* Exchanges the run of column i, of an earlier range, for its partner. */
+IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     const ipt_policy drop = ipt_policy_drop();
-    for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES) {
-        ipt_run run;
-        ipt_column column;
-        ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), chunk->y * element_units);
-        ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);
-        for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
-            ipt_unit parked[IPT_STEPS], own[IPT_STEPS];
+    ipt_run run;
+    ipt_column column;
+    ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), chunk->y * element_units);
+    ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);
+    for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
+        ipt_unit parked[IPT_STEPS], own[IPT_STEPS];
 #pragma unroll
-            for (uint u = 0; u < IPT_STEPS; ++u)
-                ipt_load_if(&parked[u], run.line + u * IPT_LINE_LANES, ipt_in_run(&run, u));
+        for (uint u = 0; u < IPT_STEPS; ++u)
+            ipt_load_if(&parked[u], run.line + u * IPT_LINE_LANES, ipt_in_run(&run, u));
 #pragma unroll
-            for (uint u = 0; u < IPT_STEPS; ++u) {
-                const uint place = ipt_column_place(chunk, &column, &run, u IPT_PASSED);
-                ipt_read_if(&own[u], tile, place, ipt_in_run(&run, u));
-                ipt_write_if(tile, place, parked[u], ipt_in_run(&run, u));
-            }
-            ipt_line_order();
-#pragma unroll
-            for (uint u = 0; u < IPT_STEPS; ++u)
-                ipt_store_if(run.line + u * IPT_LINE_LANES, IPT_APPLIED(own[u]), ipt_in_run(&run, u), drop);
-            ipt_next_turn(&run);
-            column.place += IPT_STEPS * IPT_COLUMN_STEP;
+        for (uint u = 0; u < IPT_STEPS; ++u) {
+            const uint place = ipt_column_place(chunk, &column, &run, u IPT_PASSED);
+            ipt_read_if(&own[u], tile, place, ipt_in_run(&run, u));
+            ipt_write_if(tile, place, parked[u], ipt_in_run(&run, u));
         }
+        ipt_line_order();
+#pragma unroll
+        for (uint u = 0; u < IPT_STEPS; ++u)
+            ipt_store_if(run.line + u * IPT_LINE_LANES, IPT_APPLIED(own[u]), ipt_in_run(&run, u), drop);
+        ipt_next_turn(&run);
+        column.place += IPT_STEPS * IPT_COLUMN_STEP;
     }
 }
 
-/* Writes the chunk's columns to the range of its band. A run gets the expression with its last store. */
-IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
+/* Writes column i to the range of its band. A run gets the expression with its last store. */
+IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *columns, uint i IPT_ARGUMENTS)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
-    __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
     const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
-    for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES) {
-        const uint d = ipt_range_of(chunk, i IPT_PASSED);
-        const bool parks = i >= chunk->parks_first && i < chunk->parks_end;
-        const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;
-        ipt_run run;
-        ipt_column column;
-        ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);
-        ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);
-        for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
-            ipt_unit held[IPT_STEPS];
+    const uint d = ipt_range_of(chunk, i IPT_PASSED);
+    const bool parks = i >= chunk->parks_first && i < chunk->parks_end;
+    const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;
+    ipt_run run;
+    ipt_column column;
+    ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);
+    ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);
+    for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
+        ipt_unit held[IPT_STEPS];
 #pragma unroll
-            for (uint u = 0; u < IPT_STEPS; ++u)
-                ipt_read_if(&held[u], tile, ipt_column_place(chunk, &column, &run, u IPT_PASSED), ipt_in_run(&run, u));
+        for (uint u = 0; u < IPT_STEPS; ++u)
+            ipt_read_if(&held[u], tile, ipt_column_place(chunk, &column, &run, u IPT_PASSED), ipt_in_run(&run, u));
 #pragma unroll
-            for (uint u = 0; u < IPT_STEPS; ++u)
-                ipt_store_if(run.line + u * IPT_LINE_LANES, parks ? held[u] : IPT_APPLIED(held[u]), ipt_in_run(&run, u),
-                             policy);
-            ipt_next_turn(&run);
-            column.place += IPT_STEPS * IPT_COLUMN_STEP;
+        for (uint u = 0; u < IPT_STEPS; ++u)
+            ipt_store_if(run.line + u * IPT_LINE_LANES, parks ? held[u] : IPT_APPLIED(held[u]), ipt_in_run(&run, u),
+                         policy);
+        ipt_next_turn(&run);
+        column.place += IPT_STEPS * IPT_COLUMN_STEP;
+    }
+}
+
+#if IPT_BY_WORDS
+/* Exchanges columns [first, end) of the tile, or writes them: by blocks where they can be moved so. */
+IPT_INLINE void ipt_move_columns(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end,
+                                 bool exchanges IPT_ARGUMENTS)
+{
+    const ipt_block_tile tile = {(__local ipt_unit *)chunk->vectors,
+                                 (uint)chunk->rows_begin,
+                                 (uint)chunk->row_units,
+                                 pitch,
+                                 skew,
+                                 element_units,
+                                 chunk->y};
+    const uint columns = ipt_block_columns(&tile, column_stride | run_units | chunk->own_begin);
+    const long apart = IPT_REVERSED_COLUMNS == 0 ? (long)column_stride : -(long)column_stride;
+    for (int c = (int)(first - ipt_block_before(&tile, first, columns) + get_local_id(0) / IPT_LINE_LANES * columns);
+         c < (int)end; c += (int)(IPT_LINES * columns)) {
+        const uint begin = max(c, (int)first), behind = min((uint)(c + (int)columns), end);
+        const uint i = ipt_in_chunk(chunk, begin), d = ipt_range_of(chunk, i IPT_PASSED);
+        if (behind - begin == IPT_WORD_UNITS && d == ipt_range_of(chunk, ipt_in_chunk(chunk, behind - 1) IPT_PASSED)) {
+            const bool parks = !exchanges && i >= chunk->parks_first && i < chunk->parks_end;
+            ipt_move_block(
+                &tile, begin,
+                memory + (exchanges ? ipt_own_place(chunk, i IPT_PASSED) : ipt_partner_place(chunk, i, d IPT_PASSED)),
+                apart, exchanges, !parks,
+                parks && abs_diff(d, chunk->band) <= kept ? ipt_policy_keep() : ipt_policy_drop() IPT_APPLY_PASSED);
+            continue;
         }
+        for (uint column = begin; column < behind; ++column)
+            if (exchanges)
+                ipt_exchange_column(chunk, ipt_in_chunk(chunk, column) IPT_PASSED);
+            else
+                ipt_store_column(chunk, memory, ipt_in_chunk(chunk, column) IPT_PASSED);
     }
 }
 #endif
+
+/* Exchanges the runs of columns of earlier ranges for their partners. */
+IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+#if IPT_BY_WORDS
+    const uint end = IPT_REVERSED_COLUMNS == 0 ? chunk->takes_end : chunk->x - chunk->takes_first;
+    ipt_move_columns(chunk, chunk->matrix, end - (chunk->takes_end - chunk->takes_first), end, true IPT_PASSED);
+#else
+    for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES)
+        ipt_exchange_column(chunk, i IPT_PASSED);
+#endif
+}
+
+/* Writes the chunk's columns. */
+IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
+{
+    __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
+#if IPT_BY_WORDS
+    ipt_move_columns(chunk, columns, 0, go ? chunk->x : 0, false IPT_PASSED);
+#else
+    for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES)
+        ipt_store_column(chunk, columns, i IPT_PASSED);
+#endif
+}
 #else
 /* Fetches runs of columns: those that another band has parked, or the others. */
 IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active IPT_ARGUMENTS)

@@ -353,35 +353,21 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
     __global ipt_unit *target = ipt_slots_of(chunk) + chunk->slots_begin;
     const uint runs = go && chunk->y != 0 ? chunk->x : 0, units = chunk->y * element_units;
 #if IPT_BY_WORDS
-    const ipt_tile_rows rows = {tile, chunk->starts, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch,
-                                skew, element_units, element_units_magic,     element_units_shift};
-    const ulong runs_apart =
-        chunk->tail ? tail_length * element_units : row_stride | (row_slots == 1 ? 0 : length * element_units);
-    const ipt_column_blocks moved = ipt_find_blocks(&rows, runs_apart, 0);
-    __local uint *begins = (__local uint *)chunk->begins;
-    ipt_column_run run_of[IPT_WORD_UNITS];
-#pragma unroll
-    for (uint j = 0; j < IPT_WORD_UNITS; ++j) {
-        run_of[j].applies = true;
-        run_of[j].policy = ipt_policy_drop();
+    const ipt_block_tile blocks_of = {
+        tile, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch, skew, element_units, chunk->y};
+    const ulong apart = chunk->tail ? tail_length * element_units : row_slots == 1 ? row_stride : 1;
+    const uint first = chunk->begins[0].x;
+    if (ipt_block_columns(&blocks_of, apart | first) != 1 &&
+        ipt_block_before(&blocks_of, runs, IPT_WORD_UNITS) + ipt_block_before(&blocks_of, 0, IPT_WORD_UNITS) == 0) {
+        for (uint run = get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; run < runs;
+             run += IPT_WORD_UNITS * IPT_LINES)
+            ipt_move_block(&blocks_of, run, target + first + (IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run) * apart,
+                           IPT_REVERSED_COLUMNS == 0 ? (long)apart : -(long)apart, false, true,
+                           ipt_policy_drop() IPT_APPLY_PASSED);
+        return;
     }
-    for (int c = moved.first; c < (int)runs; c += (int)moved.step) {
-        const uint begin = max(c, 0), end = min((uint)c + moved.columns, runs);
-#if IPT_ELEMENT_UNITS == 1
-        if (end - begin == IPT_WORD_UNITS) {
-#pragma unroll
-            for (uint j = 0; j < IPT_WORD_UNITS; ++j)
-                run_of[j].begin = begins[IPT_REVERSED_COLUMNS == 0 ? begin + j : runs - 1 - begin - j];
-            ipt_move_block(&rows, begin, target, run_of, units, false IPT_APPLY_PASSED);
-            continue;
-        }
 #endif
-        for (uint column = begin; column < end; ++column) {
-            run_of[0].begin = begins[IPT_REVERSED_COLUMNS == 0 ? column : runs - 1 - column];
-            ipt_move_column(&rows, column, target, &run_of[0], units, false IPT_APPLY_PASSED);
-        }
-    }
-#elif IPT_ELEMENT_UNITS == 1
+#if IPT_ELEMENT_UNITS == 1
     const ulong slots_apart = (runs != 0 ? chunk->begins[0].x : 0) | (chunk->tail      ? tail_length
                                                                       : row_slots == 1 ? row_stride
                                                                                        : row_stride | length);

@@ -41,6 +41,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
     const size_t row = bands->cols * size, run = bands->height * size;
+    const size_t words = ipt__bands_words(problem, bands);
     size_t most, covered, rest;
     bands->together = 1;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
@@ -51,13 +52,14 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
                    : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
     else
         most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
-    most = ipt__min(most, IPT__CHUNK_RUNS);
+    most = ipt__min(most, IPT__CHUNK_RUNS) / words * words;
     if (!most || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
         return 0;
     covered = bands->number * bands->width;
     bands->rest_chunks = ipt__ceil_divide(covered, most);
-    most = bands->chunk_width = ipt__ceil_divide(covered, bands->rest_chunks); /* the tile's layout is one for all */
+    most = bands->chunk_width =
+        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), words); /* the tile's layout is one for all */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;

@@ -137,6 +137,8 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
                 model->together_run / run * (0.5 + 0.5 * (double)turns) +
                 (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
                 (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) + (gapped ? model->together_gapped : 0)) *
+               (problem->unit_bytes < IPT__WORD_BYTES && ipt__bands_words(problem, bands) == 1 ? model->together_units
+                                                                                               : 1) *
                ipt__batch_bytes(problem);
     }
     return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);

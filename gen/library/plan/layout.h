@@ -230,7 +230,6 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
  * work-items of the group. */
 static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride)
 {
-    const size_t words = 16 % problem->desc.elem_size == 0 ? IPT__WORD_BYTES / problem->unit_bytes : 0;
     ipt__tile_layout layout;
     layout.pitch = (run + 31 - problem->unit_bytes) / 16;
     layout.skew = 31;
@@ -240,11 +239,10 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t gr
             ++layout.skew;
     } else if (layout.pitch % 2 == 0)
         layout.skew = 0;
-    if (words > 1 && stride % (8 * problem->unit_bytes) == 0) { /* a work-item reads words of `words` rows */
-        layout.skew = 0;
-        while ((size_t)1 << layout.skew < words)
-            ++layout.skew;
-    }
+    /* Blocks of words: work-items read words of different rows, as many apart as a word has units. */
+    if (problem->unit_bytes < IPT__WORD_BYTES && stride % IPT__WORD_BYTES == 0 &&
+        (problem->element_units == 3 || stride % (8 * problem->unit_bytes) == 0))
+        layout.skew = problem->unit_bytes == 1 ? 2 : 1;
     layout.run_lanes = 32;
     while (layout.run_lanes > 4 &&
            (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0 ||
@@ -306,6 +304,16 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     }
     ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->swap.side, &chunk);
     stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
+}
+
+/* Columns of a block that moves by words, as in parts/words.cl; 1: columns move alone. */
+static size_t ipt__bands_words(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const size_t columns = ipt__max(1, IPT__WORD_BYTES / problem->unit_bytes);
+    return bands->tall && (problem->element_units == 1 || problem->element_units == 3) &&
+                   (bands->height | bands->rows | bands->cols) % columns == 0
+               ? columns
+               : 1;
 }
 
 /* Words of a control block for cooperative bands. */

@@ -183,7 +183,8 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
-    const size_t step = ipt__max(1, 32 / size), units = problem->limits.compute_units;
+    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__max(1, IPT__WORD_BYTES / problem->unit_bytes)),
+                 units = problem->limits.compute_units;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
     double best_cost = 0;
