@@ -2262,7 +2262,9 @@ enum {
     /* The same for the band exchange on NVIDIA's GPUs: five small chunks, of which some move while others wait. (Two of
      * 110592 bytes took 2 to 6 % longer on an H200.) */
     IPT__BAND_CHUNK_BYTES = 44032,
-    IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
+    IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
+    IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
+    IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
@@ -4547,10 +4549,12 @@ static int ipt__are_words(const ipt__params *params)
 }
 
 /* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, and four for others. */
+ * the fastest for elements of 4 bytes, three for blocks of elements of 3 bytes, and four for others. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
-    return ipt__are_words(params) ? 5 : 4;
+    return ipt__are_words(params)                                                  ? 5
+           : params->by_words && params->unit_bytes == 1 && !params->element_units ? 3
+                                                                                   : IPT__BAND_GROUPS;
 }
 
 /* The count that the desc or the profile gives; 0: none. */
@@ -4558,7 +4562,9 @@ static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program 
 {
     if (program->id == IPT__KERNEL_panel)
         return limits->resident_groups;
-    return ipt__are_words(&program->params) ? limits->resident_bands : limits->resident_others;
+    return ipt__are_words(&program->params)
+               ? limits->resident_bands
+               : limits->resident_others * program->params.groups_at_once / IPT__BAND_GROUPS;
 }
 
 /* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are
@@ -4598,6 +4604,10 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     tries[0] = own ? (size_t)IPT__BAND_CHUNK_BYTES : context->found.chunk_bytes;
+    if (own && params.groups_at_once < IPT__BAND_GROUPS) {
+        tries[1] = tries[0];
+        tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
+    }
     if (!own && !context->found.chunk_bytes) {
         tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
                        ? (size_t)IPT__CHUNK_BYTES_LARGE
@@ -4917,7 +4927,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 typedef struct ipt__cooperative_kernel {
     size_t resident; /* concurrent work-groups; 0: the plan may not use it */
     size_t local_bytes, group_size;
-    int tall, narrow;
+    int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
 /* What the planner decides from: all of it is known before the first decision, and no decision changes it. */
@@ -4936,6 +4946,14 @@ static int ipt__problem_rotates(const ipt__problem *problem)
 {
     const ipt__move *const move = &ipt__moves[problem->desc.move];
     return move->transposed && (move->reversed_rows || move->reversed_cols);
+}
+
+/* Whether a square matrix takes the swap kernel at once. GPUs move other elements faster on the chip, or by bands: an
+ * H200 moved 4096 x 4096 elements of 3 bytes at SWAP3 of the copy, by bands at BANDS3. */
+static int ipt__problem_swaps(const ipt__problem *problem)
+{
+    return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&
+           (problem->limits.cpu || (problem->element_units == 1 && problem->unit_bytes >= 4));
 }
 
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
@@ -4967,6 +4985,7 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(size_t, slab_bytes, 32 << 20, 4 << 20, "slabs in the last cache cost no memory traffic")                         \
     X(double, tile, 2, 2, "factor of tiles")                                                                           \
     X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
+    X(double, swap_units, 5, 4, "the same for elements of several units, or of units shorter than a word")             \
     X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
@@ -4977,7 +4996,8 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
     X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
     X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
-    X(double, together_units, 1.7, 0, "of cooperative bands whose units are shorter than a word and move alone")       \
+    X(double, together_idle, 0.3, 0, "of the share of work-items that have no row of a block")                         \
+    X(double, together_units, 1.5, 0, "of cooperative bands whose runs are no whole words, though rows are")           \
     X(double, flip, 1.1, 1.1, "factor of rows, or their sequence, that are reversed")                                  \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
@@ -5021,6 +5041,7 @@ enum {
     IPT__BANDS_ROW = 1900,     /* of a band's row, for each compute unit: 56 rows fill half the chip */
     IPT__BANDS_TRIES = 4096,   /* numbers of bands that the planner compares: less than a millisecond */
     IPT__CHUNK_RUNS = 512,     /* as in panel.cl and out_of_place.cl */
+    IPT__WINDOWS = 16,         /* as in parts/grid_alone.cl */
     IPT__PAD_HELD = 16,        /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,        /* chunks along the long side of a tall panel */
     IPT__BLOCKS_TALL = 2,      /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
@@ -5799,10 +5820,22 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         memset(&stage->shuffle, 0, sizeof stage->shuffle);
 }
 
+/* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
+ * 1: columns move alone. */
+static size_t ipt__problem_block(const ipt__problem *problem)
+{
+    const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
+    return columns > 1 && (problem->element_units == 1 || problem->element_units == 3) &&
+                   (problem->desc.rows | problem->desc.cols) % columns == 0
+               ? columns
+               : 1;
+}
+
 /* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
  * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
- * work-items of the group. */
-static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride)
+ * work-items of the group. block: columns of a block that moves by words, or 1. */
+static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride,
+                                          size_t block)
 {
     ipt__tile_layout layout;
     layout.pitch = (run + 31 - problem->unit_bytes) / 16;
@@ -5813,10 +5846,9 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t gr
             ++layout.skew;
     } else if (layout.pitch % 2 == 0)
         layout.skew = 0;
-    /* Blocks of words: work-items read words of different rows, as many apart as a word has units. */
-    if (problem->unit_bytes < IPT__WORD_BYTES && stride % IPT__WORD_BYTES == 0 &&
-        (problem->element_units == 3 || stride % (8 * problem->unit_bytes) == 0))
-        layout.skew = problem->unit_bytes == 1 ? 2 : 1;
+    /* Work-items read words of different rows, as many apart as a block has columns. */
+    if (block > 1 && (problem->element_units > 1 || stride % (8 * problem->unit_bytes) == 0))
+        layout.skew = block == 4 ? 2 : 1;
     layout.run_lanes = 32;
     while (layout.run_lanes > 4 &&
            (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0 ||
@@ -5869,7 +5901,7 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
             stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
         }
         stage->swap.tile =
-            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit);
+            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit, 1);
         stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
         if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
             !ipt__problem_refuses(problem, stage->swap.local_bytes))
@@ -5880,14 +5912,11 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
 }
 
-/* Columns of a block that moves by words, as in parts/words.cl; 1: columns move alone. */
-static size_t ipt__bands_words(const ipt__problem *problem, const ipt__bands *bands)
+/* The same for bands: 1 if their runs are no whole words. */
+static size_t ipt__bands_block(const ipt__problem *problem, const ipt__bands *bands)
 {
-    const size_t columns = ipt__max(1, IPT__WORD_BYTES / problem->unit_bytes);
-    return bands->tall && (problem->element_units == 1 || problem->element_units == 3) &&
-                   (bands->height | bands->rows | bands->cols) % columns == 0
-               ? columns
-               : 1;
+    const size_t columns = ipt__problem_block(problem);
+    return bands->tall && bands->height % columns == 0 ? columns : 1;
 }
 
 /* Words of a control block for cooperative bands. */
@@ -5914,7 +5943,7 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->cooperative = 1;
             layout->control_words =
                 IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
-            alone = ipt__ceil_divide(ipt__instance_units(problem, stage), 32);
+            alone = stage->rows * stage->cols * stage->length / IPT__WINDOWS / 32 + 1;
         } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);
@@ -6016,7 +6045,9 @@ static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__l
 {
     (void)layout;
     ipt__swap_tile(problem, stage);
-    return ipt__tunings[problem->limits.cpu].swap * ipt__batch_bytes(problem);
+    return (ipt__problem_swaps(problem) ? ipt__tunings[problem->limits.cpu].swap
+                                        : ipt__tunings[problem->limits.cpu].swap_units) *
+           ipt__batch_bytes(problem);
 }
 
 /* A factor for units that cannot move by words, and for slots that cut memory sectors. */
@@ -6064,17 +6095,20 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
     if (bands->together) {
         const double piece = (double)bands->chunk_width * size;
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
-        /* A line of 32 work-items moves so many units of a run in one turn: IPT_STEPS in parts/runs_held.cl. */
-        const size_t unit = problem->unit_bytes, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
-        const size_t turns = (bands->height * problem->element_units + 30) / turn + 1;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
         const int gapped = bands->height * problem->desc.elem_size % 32 || bands->rows * problem->desc.elem_size % 32;
+        const size_t unit = problem->unit_bytes, columns = ipt__bands_block(problem, bands);
+        /* A line of 32 work-items moves so many rows of blocks in one turn: parts/words.cl. The last turn may be short.
+         * Else it moves so many units of a run: IPT_STEPS in parts/runs_held.cl. */
+        const size_t block = 32 * columns, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
+        const double idle =
+            columns == 1 ? 0 : (double)(ipt__ceil_divide(bands->height, block) * block) / (double)bands->height - 1;
+        const size_t turns = columns == 1 ? (bands->height * problem->element_units + 30) / turn + 1 : 1;
         return (model->together + model->together_piece / piece +
                 model->together_run / run * (0.5 + 0.5 * (double)turns) +
                 (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
                 (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) + (gapped ? model->together_gapped : 0)) *
-               (problem->unit_bytes < IPT__WORD_BYTES && ipt__bands_words(problem, bands) == 1 ? model->together_units
-                                                                                               : 1) *
+               (1 + model->together_idle * idle) * (columns < ipt__problem_block(problem) ? model->together_units : 1) *
                ipt__batch_bytes(problem);
     }
     return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);
@@ -6288,7 +6322,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
     chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, (chunks->tall ? chunks->x : length) * size,
-                                     chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
+                                     chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size, 1);
     chunks->blocks = 1;
     chunks->block_rows = length;
     if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
@@ -6351,7 +6385,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
-    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__max(1, IPT__WORD_BYTES / problem->unit_bytes)),
+    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
                  units = problem->limits.compute_units;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
@@ -6375,7 +6409,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size);
+            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size,
+                                             ipt__problem_block(problem));
             if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
@@ -6752,7 +6787,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
     const size_t row = bands->cols * size, run = bands->height * size;
-    const size_t words = ipt__bands_words(problem, bands);
+    const size_t block = ipt__bands_block(problem, bands);
     size_t most, covered, rest;
     bands->together = 1;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
@@ -6763,20 +6798,22 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
                    : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
     else
         most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
-    most = ipt__min(most, IPT__CHUNK_RUNS) / words * words;
+    if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
+        most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
+    most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
     if (!most || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
         return 0;
     covered = bands->number * bands->width;
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     most = bands->chunk_width =
-        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), words); /* the tile's layout is one for all */
+        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* the tile's layout is one for all */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;
     bands->chunks = bands->rest_chunks + rest;
     bands->tile = ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
-                                    bands->tall ? row : bands->rows * size);
+                                    bands->tall ? row : bands->rows * size, block);
     return bands->chunks <= kernel->resident / 2 &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
@@ -7081,7 +7118,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
         whole = layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP;
-        if (whole && (length || !ipt__problem_rotates(problem) || ipt__layout_reverses(layout) >= 0))
+        if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
             return IPT_SUCCESS;
         if (!length && ipt__layout_on_chip(problem, &chip, budget)) {
             *layout = chip;
@@ -7307,6 +7344,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.reversed = ipt__reversed_param(ipt__reversed_runs(stage), ipt__reversed_columns(stage));
         params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
+        params.by_words = (cl_uint)plan->problem.exchange.by_words;
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
@@ -7355,6 +7393,7 @@ static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage
     params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
+    params.by_words = (cl_uint)plan->problem.panel.by_words;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
 }
 
@@ -8254,7 +8293,7 @@ static IPT__RARE ipt__tile_layout ipt__out_of_place_tile(const ipt__problem *pro
             ipt__max(wanted, (vectors / problem->desc.rows > 2 ? vectors / problem->desc.rows - 2 : 0) * 16 / size);
     *tile_cols = ipt__min(problem->desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size, problem->desc.cols * size);
+        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size, problem->desc.cols * size, 1);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
@@ -9063,6 +9102,7 @@ static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, 
     kernel->group_size = (*program)->params.group_size;
     kernel->tall = (int)params->tall;
     kernel->narrow = (int)params->narrow;
+    kernel->by_words = (int)params->by_words;
     return IPT_SUCCESS;
 }
 
@@ -9099,8 +9139,8 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
         desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
-    return desc->sequence != IPT_SEQUENCE_AUTO || ((desc->rows != desc->cols || ipt__problem_rotates(problem)) &&
-                                                   problem->matrix_bytes > ipt__local_budget(limits));
+    return desc->sequence != IPT_SEQUENCE_AUTO ||
+           (!ipt__problem_swaps(problem) && problem->matrix_bytes > ipt__local_budget(limits));
 }
 
 /* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
@@ -9116,6 +9156,7 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
+    params.by_words = ipt__problem_block(problem) > 1;
     params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
     result = ipt__plan_take_panel(plan, &params);
     if (result || !plan->panel)
@@ -9139,6 +9180,7 @@ static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
     params.tall = ipt__exchange_is_tall(&plan->problem);
     params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
                                   : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
+    params.by_words = params.tall && ipt__problem_block(&plan->problem) > 1;
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model ||
         (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))

@@ -32,7 +32,8 @@
     X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")              \
     X(groups_at_once, IPT_GROUPS_AT_ONCE, 1, 32,                                                                       \
       "work-groups that a compute unit shall run at a time: on NVIDIA's, work-items get no more registers than that leaves") \
-    X(reversed, IPT_REVERSED, 0, 3, "rotations: 1: runs are stored backwards; 2: columns lie in the opposite sequence; 3: both")
+    X(reversed, IPT_REVERSED, 0, 3, "rotations: 1: runs are stored backwards; 2: columns lie in the opposite sequence; 3: both") \
+    X(by_words, IPT_BY_WORDS, 0, 1, "1: columns of units shorter than a word move by words, in blocks: rows and runs are whole words")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
@@ -62,10 +63,10 @@
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_tall) \
     X(exchange, 2, 0,                                                                                                  \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
-          IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once | IPT__USES_reversed)                                           \
+          IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once | IPT__USES_reversed | IPT__USES_by_words)                                           \
     X(panel, 2, 0,                                                                                                     \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
-          IPT__USES_local_bytes | IPT__USES_reversed)
+          IPT__USES_local_bytes | IPT__USES_reversed | IPT__USES_by_words)
 
 /* Kernels that only reproduce the papers: IPT_NO_PAPERS leaves them out. */
 #ifndef IPT_NO_PAPERS
@@ -1193,41 +1194,60 @@ static const char *const ipt__text_columns[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_grid_alone[] = {
-    "\n\n\n\nvoid ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n"
+    "\n\n#define IPT_WINDOWS 16\n"
+    "\n\nIPT_INLINE uint ipt_crossed(uint at, uint rows, uint cols)\n"
+    "{\n"
+    "const uint row = at / cols, col = at % cols;\n"
+    "return (IPT_REVERSED_COLUMNS == 0 ? col : cols - 1 - col) * rows + (IPT_REVERSED_RUNS == 0 ? row : rows - 1 - row);\n"
+    "}\n"
+    "\n\nbool ipt_is_new_cycle(uint start, uint first, uint rows, uint cols)\n"
+    "{\n"
+    "uint at = start;\n"
+    "if (first == 0)\n"
+    "return true;\n"
+    "do\n"
+    "at = ipt_crossed(at, rows, cols);\n"
+    "while (at >= first && at != start);\n"
+    "return at == start;\n"
+    "}\n"
+    "\n\n\n\n\nvoid ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,\n"
     "uint element_units IPT_APPLY_PARAMETER)\n"
     "{\n"
-    "const uint units = rows * cols * element_units;\n"
-    "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
+    "const uint elements = rows * cols, window = (elements / IPT_WINDOWS + 32) / 32 * 32;\n"
+    "for (uint n = 0; n < element_units * ((elements + window - 1) / window); ++n) {\n"
+    "const uint part = n % element_units, first = n / element_units * window, end = min(elements - first, window);\n"
+    "for (uint w = get_local_id(0); w < (end + 31) / 32; w += IPT_GROUP_SIZE)\n"
     "flags[w] = 0;\n"
     "IPT_FENCE_DEVICE();\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {\n"
-    "const uint part = start % element_units;\n"
-    "uint at = start;\n"
-    "ipt_unit held = grid[at];\n"
+    "for (uint start = get_local_id(0); start < end; start += IPT_GROUP_SIZE) {\n"
+    "uint at = first + start;\n"
+    "if (!ipt_is_new_cycle(at, first, rows, cols))\n"
+    "continue;\n"
+    "ipt_unit held = grid[at * element_units + part];\n"
     "IPT_FENCE_DEVICE();\n"
-    "bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
+    "bool going = (atomic_or(&flags[start / 32], 1u << start % 32) >> start % 32 & 1u) == 0;\n"
     "while (going) {\n"
-    "const uint element = at / element_units, row = element / cols, col = element % cols;\n"
-    "at = ((IPT_REVERSED_COLUMNS == 0 ? col : cols - 1 - col) * rows +\n"
-    "(IPT_REVERSED_RUNS == 0 ? row : rows - 1 - row)) *\n"
-    "element_units +\n"
-    "part;\n"
-    "const ipt_unit next = grid[at];\n"
+    "at = ipt_crossed(at, rows, cols);\n"
+    "const ipt_unit next = grid[at * element_units + part];\n"
+    "const uint in_window = at - first;\n"
+    "if (in_window < end) {\n"
     "IPT_FENCE_DEVICE();\n"
-    "going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
+    "going = (atomic_or(&flags[in_window / 32], 1u << in_window % 32) >> in_window % 32 & 1u) == 0;\n"
     "IPT_FENCE_DEVICE();\n"
-    "grid[at] = IPT_APPLIED(held);\n"
+    "}\n"
+    "grid[at * element_units + part] = IPT_APPLIED(held);\n"
     "held = next;\n"
     "}\n"
     "}\n"
     "IPT_FENCE_DEVICE();\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "}\n"
+    "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_grid_alone "9861187638ee2426"
+#define IPT__HASH_grid_alone "00396f30c6ab096f"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs_held[] = {
@@ -1392,8 +1412,7 @@ static const char *const ipt__text_runs_held[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_words[] = {
-    "\n\n\n\n\n#define IPT_BY_WORDS (IPT_UNIT_BYTES <= 2)\n"
-    "\n#if IPT_BY_WORDS\n"
+    "\n\n\n\n\n#if IPT_BY_WORDS\n"
     "#define IPT_WORD_UNITS (4u / IPT_UNIT_BYTES)\n"
     "#if IPT_ELEMENT_UNITS == 1\n"
     "#define IPT_ROW_WORDS 1u\n"
@@ -1401,6 +1420,7 @@ static const char *const ipt__text_words[] = {
     "#define IPT_ROW_WORDS 3u\n"
     "#endif\n"
     "#define IPT_BLOCK_WORDS (IPT_WORD_UNITS * IPT_ROW_WORDS)\n"
+    "\n\n#define IPT_BLOCK_STEPS (IPT_ROW_WORDS == 1 ? 8 / IPT_WORD_UNITS : 1)\n"
     "\nIPT_INLINE void ipt_load_word_if(uint *word, __global uint *from, bool is)\n"
     "{\n"
     "#if IPT_MEMORY_MODEL == 2\n"
@@ -1593,61 +1613,74 @@ static const char *const ipt__text_words[] = {
     "}\n"
     "\n",
     "const uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;\n"
-    "for (uint at = 0; at < words; at += IPT_LINE_LANES * IPT_ROW_WORDS) {\n"
-    "const bool is = at + lane * IPT_ROW_WORDS < words;\n"
-    "uint parked[IPT_BLOCK_WORDS], own[IPT_BLOCK_WORDS];\n"
+    "for (uint at = 0; at < words; at += IPT_BLOCK_STEPS * IPT_LINE_LANES * IPT_ROW_WORDS) {\n"
+    "uint parked[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS], own[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS];\n"
     "#pragma unroll\n"
-    "for (uint j = 0; exchanges && j < IPT_WORD_UNITS; ++j)\n"
+    "for (uint u = 0; exchanges && u < IPT_BLOCK_STEPS; ++u)\n"
     "#pragma unroll\n"
-    "for (uint p = 0; p < IPT_ROW_WORDS; ++p)\n"
-    "ipt_load_word_if(&parked[j * IPT_ROW_WORDS + p],\n"
-    "(__global uint *)(run + j * apart) + (at + first + p * next),\n"
-    "at + first + p * next < words);\n"
+    "for (uint j = 0; j < IPT_WORD_UNITS; ++j)\n"
+    "#pragma unroll\n"
+    "for (uint p = 0; p < IPT_ROW_WORDS; ++p) {\n"
+    "const uint word = at + u * (IPT_LINE_LANES * IPT_ROW_WORDS) + first + p * next;\n"
+    "ipt_load_word_if(&parked[u][j * IPT_ROW_WORDS + p], (__global uint *)(run + j * apart) + word,\n"
+    "word < words);\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_BLOCK_STEPS; ++u) {\n"
+    "const bool is = at + (u * IPT_LINE_LANES + lane) * IPT_ROW_WORDS < words;\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_WORD_UNITS; ++i)\n"
     "#pragma unroll\n"
     "for (uint p = 0; p < IPT_ROW_WORDS; ++p)\n"
-    "ipt_read_word_if(&own[i * IPT_ROW_WORDS + p], tile->units,\n"
-    "places[i] + p * (4u / IPT_UNIT_BYTES * IPT_PLACES_EACH), is);\n"
+    "ipt_read_word_if(&own[u][i * IPT_ROW_WORDS + p], tile->units,\n"
+    "places[i] + u * step + p * (4u / IPT_UNIT_BYTES * IPT_PLACES_EACH), is);\n"
     "if (exchanges) {\n"
     "#if IPT_SPREAD\n"
     "#pragma unroll\n"
     "for (uint j = 0; j < IPT_WORD_UNITS; ++j)\n"
-    "ipt_collect(parked + j * IPT_ROW_WORDS);\n"
+    "ipt_collect(parked[u] + j * IPT_ROW_WORDS);\n"
     "#endif\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_WORD_UNITS; ++i) {\n"
     "uint row[IPT_ROW_WORDS];\n"
-    "ipt_cross_line(row, parked, i);\n"
+    "ipt_cross_line(row, parked[u], i);\n"
     "#pragma unroll\n"
     "for (uint p = 0; p < IPT_ROW_WORDS; ++p)\n"
-    "ipt_write_word_if(tile->units, places[i] + p * (4u / IPT_UNIT_BYTES * IPT_PLACES_EACH), row[p], is);\n"
+    "ipt_write_word_if(tile->units,\n"
+    "places[i] + u * step + p * (4u / IPT_UNIT_BYTES * IPT_PLACES_EACH), row[p],\n"
+    "is);\n"
     "}\n"
+    "}\n"
+    "}\n"
+    "if (exchanges)\n"
     "ipt_line_order();\n"
-    "}\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_BLOCK_STEPS; ++u)\n"
     "#pragma unroll\n"
     "for (uint j = 0; j < IPT_WORD_UNITS; ++j) {\n"
     "uint line[IPT_ROW_WORDS];\n"
-    "ipt_cross_line(line, own, j);\n"
+    "ipt_cross_line(line, own[u], j);\n"
     "#if IPT_SPREAD\n"
     "ipt_spread(line);\n"
     "#endif\n"
     "#pragma unroll\n"
-    "for (uint p = 0; p < IPT_ROW_WORDS; ++p)\n"
-    "ipt_store_word_if((__global uint *)(run + j * apart) + (at + first + p * next),\n"
-    "applies ? ipt_applied_word(line[p] IPT_APPLY_PASSED) : line[p],\n"
-    "at + first + p * next < words, policy);\n"
+    "for (uint p = 0; p < IPT_ROW_WORDS; ++p) {\n"
+    "const uint word = at + u * (IPT_LINE_LANES * IPT_ROW_WORDS) + first + p * next;\n"
+    "ipt_store_word_if((__global uint *)(run + j * apart) + word,\n"
+    "applies ? ipt_applied_word(line[p] IPT_APPLY_PASSED) : line[p], word < words,\n"
+    "policy);\n"
+    "}\n"
     "}\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_WORD_UNITS; ++i)\n"
-    "places[i] += step;\n"
+    "places[i] += IPT_BLOCK_STEPS * step;\n"
     "}\n"
     "}\n"
     "#endif\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_words "86386284f5790630"
+#define IPT__HASH_words "f30969a089c946c1"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_chunks[] = {

@@ -51,6 +51,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_apply] = {{2, 0}}, /* 1 is 2 without an argument */
         [IPT__PARAM_local_bytes] = {{4096, 65536}},
         [IPT__PARAM_groups_at_once] = {{4, 5}},
+        [IPT__PARAM_by_words] = {{0, 1}},
     };
     static const char *const types[] = {"uchar", "half", "uint", "ulong", "uint4"};
     int id, number, written = 0;
@@ -76,6 +77,9 @@ int main(int count, char **arguments)
                  params.group_size == 1))
                 first = 0;
             if (params.apply && (ipt__kernels[id].uses & IPT__USES_element_units) && !params.element_units)
+                first = 0;
+            if (params.by_words && (params.unit_bytes > 2 || !params.tall || params.narrow || params.group_size == 1 ||
+                                    wheel[IPT__PARAM_index_bits]))
                 first = 0;
             params.expression = params.apply ? "x + a" : "x";
             params.expression_type = types[params.unit_bytes > 8   ? 4

@@ -2,9 +2,7 @@
  * compute unit takes as long for 32 bytes of a line of work-items as for 32 words.
  *
  * A block is IPT_WORD_UNITS columns of as many rows for each work-item, of elements of one unit or of three units. Its
- * words are transposed in registers. Rows and runs must begin at words: ipt_first_block finds out. */
-#define IPT_BY_WORDS (IPT_UNIT_BYTES <= 2)
-
+ * words are transposed in registers. */
 #if IPT_BY_WORDS
 #define IPT_WORD_UNITS (4u / IPT_UNIT_BYTES)
 #if IPT_ELEMENT_UNITS == 1
@@ -13,6 +11,9 @@
 #define IPT_ROW_WORDS 3u
 #endif
 #define IPT_BLOCK_WORDS (IPT_WORD_UNITS * IPT_ROW_WORDS)
+
+/* Blocks below one another that a work-item loads before it stores one: chunks are short, so latency counts. */
+#define IPT_BLOCK_STEPS (IPT_ROW_WORDS == 1 ? 8 / IPT_WORD_UNITS : 1)
 
 IPT_INLINE void ipt_load_word_if(uint *word, __global uint *from, bool is)
 {
@@ -230,54 +231,67 @@ IPT_INLINE void ipt_move_block(const ipt_block_tile *tile, uint column, __global
     }
     /* The work-item's words of a run: IPT_ROW_WORDS together, or a line of work-items apart. */
     const uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;
-    for (uint at = 0; at < words; at += IPT_LINE_LANES * IPT_ROW_WORDS) {
-        const bool is = at + lane * IPT_ROW_WORDS < words;
-        uint parked[IPT_BLOCK_WORDS], own[IPT_BLOCK_WORDS];
+    for (uint at = 0; at < words; at += IPT_BLOCK_STEPS * IPT_LINE_LANES * IPT_ROW_WORDS) {
+        uint parked[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS], own[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS];
 #pragma unroll
-        for (uint j = 0; exchanges && j < IPT_WORD_UNITS; ++j)
-#pragma unroll
-            for (uint p = 0; p < IPT_ROW_WORDS; ++p)
-                ipt_load_word_if(&parked[j * IPT_ROW_WORDS + p],
-                                 (__global uint *)(run + j * apart) + (at + first + p * next),
-                                 at + first + p * next < words);
-#pragma unroll
-        for (uint i = 0; i < IPT_WORD_UNITS; ++i)
-#pragma unroll
-            for (uint p = 0; p < IPT_ROW_WORDS; ++p)
-                ipt_read_word_if(&own[i * IPT_ROW_WORDS + p], tile->units,
-                                 places[i] + p * (4u / IPT_UNIT_BYTES * IPT_PLACES_EACH), is);
-        if (exchanges) {
-#if IPT_SPREAD
+        for (uint u = 0; exchanges && u < IPT_BLOCK_STEPS; ++u)
 #pragma unroll
             for (uint j = 0; j < IPT_WORD_UNITS; ++j)
-                ipt_collect(parked + j * IPT_ROW_WORDS);
-#endif
 #pragma unroll
-            for (uint i = 0; i < IPT_WORD_UNITS; ++i) {
-                uint row[IPT_ROW_WORDS];
-                ipt_cross_line(row, parked, i);
+                for (uint p = 0; p < IPT_ROW_WORDS; ++p) {
+                    const uint word = at + u * (IPT_LINE_LANES * IPT_ROW_WORDS) + first + p * next;
+                    ipt_load_word_if(&parked[u][j * IPT_ROW_WORDS + p], (__global uint *)(run + j * apart) + word,
+                                     word < words);
+                }
+#pragma unroll
+        for (uint u = 0; u < IPT_BLOCK_STEPS; ++u) {
+            const bool is = at + (u * IPT_LINE_LANES + lane) * IPT_ROW_WORDS < words;
+#pragma unroll
+            for (uint i = 0; i < IPT_WORD_UNITS; ++i)
 #pragma unroll
                 for (uint p = 0; p < IPT_ROW_WORDS; ++p)
-                    ipt_write_word_if(tile->units, places[i] + p * (4u / IPT_UNIT_BYTES * IPT_PLACES_EACH), row[p], is);
-            }
-            ipt_line_order();
-        }
-#pragma unroll
-        for (uint j = 0; j < IPT_WORD_UNITS; ++j) {
-            uint line[IPT_ROW_WORDS];
-            ipt_cross_line(line, own, j);
+                    ipt_read_word_if(&own[u][i * IPT_ROW_WORDS + p], tile->units,
+                                     places[i] + u * step + p * (4u / IPT_UNIT_BYTES * IPT_PLACES_EACH), is);
+            if (exchanges) {
 #if IPT_SPREAD
-            ipt_spread(line);
+#pragma unroll
+                for (uint j = 0; j < IPT_WORD_UNITS; ++j)
+                    ipt_collect(parked[u] + j * IPT_ROW_WORDS);
 #endif
 #pragma unroll
-            for (uint p = 0; p < IPT_ROW_WORDS; ++p)
-                ipt_store_word_if((__global uint *)(run + j * apart) + (at + first + p * next),
-                                  applies ? ipt_applied_word(line[p] IPT_APPLY_PASSED) : line[p],
-                                  at + first + p * next < words, policy);
+                for (uint i = 0; i < IPT_WORD_UNITS; ++i) {
+                    uint row[IPT_ROW_WORDS];
+                    ipt_cross_line(row, parked[u], i);
+#pragma unroll
+                    for (uint p = 0; p < IPT_ROW_WORDS; ++p)
+                        ipt_write_word_if(tile->units,
+                                          places[i] + u * step + p * (4u / IPT_UNIT_BYTES * IPT_PLACES_EACH), row[p],
+                                          is);
+                }
+            }
         }
+        if (exchanges)
+            ipt_line_order();
+#pragma unroll
+        for (uint u = 0; u < IPT_BLOCK_STEPS; ++u)
+#pragma unroll
+            for (uint j = 0; j < IPT_WORD_UNITS; ++j) {
+                uint line[IPT_ROW_WORDS];
+                ipt_cross_line(line, own[u], j);
+#if IPT_SPREAD
+                ipt_spread(line);
+#endif
+#pragma unroll
+                for (uint p = 0; p < IPT_ROW_WORDS; ++p) {
+                    const uint word = at + u * (IPT_LINE_LANES * IPT_ROW_WORDS) + first + p * next;
+                    ipt_store_word_if((__global uint *)(run + j * apart) + word,
+                                      applies ? ipt_applied_word(line[p] IPT_APPLY_PASSED) : line[p], word < words,
+                                      policy);
+                }
+            }
 #pragma unroll
         for (uint i = 0; i < IPT_WORD_UNITS; ++i)
-            places[i] += step;
+            places[i] += IPT_BLOCK_STEPS * step;
     }
 }
 #endif

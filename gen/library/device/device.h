@@ -17,7 +17,9 @@ enum {
     /* The same for the band exchange on NVIDIA's GPUs: five small chunks, of which some move while others wait. (Two of
      * 110592 bytes took 2 to 6 % longer on an H200.) */
     IPT__BAND_CHUNK_BYTES = 44032,
-    IPT__SWAP_BYTES = 163840,   /* the same for two tiles */
+    IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
+    IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
+    IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */

@@ -41,7 +41,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
     const size_t row = bands->cols * size, run = bands->height * size;
-    const size_t words = ipt__bands_words(problem, bands);
+    const size_t block = ipt__bands_block(problem, bands);
     size_t most, covered, rest;
     bands->together = 1;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
@@ -52,20 +52,22 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
                    : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
     else
         most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
-    most = ipt__min(most, IPT__CHUNK_RUNS) / words * words;
+    if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
+        most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
+    most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
     if (!most || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
         return 0;
     covered = bands->number * bands->width;
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     most = bands->chunk_width =
-        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), words); /* the tile's layout is one for all */
+        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* the tile's layout is one for all */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;
     bands->chunks = bands->rest_chunks + rest;
     bands->tile = ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
-                                    bands->tall ? row : bands->rows * size);
+                                    bands->tall ? row : bands->rows * size, block);
     return bands->chunks <= kernel->resident / 2 &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&

@@ -117,7 +117,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
         whole = layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP;
-        if (whole && (length || !ipt__problem_rotates(problem) || ipt__layout_reverses(layout) >= 0))
+        if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
             return IPT_SUCCESS;
         if (!length && ipt__layout_on_chip(problem, &chip, budget)) {
             *layout = chip;

@@ -80,7 +80,9 @@ static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__l
 {
     (void)layout;
     ipt__swap_tile(problem, stage);
-    return ipt__tunings[problem->limits.cpu].swap * ipt__batch_bytes(problem);
+    return (ipt__problem_swaps(problem) ? ipt__tunings[problem->limits.cpu].swap
+                                        : ipt__tunings[problem->limits.cpu].swap_units) *
+           ipt__batch_bytes(problem);
 }
 
 /* A factor for units that cannot move by words, and for slots that cut memory sectors. */
@@ -128,17 +130,20 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
     if (bands->together) {
         const double piece = (double)bands->chunk_width * size;
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
-        /* A line of 32 work-items moves so many units of a run in one turn: IPT_STEPS in parts/runs_held.cl. */
-        const size_t unit = problem->unit_bytes, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
-        const size_t turns = (bands->height * problem->element_units + 30) / turn + 1;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
         const int gapped = bands->height * problem->desc.elem_size % 32 || bands->rows * problem->desc.elem_size % 32;
+        const size_t unit = problem->unit_bytes, columns = ipt__bands_block(problem, bands);
+        /* A line of 32 work-items moves so many rows of blocks in one turn: parts/words.cl. The last turn may be short.
+         * Else it moves so many units of a run: IPT_STEPS in parts/runs_held.cl. */
+        const size_t block = 32 * columns, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
+        const double idle =
+            columns == 1 ? 0 : (double)(ipt__ceil_divide(bands->height, block) * block) / (double)bands->height - 1;
+        const size_t turns = columns == 1 ? (bands->height * problem->element_units + 30) / turn + 1 : 1;
         return (model->together + model->together_piece / piece +
                 model->together_run / run * (0.5 + 0.5 * (double)turns) +
                 (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
                 (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) + (gapped ? model->together_gapped : 0)) *
-               (problem->unit_bytes < IPT__WORD_BYTES && ipt__bands_words(problem, bands) == 1 ? model->together_units
-                                                                                               : 1) *
+               (1 + model->together_idle * idle) * (columns < ipt__problem_block(problem) ? model->together_units : 1) *
                ipt__batch_bytes(problem);
     }
     return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);

@@ -225,10 +225,22 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         memset(&stage->shuffle, 0, sizeof stage->shuffle);
 }
 
+/* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
+ * 1: columns move alone. */
+static size_t ipt__problem_block(const ipt__problem *problem)
+{
+    const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
+    return columns > 1 && (problem->element_units == 1 || problem->element_units == 3) &&
+                   (problem->desc.rows | problem->desc.cols) % columns == 0
+               ? columns
+               : 1;
+}
+
 /* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
  * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
- * work-items of the group. */
-static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride)
+ * work-items of the group. block: columns of a block that moves by words, or 1. */
+static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride,
+                                          size_t block)
 {
     ipt__tile_layout layout;
     layout.pitch = (run + 31 - problem->unit_bytes) / 16;
@@ -239,10 +251,9 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t gr
             ++layout.skew;
     } else if (layout.pitch % 2 == 0)
         layout.skew = 0;
-    /* Blocks of words: work-items read words of different rows, as many apart as a word has units. */
-    if (problem->unit_bytes < IPT__WORD_BYTES && stride % IPT__WORD_BYTES == 0 &&
-        (problem->element_units == 3 || stride % (8 * problem->unit_bytes) == 0))
-        layout.skew = problem->unit_bytes == 1 ? 2 : 1;
+    /* Work-items read words of different rows, as many apart as a block has columns. */
+    if (block > 1 && (problem->element_units > 1 || stride % (8 * problem->unit_bytes) == 0))
+        layout.skew = block == 4 ? 2 : 1;
     layout.run_lanes = 32;
     while (layout.run_lanes > 4 &&
            (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0 ||
@@ -295,7 +306,7 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
             stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
         }
         stage->swap.tile =
-            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit);
+            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit, 1);
         stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
         if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
             !ipt__problem_refuses(problem, stage->swap.local_bytes))
@@ -306,14 +317,11 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
 }
 
-/* Columns of a block that moves by words, as in parts/words.cl; 1: columns move alone. */
-static size_t ipt__bands_words(const ipt__problem *problem, const ipt__bands *bands)
+/* The same for bands: 1 if their runs are no whole words. */
+static size_t ipt__bands_block(const ipt__problem *problem, const ipt__bands *bands)
 {
-    const size_t columns = ipt__max(1, IPT__WORD_BYTES / problem->unit_bytes);
-    return bands->tall && (problem->element_units == 1 || problem->element_units == 3) &&
-                   (bands->height | bands->rows | bands->cols) % columns == 0
-               ? columns
-               : 1;
+    const size_t columns = ipt__problem_block(problem);
+    return bands->tall && bands->height % columns == 0 ? columns : 1;
 }
 
 /* Words of a control block for cooperative bands. */
@@ -340,7 +348,7 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->cooperative = 1;
             layout->control_words =
                 IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
-            alone = ipt__ceil_divide(ipt__instance_units(problem, stage), 32);
+            alone = stage->rows * stage->cols * stage->length / IPT__WINDOWS / 32 + 1;
         } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);

@@ -47,6 +47,7 @@ static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, 
     kernel->group_size = (*program)->params.group_size;
     kernel->tall = (int)params->tall;
     kernel->narrow = (int)params->narrow;
+    kernel->by_words = (int)params->by_words;
     return IPT_SUCCESS;
 }
 
@@ -83,8 +84,8 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
         desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
-    return desc->sequence != IPT_SEQUENCE_AUTO || ((desc->rows != desc->cols || ipt__problem_rotates(problem)) &&
-                                                   problem->matrix_bytes > ipt__local_budget(limits));
+    return desc->sequence != IPT_SEQUENCE_AUTO ||
+           (!ipt__problem_swaps(problem) && problem->matrix_bytes > ipt__local_budget(limits));
 }
 
 /* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
@@ -100,6 +101,7 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
+    params.by_words = ipt__problem_block(problem) > 1;
     params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
     result = ipt__plan_take_panel(plan, &params);
     if (result || !plan->panel)
@@ -123,6 +125,7 @@ static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
     params.tall = ipt__exchange_is_tall(&plan->problem);
     params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
                                   : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
+    params.by_words = params.tall && ipt__problem_block(&plan->problem) > 1;
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model ||
         (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))

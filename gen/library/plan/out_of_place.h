@@ -14,7 +14,7 @@ static IPT__RARE ipt__tile_layout ipt__out_of_place_tile(const ipt__problem *pro
             ipt__max(wanted, (vectors / problem->desc.rows > 2 ? vectors / problem->desc.rows - 2 : 0) * 16 / size);
     *tile_cols = ipt__min(problem->desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size, problem->desc.cols * size);
+        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size, problem->desc.cols * size, 1);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;

@@ -4,7 +4,7 @@
 typedef struct ipt__cooperative_kernel {
     size_t resident; /* concurrent work-groups; 0: the plan may not use it */
     size_t local_bytes, group_size;
-    int tall, narrow;
+    int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
 /* What the planner decides from: all of it is known before the first decision, and no decision changes it. */
@@ -23,6 +23,14 @@ static int ipt__problem_rotates(const ipt__problem *problem)
 {
     const ipt__move *const move = &ipt__moves[problem->desc.move];
     return move->transposed && (move->reversed_rows || move->reversed_cols);
+}
+
+/* Whether a square matrix takes the swap kernel at once. GPUs move other elements faster on the chip, or by bands: an
+ * H200 moved 4096 x 4096 elements of 3 bytes at SWAP3 of the copy, by bands at BANDS3. */
+static int ipt__problem_swaps(const ipt__problem *problem)
+{
+    return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&
+           (problem->limits.cpu || (problem->element_units == 1 && problem->unit_bytes >= 4));
 }
 
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)

@@ -19,6 +19,7 @@
     X(size_t, slab_bytes, 32 << 20, 4 << 20, "slabs in the last cache cost no memory traffic")                         \
     X(double, tile, 2, 2, "factor of tiles")                                                                           \
     X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
+    X(double, swap_units, 5, 4, "the same for elements of several units, or of units shorter than a word")             \
     X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
@@ -29,7 +30,8 @@
     X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
     X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
     X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
-    X(double, together_units, 1.7, 0, "of cooperative bands whose units are shorter than a word and move alone")       \
+    X(double, together_idle, 0.3, 0, "of the share of work-items that have no row of a block")                         \
+    X(double, together_units, 1.5, 0, "of cooperative bands whose runs are no whole words, though rows are")           \
     X(double, flip, 1.1, 1.1, "factor of rows, or their sequence, that are reversed")                                  \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
     X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
@@ -73,6 +75,7 @@ enum {
     IPT__BANDS_ROW = 1900,     /* of a band's row, for each compute unit: 56 rows fill half the chip */
     IPT__BANDS_TRIES = 4096,   /* numbers of bands that the planner compares: less than a millisecond */
     IPT__CHUNK_RUNS = 512,     /* as in panel.cl and out_of_place.cl */
+    IPT__WINDOWS = 16,         /* as in parts/grid_alone.cl */
     IPT__PAD_HELD = 16,        /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,        /* chunks along the long side of a tall panel */
     IPT__BLOCKS_TALL = 2,      /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */

@@ -120,7 +120,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
     chunks->ticket_groups = chunks->packs + tail;
     chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
     chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, (chunks->tall ? chunks->x : length) * size,
-                                     chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size);
+                                     chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size, 1);
     chunks->blocks = 1;
     chunks->block_rows = length;
     if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
@@ -183,7 +183,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
-    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__max(1, IPT__WORD_BYTES / problem->unit_bytes)),
+    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
                  units = problem->limits.compute_units;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
@@ -207,7 +207,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size);
+            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size,
+                                             ipt__problem_block(problem));
             if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */

@@ -55,10 +55,12 @@ static int ipt__are_words(const ipt__params *params)
 }
 
 /* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, and four for others. */
+ * the fastest for elements of 4 bytes, three for blocks of elements of 3 bytes, and four for others. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
-    return ipt__are_words(params) ? 5 : 4;
+    return ipt__are_words(params)                                                  ? 5
+           : params->by_words && params->unit_bytes == 1 && !params->element_units ? 3
+                                                                                   : IPT__BAND_GROUPS;
 }
 
 /* The count that the desc or the profile gives; 0: none. */
@@ -66,7 +68,9 @@ static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program 
 {
     if (program->id == IPT__KERNEL_panel)
         return limits->resident_groups;
-    return ipt__are_words(&program->params) ? limits->resident_bands : limits->resident_others;
+    return ipt__are_words(&program->params)
+               ? limits->resident_bands
+               : limits->resident_others * program->params.groups_at_once / IPT__BAND_GROUPS;
 }
 
 /* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are
@@ -106,6 +110,10 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
     tries[0] = own ? (size_t)IPT__BAND_CHUNK_BYTES : context->found.chunk_bytes;
+    if (own && params.groups_at_once < IPT__BAND_GROUPS) {
+        tries[1] = tries[0];
+        tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
+    }
     if (!own && !context->found.chunk_bytes) {
         tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
                        ? (size_t)IPT__CHUNK_BYTES_LARGE
