@@ -2264,6 +2264,7 @@ enum {
     IPT__BAND_CHUNK_BYTES = 44032,
     IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
+    IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
     IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
@@ -4948,12 +4949,14 @@ static int ipt__problem_rotates(const ipt__problem *problem)
     return move->transposed && (move->reversed_rows || move->reversed_cols);
 }
 
-/* Whether a square matrix takes the swap kernel at once. GPUs move other elements faster on the chip, or by bands: an
- * H200 moved 4096 x 4096 elements of 3 bytes at SWAP3 of the copy, by bands at BANDS3. */
+/* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
+ * short units, faster on the chip or by bands. An H200 moved elements of 3 bytes at 0.76 of the copy (3000 x 3000) and
+ * 0.39 (4096 x 4096) so, and at 0.25 and 0.19 by swapped tiles; 1024 x 1024 bytes at 0.56 and 0.76. */
 static int ipt__problem_swaps(const ipt__problem *problem)
 {
     return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&
-           (problem->limits.cpu || (problem->element_units == 1 && problem->unit_bytes >= 4));
+           (problem->limits.cpu || (problem->element_units == 1 &&
+                                    (problem->unit_bytes >= 4 || problem->matrix_bytes <= IPT__SWAP_SHORT_BYTES)));
 }
 
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)

@@ -1251,7 +1251,7 @@ static const char *const ipt__text_grid_alone[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs_held[] = {
-    "\n\n\n\n\nenum { IPT_STEPS = IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };\n"
+    "\n\n\n\n\nenum { IPT_STEPS = IPT_BY_WORDS ? 2 : IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };\n"
     "\n\n#define IPT_MEMORY_UNITS (128u / IPT_UNIT_BYTES < IPT_LINE_LANES ? 128u / IPT_UNIT_BYTES : IPT_LINE_LANES)\n"
     "\n\n\n#if IPT_MEMORY_MODEL == 2\n"
     "typedef ulong ipt_policy;\n"
@@ -1408,7 +1408,7 @@ static const char *const ipt__text_runs_held[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_runs_held "883cff446f3d8140"
+#define IPT__HASH_runs_held "d80ace0b3df6679c"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_words[] = {

@@ -19,6 +19,7 @@ enum {
     IPT__BAND_CHUNK_BYTES = 44032,
     IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
+    IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
     IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
