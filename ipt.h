@@ -3864,9 +3864,10 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
+/* Sets the arguments of a kernel; `second` and local_bytes if it has them. set: arguments that it has; NULL: none. They
+ * are not set again: a call for each of fifty takes longer than the launch. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
-                                 size_t local_bytes, const void *arguments)
+                                 size_t local_bytes, const void *arguments, const void *set)
 {
     size_t offset = 0;
     cl_uint position = 0, i;
@@ -3878,7 +3879,9 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     for (i = 0; i < info->argument_count && !error; ++i) {
         const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
+        if (!set || memcmp((const char *)set + offset, (const char *)arguments + offset, bytes))
+            error = ipt__cl.clSetKernelArg(kernel, position, bytes, (const char *)arguments + offset);
+        ++position;
         offset += bytes;
     }
     return error;
@@ -3965,7 +3968,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments);
+        error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
@@ -4508,7 +4511,7 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
-        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
+        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
@@ -5557,6 +5560,8 @@ typedef struct ipt__host_plan {
 typedef struct ipt__plan_kernel {
     ipt__program *program;
     cl_kernel kernel;
+    int is_set; /* the kernel has the arguments below */
+    ipt__arguments set;
 } ipt__plan_kernel;
 
 /* Device memory for stages, which a plan owns or borrows. Executions of all plans that share it take turns. */
@@ -9299,7 +9304,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
-    const ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
+    ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
     cl_event event = NULL;
@@ -9308,7 +9313,10 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)launch->groups);
     error = ipt__set_arguments(kernel->kernel, info, launch->given & 1 ? run->buffers[0] : workspace,
-                               launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
+                               launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments,
+                               kernel->is_set ? &kernel->set : NULL);
+    kernel->is_set = !error;
+    kernel->set = *arguments;
     if (!error)
         error = ipt__set_expression_argument(kernel->kernel, kernel->program, run->plan->argument);
     if (error)

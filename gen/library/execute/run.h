@@ -66,7 +66,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
-    const ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
+    ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
     cl_event event = NULL;
@@ -75,7 +75,10 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)launch->groups);
     error = ipt__set_arguments(kernel->kernel, info, launch->given & 1 ? run->buffers[0] : workspace,
-                               launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments);
+                               launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments,
+                               kernel->is_set ? &kernel->set : NULL);
+    kernel->is_set = !error;
+    kernel->set = *arguments;
     if (!error)
         error = ipt__set_expression_argument(kernel->kernel, kernel->program, run->plan->argument);
     if (error)

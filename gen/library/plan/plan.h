@@ -3,6 +3,8 @@
 typedef struct ipt__plan_kernel {
     ipt__program *program;
     cl_kernel kernel;
+    int is_set; /* the kernel has the arguments below */
+    ipt__arguments set;
 } ipt__plan_kernel;
 
 /* Device memory for stages, which a plan owns or borrows. Executions of all plans that share it take turns. */

@@ -13,7 +13,7 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
     if (!error)
-        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments);
+        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     IPT_LOCK_ACQUIRE(&context->queue_lock);

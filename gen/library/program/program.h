@@ -48,9 +48,10 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets all arguments of a kernel; `second` and local_bytes if it has them. */
+/* Sets the arguments of a kernel; `second` and local_bytes if it has them. set: arguments that it has; NULL: none. They
+ * are not set again: a call for each of fifty takes longer than the launch. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
-                                 size_t local_bytes, const void *arguments)
+                                 size_t local_bytes, const void *arguments, const void *set)
 {
     size_t offset = 0;
     cl_uint position = 0, i;
@@ -62,7 +63,9 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     for (i = 0; i < info->argument_count && !error; ++i) {
         const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        error = ipt__cl.clSetKernelArg(kernel, position++, bytes, (const char *)arguments + offset);
+        if (!set || memcmp((const char *)set + offset, (const char *)arguments + offset, bytes))
+            error = ipt__cl.clSetKernelArg(kernel, position, bytes, (const char *)arguments + offset);
+        ++position;
         offset += bytes;
     }
     return error;
@@ -149,7 +152,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments);
+        error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
