@@ -133,11 +133,14 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         const double ranges = (double)bands->chunk_width / (double)bands->width;
         const int gapped = bands->height * problem->desc.elem_size % 32 || bands->rows * problem->desc.elem_size % 32;
         const size_t unit = problem->unit_bytes, columns = ipt__bands_block(problem, bands);
-        /* A line of 32 work-items moves so many rows of blocks in one turn: parts/words.cl. The last turn may be short.
-         * Else it moves so many units of a run: IPT_STEPS in parts/runs_held.cl. */
-        const size_t block = 32 * columns, turn = 32 * (unit <= 4 ? 6 : 32 / unit);
-        const double idle =
-            columns == 1 ? 0 : (double)(ipt__ceil_divide(bands->height, block) * block) / (double)bands->height - 1;
+        /* A line of 32 work-items moves so many rows of a block in one turn: parts/words.cl. In the last turn some
+         * have no row, or some lines no block. Else it moves so many units of a run: IPT_STEPS in parts/runs_held.cl.
+         */
+        const size_t block = 32 * columns, lines = problem->exchange.group_size / 32 * columns,
+                     turn = 32 * (unit <= 4 ? 6 : 32 / unit);
+        const double busy = (double)bands->height / (double)ipt__round_up(bands->height, block) *
+                            (double)bands->chunk_width / (double)ipt__round_up(bands->chunk_width, lines);
+        const double idle = columns == 1 ? 0 : 1 / busy - 1;
         const size_t turns = columns == 1 ? (bands->height * problem->element_units + 30) / turn + 1 : 1;
         return (model->together + model->together_piece / piece +
                 model->together_run / run * (0.5 + 0.5 * (double)turns) +
