@@ -40,7 +40,9 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
-    const ipt__operand given = {"measure_buffer", "its offset", desc->measure_buffer, 0, IPT__BUFFER_READ_AND_WRITTEN};
+    const ipt__operand given = {"measure_buffer",         "its offset",
+                                desc->measure_buffer,     0,
+                                plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
     int candidate;
@@ -52,7 +54,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (result || !ipt__plan_has_choice(plan))
         return result;
 #ifndef IPT_NO_WISDOM
-    if (ipt__wisdom_apply(plan, budget))
+    if (!plan->problem.pitched && ipt__wisdom_apply(plan, budget)) /* wisdom is of rows without gaps */
         return result;
 #endif
     if (!measure)
@@ -84,7 +86,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         ipt__cl.clReleaseMemObject(buffer);
     plan->layout = best;
 #ifndef IPT_NO_WISDOM
-    if (best_time) {
+    if (best_time && !plan->problem.pitched) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
         learnt.bands = best.bands;

@@ -83,7 +83,8 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
         desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
-    return desc->sequence != IPT_SEQUENCE_AUTO || ((desc->rows != desc->cols || ipt__problem_rotates(problem)) &&
+    return desc->sequence != IPT_SEQUENCE_AUTO || ((desc->rows != desc->cols || ipt__problem_rotates(problem) ||
+                                                    ipt__source_row(problem) != ipt__result_row(problem)) &&
                                                    problem->matrix_bytes > ipt__local_budget(limits));
 }
 
@@ -96,8 +97,8 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     ipt__layout layout;
     ipt_result result;
     *fits = 0;
-    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
-        problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+    if (problem->pitched || problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) ||
+        problem->desc.batch > 1 || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
     params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
@@ -164,5 +165,5 @@ static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
     if (result || done)
         return result;
     result = ipt__plan_find_exchange(plan);
-    return result || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
+    return result || plan->problem.pitched || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
 }
