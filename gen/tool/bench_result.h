@@ -12,7 +12,7 @@ enum { BENCH_MESSAGE_SIZE = 1000 /* of the longest sentence */ };
 /* The result of one shape. Times are of one call; 0: not measured. */
 typedef struct bench_result {
     size_t rows, cols, elem_size, batch;
-    size_t bytes; /* of the batch */
+    size_t bytes;            /* of the batch */
     size_t pitch, pitch_out; /* bytes from row to row before and after; 0: no gaps */
     double seconds, latency, copy_seconds, blas_seconds, memcpy_seconds;
     size_t workspace, stages, buffers, repeat, rounds;
