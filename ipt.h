@@ -75,11 +75,13 @@
  *   rows and cols may be any numbers from 1 up, primes included. elem_size may be any number of bytes. ipt moves
  * elements in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are
  * therefore fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart.
- * For column-major matrices swap rows and cols.
+ * For column-major matrices swap rows and cols. Rows may have gaps: row_pitch bytes from row to row before, and
+ * row_pitch_out after.
  *
  * >>promises
  * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, without padding (except with
- *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch.
+ *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch. With
+ *   row_pitch it never writes bytes between rows, except where the other form has an element.
  * - ipt_plan_execute only enqueues and flushes. It allocates nothing, compiles nothing and never blocks.
  *   ipt_plan_create allocates the workspace and writes to it once. (An OpenCL implementation may finish compiling a
  *   kernel at its first launch. PoCL does, unless the cache has just supplied or stored the program.)
@@ -2543,6 +2545,7 @@ typedef struct ipt__wisdom {
     struct ipt__wisdom *next;
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
+    size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
 } ipt__wisdom;
 
 /* Memory of ipt_host_alloc. */
@@ -10194,6 +10197,10 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     wisdom.sequence = (size_t)plan->problem.desc.sequence;
     wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
     wisdom.expression = plan->problem.desc.expression != NULL;
+    if (plan->problem.pitched) {
+        wisdom.row_pitch = plan->problem.source_row * plan->problem.unit_bytes;
+        wisdom.row_pitch_out = plan->problem.result_row * plan->problem.unit_bytes;
+    }
     return wisdom;
 }
 
@@ -10282,6 +10289,10 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     ipt__text_add(&out, " " #field "=");                                                                               \
     ipt__text_add_size(&out, next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
+        if (next->row_pitch) {
+            IPT__WISDOM_PRINT(row_pitch)
+            IPT__WISDOM_PRINT(row_pitch_out)
+        }
         ipt__text_add(&out, "\n");
     }
     IPT_LOCK_RELEASE(&context->lock);
@@ -10301,7 +10312,7 @@ static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 {
     const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
     if (wisdom->length)
-        return wisdom->length <= longer && !wisdom->bands && !wisdom->height &&
+        return wisdom->length <= longer && !wisdom->row_pitch && !wisdom->bands && !wisdom->height &&
                (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_TWO_PASS);
     return (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_EXCHANGE) && wisdom->bands &&
            wisdom->bands <= shorter && wisdom->height && wisdom->height <= longer / wisdom->bands;
@@ -10310,7 +10321,8 @@ static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 /* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
-    int left = 0, good = !strncmp(line, "transpose ", 10);
+    const int pitched = strstr(line, " row_pitch=") != NULL;
+    int left = 2 * pitched, good = !strncmp(line, "transpose ", 10);
     const char *at = line + 10;
     memset(wisdom, 0, sizeof *wisdom);
 #define IPT__WISDOM_COUNT(field) ++left;
@@ -10321,7 +10333,12 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
     at += good ? sizeof #field : 0;                                                                                    \
     good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
     IPT__WISDOM_LIST(IPT__WISDOM_READ)
-    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->no_cooperative <= 1 &&
+    if (pitched) {
+        IPT__WISDOM_READ(row_pitch)
+        IPT__WISDOM_READ(row_pitch_out)
+    }
+    return good && !wisdom->row_pitch == !wisdom->row_pitch_out && !wisdom->row_pitch == !pitched && wisdom->rows &&
+           wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->no_cooperative <= 1 &&
            wisdom->expression <= 1 && ipt__wisdom_is_possible(wisdom);
 }
 
@@ -10520,7 +10537,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (result || !ipt__plan_has_choice(plan))
         return result;
 #ifndef IPT_NO_WISDOM
-    if (!plan->problem.pitched && ipt__wisdom_apply(plan, budget)) /* wisdom is of rows without gaps */
+    if (ipt__wisdom_apply(plan, budget))
         return result;
 #endif
     if (!measure)
@@ -10552,7 +10569,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         ipt__cl.clReleaseMemObject(buffer);
     plan->layout = best;
 #ifndef IPT_NO_WISDOM
-    if (best_time && !plan->problem.pitched) {
+    if (best_time) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
         learnt.bands = best.bands;

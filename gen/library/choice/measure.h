@@ -54,7 +54,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (result || !ipt__plan_has_choice(plan))
         return result;
 #ifndef IPT_NO_WISDOM
-    if (!plan->problem.pitched && ipt__wisdom_apply(plan, budget)) /* wisdom is of rows without gaps */
+    if (ipt__wisdom_apply(plan, budget))
         return result;
 #endif
     if (!measure)
@@ -86,7 +86,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         ipt__cl.clReleaseMemObject(buffer);
     plan->layout = best;
 #ifndef IPT_NO_WISDOM
-    if (best_time && !plan->problem.pitched) {
+    if (best_time) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
         learnt.length = best.length;
         learnt.bands = best.bands;
