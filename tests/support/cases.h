@@ -372,6 +372,20 @@ static void draw_pitches(worker *me, size_t bytes, ipt_plan_desc *desc)
         desc->row_pitch_out = desc->row_pitch;
 }
 
+/* Several bands, or slabs of rows: by force, or because the workspace is small. */
+static void draw_bands(worker *me, ipt_plan_desc *desc)
+{
+    const size_t bytes = desc->rows * desc->cols * desc->elem_size * desc->batch;
+    const size_t longer = desc->rows > desc->cols ? desc->rows : desc->cols,
+                 shorter = desc->rows > desc->cols ? desc->cols : desc->rows;
+    const size_t workspaces[] = {0, 1, 4 * bytes, bytes / between(me, 2, 16) + 100};
+    desc->max_workspace = workspaces[between(me, 0, 3)];
+    if (turns(desc) && shorter > 1 && one_in(me, 2)) {
+        desc->sequence = IPT_SEQUENCE_EXCHANGE;
+        desc->tile_m = between(me, (longer + shorter - 1) / shorter, longer);
+    }
+}
+
 static void draw_wish(worker *me, size_t bytes, recipe *its)
 {
     ipt_plan_desc *const desc = &its->desc;
@@ -398,8 +412,10 @@ static void draw_wish(worker *me, size_t bytes, recipe *its)
         break;
     case WISH_PITCH:
         desc->move = its->way == WAY_OUT_OF_PLACE ? IPT_MOVE_TRANSPOSE : (ipt_move)between(me, 0, IPT__MOVE_COUNT - 1);
+        if (one_in(me, 2))
+            draw_expression(me, desc);
         draw_pitches(me, bytes, desc);
-        desc->max_workspace = one_in(me, 2) ? bytes * 2 : 0;
+        draw_bands(me, desc);
         break;
     case WISH_PADDING:
         draw_shape(me, few, desc);
