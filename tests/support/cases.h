@@ -51,7 +51,7 @@ static const size_t way_shares[] = {WAY_LIST(WAY_SHARE)};
     X(SEQUENCE, 4)                                                                                                     \
     X(VARIANT, 3)                                                                                                      \
     X(FORMAT, 2)                                                                                                       \
-    X(PITCH, 4)                                                                                                        \
+    X(PITCH, 6)                                                                                                        \
     X(PADDING, 2)                                                                                                      \
     X(LITTLE_WORKSPACE, 2)                                                                                             \
     X(MEASURE, 1)
@@ -378,11 +378,13 @@ static void draw_bands(worker *me, ipt_plan_desc *desc)
     const size_t bytes = desc->rows * desc->cols * desc->elem_size * desc->batch;
     const size_t longer = desc->rows > desc->cols ? desc->rows : desc->cols,
                  shorter = desc->rows > desc->cols ? desc->cols : desc->rows;
-    const size_t workspaces[] = {0, 1, 4 * bytes, bytes / between(me, 2, 16) + 100};
-    desc->max_workspace = workspaces[between(me, 0, 3)];
+    const size_t few = bytes / between(me, 2, 16) + 100, workspaces[] = {0, 1, 4 * bytes, few, few, few};
+    desc->max_workspace = workspaces[between(me, 0, 5)];
     if (turns(desc) && shorter > 1 && one_in(me, 2)) {
+        const size_t least = (longer + shorter - 1) / shorter, height = longer / between(me, 2, 9);
         desc->sequence = IPT_SEQUENCE_EXCHANGE;
-        desc->tile_m = between(me, (longer + shorter - 1) / shorter, longer);
+        desc->tile_m = height > least ? height : least;
+        desc->max_workspace = 4 * bytes;
     }
 }
 
