@@ -585,6 +585,15 @@ static void pitch_unsupported(void **state)
     desc = good_desc();
     desc.host = IPT_HOST_OVERLAPPED;
     expect_bad(&desc, IPT_ERROR_UNSUPPORTED, "row_pitch is 96", "in parts");
+    desc.host = IPT_HOST_AUTO;
+    {
+        ipt_context *contexts[2];
+        ipt_plan *plan = NULL;
+        contexts[0] = contexts[1] = test_context;
+        test_expect_parts(ipt_plan_create_split(contexts, 2, &desc, &plan), IPT_ERROR_UNSUPPORTED, "row_pitch",
+                          "not cut into parts");
+        assert_null(plan);
+    }
     desc.host = IPT_HOST_SYNCHRONOUS;
     check(test_context, &desc);
     desc.max_device_memory = 2000;
