@@ -1694,10 +1694,12 @@ static const char *const ipt__text_bands_left[] = {
     "bool apply;\n"
     "uint at = start;\n"
     "ulong to = ipt_target_alone(chunk, at, &apply IPT_PASSED);\n"
+    "if (to == ~0ul)\n"
+    "continue;\n"
     "ipt_unit held = matrix[first + at];\n"
     "IPT_FENCE_DEVICE();\n"
     "",
-    "bool going = to != ~0ul && (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
+    "bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
     "while (going) {\n"
     "const ipt_unit unit = apply ? IPT_APPLIED(held) : held;\n"
     "const ulong next = to - first;\n"
@@ -1794,7 +1796,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "aea0cd9089cd8196"
+#define IPT__HASH_bands_left "c479fb6ded1147ae"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {

@@ -85,9 +85,11 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
         bool apply;
         uint at = start;
         ulong to = ipt_target_alone(chunk, at, &apply IPT_PASSED);
+        if (to == ~0ul)
+            continue; /* the gap behind the last row may lie behind the buffer, too */
         ipt_unit held = matrix[first + at];
         IPT_FENCE_DEVICE();
-        bool going = to != ~0ul && (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
+        bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
         while (going) {
             const ipt_unit unit = apply ? IPT_APPLIED(held) : held;
             const ulong next = to - first; /* at least `units` outside */
