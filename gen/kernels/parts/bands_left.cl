@@ -86,7 +86,7 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
         uint at = start;
         ulong to = ipt_target_alone(chunk, at, &apply IPT_PASSED);
         if (to == ~0ul)
-            continue; /* the gap behind the last row may lie behind the buffer, too */
+            continue; /* the gap that follows the last row may lie outside the buffer */
         ipt_unit held = matrix[first + at];
         IPT_FENCE_DEVICE();
         bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
