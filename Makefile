@@ -171,7 +171,7 @@ fuzz-differential: ## random, repeatable cases over the whole interface: CASES=5
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" SANITIZE=$(SANITIZE) sh tests/random/differential.sh $(or $(CASES),5000) "$(SEED)" "$(if $(filter command,$(origin SECONDS)),$(SECONDS))"
 
 differential-planted: $(B)/embed # planted defects that the cases must detect
-	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh differential "--cases 300 --failures 1 $(if $(SEED),--seed $(SEED))" "$(DEFECT)"
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh differential "--cases 2500 --failures 1 $(if $(SEED),--seed $(SEED))" "$(DEFECT)"
 
 large: $(B)/large ## matrices of more than 2^32 elements, on a GPU with 16 GB (IPT_DEVICE selects the GPU)
 	@$(B)/large

@@ -75,11 +75,13 @@
  *   rows and cols may be any numbers from 1 up, primes included. elem_size may be any number of bytes. ipt moves
  * elements in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are
  * therefore fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart.
- * For column-major matrices swap rows and cols.
+ * For column-major matrices swap rows and cols. Rows may have gaps: row_pitch bytes from row to row before, and
+ * row_pitch_out after.
  *
  * >>promises
  * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, without padding (except with
- *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch.
+ *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch. With
+ *   row_pitch it never writes bytes between rows, except where the other form has an element.
  * - ipt_plan_execute only enqueues and flushes. It allocates nothing, compiles nothing and never blocks.
  *   ipt_plan_create allocates the workspace and writes to it once. (An OpenCL implementation may finish compiling a
  *   kernel at its first launch. PoCL does, unless the cache has just supplied or stored the program.)
@@ -500,7 +502,21 @@ typedef struct ipt_plan_desc {
                                  device has. Larger matrices are cut; such a plan executes host matrices only */
     size_t max_host_memory; /* bytes of host memory that ipt_plan_execute_storage may take. Not 0: the plan serves that
                                function only */
+    size_t row_pitch;       /* bytes from one row of the source to the next; 0: no gaps. See below */
+    size_t row_pitch_out;   /* the same for the result */
 } ipt_plan_desc;            /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
+
+/* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
+ * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:
+ * `rows` rows of cols elements). Both forms begin at the same byte. The buffer holds both.
+ *   A pitch is at least the bytes of its row, and a multiple of the largest power of two that divides elem_size (16 at
+ * most). A batch_stride of 0 is the larger of row_pitch and row_pitch_out, each times its number of rows.
+ *   An execution writes only bytes at which the source or the result has an element. All other bytes between the rows
+ * keep their values. Bytes at which only the source has an element have any value afterwards. Out of place, only bytes
+ * of the result's elements are written.
+ *   The move is an exchange of bands, or stays within rows. It has no two passes. So thin matrices may need a larger
+ * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
+ * EXCHANGE need dense rows, and so do host matrices that are cut. */
 
 /* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. On
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
@@ -2532,6 +2548,7 @@ typedef struct ipt__wisdom {
     struct ipt__wisdom *next;
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
+    size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
 } ipt__wisdom;
 
 /* Memory of ipt_host_alloc. */
@@ -4939,9 +4956,13 @@ typedef struct ipt__problem {
     ipt_plan_desc desc;              /* checked; batch, batch_stride and padding completed */
     ipt__limits limits;              /* of the device */
     size_t refused_bytes;            /* smallest local memory that failed to build; 0: none */
-    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
+    size_t matrix_bytes, span_bytes; /* of one matrix's elements; from the first byte of the batch to its last */
     size_t unit_bytes, element_units;
-    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
+    int pitched;                     /* the rows of the source or of the result have gaps. If so: */
+    size_t source_row, result_row;   /* units from row to row */
+    size_t source_span, result_span; /* bytes, as span_bytes, of each form alone */
+    size_t extent_bytes;             /* of one matrix from its first element to its last, in the longer form */
+    size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
 } ipt__problem;
 
@@ -4952,12 +4973,42 @@ static int ipt__problem_rotates(const ipt__problem *problem)
     return move->transposed && (move->reversed_rows || move->reversed_cols);
 }
 
+/* Units from row to row of the source and of the result. */
+static size_t ipt__source_row(const ipt__problem *problem)
+{
+    return problem->pitched ? problem->source_row : problem->desc.cols * problem->element_units;
+}
+static size_t ipt__result_row(const ipt__problem *problem)
+{
+    if (problem->pitched)
+        return problem->result_row;
+    return (ipt__moves[problem->desc.move].transposed ? problem->desc.rows : problem->desc.cols) *
+           problem->element_units;
+}
+
+/* Bytes of the batch from its first element to its last: in the source, in the result, in the longer form. */
+static size_t ipt__source_span(const ipt__problem *problem)
+{
+    return problem->pitched ? problem->source_span : problem->span_bytes;
+}
+static size_t ipt__result_span(const ipt__problem *problem)
+{
+    return problem->pitched ? problem->result_span : problem->span_bytes;
+}
+
+/* Units of one matrix from its first element to its last, in the longer form. */
+static size_t ipt__extent_units(const ipt__problem *problem)
+{
+    return (problem->pitched ? problem->extent_bytes : problem->matrix_bytes) / problem->unit_bytes;
+}
+
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
  * short units, faster on the chip or by bands. An H200 moved elements of 3 bytes at 0.76 of the copy (3000 x 3000) and
  * 0.39 (4096 x 4096) so, and at 0.25 and 0.19 by swapped tiles; 1024 x 1024 bytes at 0.56 and 0.76. */
 static int ipt__problem_swaps(const ipt__problem *problem)
 {
     return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&
+           ipt__source_row(problem) == ipt__result_row(problem) &&
            (problem->limits.cpu || (problem->element_units == 1 &&
                                     (problem->unit_bytes >= 4 || problem->matrix_bytes <= IPT__SWAP_SHORT_BYTES)));
 }
@@ -5042,15 +5093,16 @@ enum {
     IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
     IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
     IPT__PIECE_VECTORS = 128,
-    IPT__UNIT_BYTES = 229376,  /* local memory of a large GPU's compute unit; chains fill it */
-    IPT__KEPT_BYTES = 8 << 20, /* of parked runs, in the last cache */
-    IPT__BANDS_ROW = 1900,     /* of a band's row, for each compute unit: 56 rows fill half the chip */
-    IPT__BANDS_TRIES = 4096,   /* numbers of bands that the planner compares: less than a millisecond */
-    IPT__CHUNK_RUNS = 512,     /* as in panel.cl and out_of_place.cl */
-    IPT__WINDOWS = 16,         /* as in parts/grid_alone.cl */
-    IPT__PAD_HELD = 16,        /* units of a work-item, as in pad.cl */
-    IPT__MOST_DOWN = 8,        /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,      /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
+    IPT__UNIT_BYTES = 229376,    /* local memory of a large GPU's compute unit; chains fill it */
+    IPT__KEPT_BYTES = 8 << 20,   /* of parked runs, in the last cache */
+    IPT__BANDS_ROW = 1900,       /* of a band's row, for each compute unit: 56 rows fill half the chip */
+    IPT__BANDS_TRIES = 4096,     /* numbers of bands that the planner compares: less than a millisecond */
+    IPT__CHUNK_RUNS = 512,       /* as in panel.cl and out_of_place.cl */
+    IPT__SPREAD_BYTES = 1 << 16, /* of a slab of rows where as little workspace as possible is wanted */
+    IPT__WINDOWS = 16,           /* as in parts/grid_alone.cl */
+    IPT__PAD_HELD = 16,          /* units of a work-item, as in pad.cl */
+    IPT__MOST_DOWN = 8,          /* chunks along the long side of a tall panel */
+    IPT__BLOCKS_TALL = 2,        /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
     IPT__BLOCKS_WIDE = 4,
     IPT__BLOCK_ROWS = 60,         /* minimum per block */
     IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
@@ -5070,6 +5122,7 @@ enum {
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
  * SWAP: square instances, by tile pairs.
+ * SPREAD: changes the distance of rows, through a slab for each instance. Rows, also single elements, stay rows.
  * WAVE: instances through slabs of global memory, one slab each.
  * PANEL: instances by cooperative work-groups that hold a chunk each.
  * SHUFFLE: instances by cycle following with one flag bit per slot.
@@ -5086,6 +5139,7 @@ enum {
     X(RESTORE, nothing, save, restore, restore, restore)                                                               \
     X(TILE, nothing, tile, tile, tile, tile)                                                                           \
     X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
+    X(SPREAD, spread, nothing, spread, spread, spread)                                                                 \
     X(WAVE, wave, wave, wave, wave, wave)                                                                              \
     X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
     X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, shuffle)                                                            \
@@ -5205,6 +5259,10 @@ typedef struct ipt__bands {
     int from_last;       /* the last band comes first, so that a step writes only what has been read */
     int saves_first;     /* the saved rest belongs to the source: it is saved first. Else it is restored last */
     size_t saved_origin; /* its place in a matrix */
+    size_t row_units, column_units; /* from row to row of the band layout and of the slot layout */
+    /* The saved rest: rows of saved_row units, and their distance in the workspace. The matrix has them as far apart as
+     * its layout's rows. Work-groups that move bands together keep that distance in the workspace, gaps included. */
+    size_t saved_rows, saved_row, saved_distance;
     /* By cooperative work-groups (see exchange.cl), else in waves. The rest is valid if so. */
     int together;
     size_t positions;   /* the bands, the rest rows and the saved rest, as far as there are any */
@@ -5220,11 +5278,13 @@ typedef struct ipt__stage {
     ipt__stage_kind kind;
     size_t instances; /* per matrix */
     size_t rows, cols, length;
-    size_t origin;                /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
-    size_t row_slots, row_stride; /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
-    int straight;                 /* SAVE: does not transpose */
-    int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
-    size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
+    size_t origin;                    /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
+    size_t row_slots, row_stride;     /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    size_t units_apart, units_before; /* SAVE, RESTORE: units from row to row if rows have gaps, else 0; before them */
+    size_t spread[2], spread_before[2];         /* SPREAD: the same in the source and in the result */
+    int straight;                               /* SAVE: does not transpose */
+    int gapped_source;                          /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
     int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL: of the result */
     int apply;                                  /* applies the plan's expression */
@@ -5262,6 +5322,7 @@ typedef struct ipt__layout {
     ipt__stage stages[IPT__MAX_STAGES];
     int stage_count;
     size_t saved_elements;    /* per matrix, at the start of the workspace */
+    size_t saved_units;       /* their memory; 0 before ipt__layout_finish, if they have no gaps */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
     size_t length;            /* elements of a super-element of two passes; 0: no two passes */
     size_t bands, height;     /* of an exchange; 0: no exchange */
@@ -5632,7 +5693,7 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
 {
     const size_t size = problem->desc.elem_size;
     const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
-    if (problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
+    if (problem->pitched || problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
         (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
         return 0;
     return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
@@ -5671,6 +5732,12 @@ static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *
     ipt__need need = ipt__need_nothing(problem, layout, stage);
     need.instance = ipt__instance_units(problem, stage) * problem->unit_bytes;
     return need;
+}
+
+/* A SPREAD stage's slab has the rows of an instance as columns. */
+static ipt__need ipt__need_spread(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    return ipt__need_wave(problem, layout, stage);
 }
 
 static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
@@ -5834,7 +5901,9 @@ static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
     return columns > 1 && (problem->element_units == 1 || problem->element_units == 3) &&
-                   (problem->desc.rows | problem->desc.cols) % columns == 0
+                   (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
+                           columns ==
+                       0
                ? columns
                : 1;
 }
@@ -5897,7 +5966,9 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     const ipt__limits *const limits = &problem->limits;
     const size_t unit = problem->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
                  most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
-    const int cut = stage->cols * unit % 256 != 0;
+    const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
+    const size_t stride = problem->pitched ? row * unit : stage->cols * unit;
+    const int cut = stride % 256 != 0;
     size_t chunk;
     stage->swap.group_size = limits->group_size;
     if (!stage->variant && !limits->cpu && limits->group_size >= 64 && unit >= 4 &&
@@ -5908,8 +5979,7 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
             stage->swap.side = IPT__SWAP_SIDE_LARGE;
             stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
         }
-        stage->swap.tile =
-            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit, 1);
+        stage->swap.tile = ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stride, 1);
         stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
         if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
             !ipt__problem_refuses(problem, stage->swap.local_bytes))
@@ -5936,8 +6006,8 @@ static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__b
 /* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
 static size_t ipt__bands_alone_words(const ipt__problem *problem, const ipt__bands *bands)
 {
-    return ipt__ceil_divide(
-        (bands->tall ? bands->height * bands->cols : bands->width * bands->rows) * problem->element_units, 32);
+    (void)problem;
+    return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
 }
 
 /* Sets the offsets of the workspace's parts. */
@@ -6104,7 +6174,8 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         const double piece = (double)bands->chunk_width * size;
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
-        const int gapped = bands->height * problem->desc.elem_size % 32 || bands->rows * problem->desc.elem_size % 32;
+        const int gapped =
+            bands->height * problem->desc.elem_size % 32 || bands->column_units * problem->unit_bytes % 32;
         const size_t unit = problem->unit_bytes, columns = ipt__bands_block(problem, bands);
         /* A line of 32 work-items moves so many rows of a block in one turn: parts/words.cl. In the last turn some
          * have no row, or some lines no block. Else it moves so many units of a run: IPT_STEPS in parts/runs_held.cl.
@@ -6175,11 +6246,12 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
     }
     if (budget > layout->scratch_offset)
         at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
-    if (stage->kind == IPT__STAGE_WAVE)
+    if (stage->kind == IPT__STAGE_WAVE || stage->kind == IPT__STAGE_SPREAD)
         at_once = ipt__min(at_once, ipt__max(1, slabs / need));
     stage->matrices_at_once = ipt__min(batch, at_once);
-    stage->instances_at_once =
-        stage->kind == IPT__STAGE_EXCHANGE ? 1 : ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    stage->instances_at_once = stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_SPREAD
+                                   ? 1
+                                   : ipt__min(stage->instances, at_once / stage->matrices_at_once);
     return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
            (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
 }
@@ -6190,7 +6262,9 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
 {
     size_t largest = 0, smallest = 0;
     int i;
-    layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_elements * problem->desc.elem_size, 256);
+    if (!layout->saved_units)
+        layout->saved_units = layout->saved_elements * problem->element_units;
+    layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_units * problem->unit_bytes, 256);
     ipt__layout_place(problem, layout);
     layout->cost = ipt__flip_cost(problem, layout);
     for (i = 0; i < layout->stage_count; ++i) {
@@ -6763,10 +6837,10 @@ static int ipt__is_tall(const ipt__problem *problem)
     return problem->desc.rows >= problem->desc.cols;
 }
 
-/* Elements that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
+/* Units that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
 static size_t ipt__bands_saved(const ipt__bands *bands)
 {
-    return ipt__max(bands->rest_rows * bands->cols, bands->rest_cols * bands->rows);
+    return bands->saved_rows * bands->saved_distance;
 }
 
 /* Cuts the source (tall) or the result into `number` bands of `height` rows: number <= both sides, number * height <=
@@ -6783,11 +6857,19 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.width = bands.cols / number;
     bands.rest_rows = bands.rows - number * height;
     bands.rest_cols = bands.cols - number * bands.width;
-    /* A range lies in the memory of its band and of bands before it if only the larger rest is saved. */
-    bands.saves_rows = bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
+    bands.row_units = tall ? ipt__source_row(problem) : ipt__result_row(problem);
+    bands.column_units = tall ? ipt__result_row(problem) : ipt__source_row(problem);
+    /* A range lies in the memory of its band and of bands before it in the sequence. Without gaps, that saves the
+     * larger rest. */
+    bands.saves_rows = problem->pitched ? bands.width * bands.column_units > height * bands.row_units
+                                        : bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
     bands.from_last = bands.tall ? bands.saves_rows : !bands.saves_rows;
     bands.saves_first = bands.tall == bands.saves_rows;
-    bands.saved_origin = bands.saves_rows ? number * height * bands.cols : number * bands.width * bands.rows;
+    bands.saved_origin =
+        bands.saves_rows ? number * height * bands.row_units : number * bands.width * bands.column_units;
+    bands.saved_rows = bands.saves_rows ? bands.rest_rows : bands.rest_cols;
+    bands.saved_row = (bands.saves_rows ? bands.cols : bands.rows) * problem->element_units;
+    bands.saved_distance = bands.saved_row;
     return bands;
 }
 
@@ -6797,10 +6879,10 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
 {
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
-    const size_t row = bands->cols * size, run = bands->height * size;
-    const size_t block = ipt__bands_block(problem, bands);
+    const size_t run = bands->height * size, block = ipt__bands_block(problem, bands);
     size_t most, covered, rest;
     bands->together = 1;
+    bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
     /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
     if (bands->tall)
@@ -6823,34 +6905,51 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;
     bands->chunks = bands->rest_chunks + rest;
-    bands->tile = ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
-                                    bands->tall ? row : bands->rows * size, block);
+    bands->tile =
+        ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
+                          (bands->tall ? bands->row_units : bands->column_units) * problem->unit_bytes, block);
     return bands->chunks <= kernel->resident / 2 &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
-           bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31;
+           bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31 &&
+           bands->row_units < ((size_t)1 << 31) / bands->height &&
+           bands->column_units < ((size_t)1 << 31) / bands->width;
+}
+
+/* Places the rest that a stage saves or restores in the matrix. Without gaps it is one row. */
+static void ipt__stage_place_saved(const ipt__problem *problem, ipt__stage *stage, const ipt__bands *bands)
+{
+    stage->origin = bands->saved_origin / problem->element_units;
+    if (!problem->pitched)
+        return;
+    stage->units_before = bands->saved_origin;
+    stage->units_apart = bands->saves_rows ? bands->row_units : bands->column_units;
 }
 
 /* The stages of a band exchange. */
 static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, const ipt__bands *bands, size_t budget)
 {
-    const size_t saved = ipt__bands_saved(bands);
+    const size_t rows = bands->saved_rows, length = bands->saves_rows ? bands->cols : bands->rows;
+    const size_t saved = rows * length;
     const int alone = saved && !bands->together; /* cooperative bands save and restore by themselves */
     ipt__stage *stage;
     memset(layout, 0, sizeof *layout);
     layout->bands = bands->number;
     layout->height = bands->height;
     layout->saved_elements = saved;
+    layout->saved_units = ipt__bands_saved(bands);
     if (alone && bands->saves_first) {
-        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, 1, saved, 1);
-        stage->origin = bands->saved_origin;
+        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, problem->pitched ? rows : 1,
+                               problem->pitched ? length : saved, 1);
+        ipt__stage_place_saved(problem, stage, bands);
         stage->straight = 1;
     }
     stage = ipt__stage_add(layout, IPT__STAGE_EXCHANGE, bands->number, problem->desc.rows, problem->desc.cols, 1);
     stage->bands = *bands;
     if (alone && !bands->saves_first) {
-        stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, 1, 1, saved);
-        stage->origin = bands->saved_origin;
+        stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, problem->pitched ? rows : 1, 1,
+                               problem->pitched ? length : saved);
+        ipt__stage_place_saved(problem, stage, bands);
         stage->row_stride = saved;
     }
     ipt__layout_finish(problem, layout, budget);
@@ -6875,7 +6974,8 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
 {
     const size_t size = problem->desc.elem_size;
     const double launch = ipt__tunings[problem->limits.cpu].launch;
-    size_t fixed = ipt__round_up(ipt__bands_saved(bands) * size * problem->desc.batch, 256), slab = 1, launches = 1;
+    size_t fixed = ipt__round_up(ipt__bands_saved(bands) * problem->unit_bytes * problem->desc.batch, 256), slab = 1,
+           launches = 1;
     double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
     if (bands->together) {
         fixed += 2 * ipt__round_up(ipt__bands_control_words(problem, bands) * 4, 256) +
@@ -6927,14 +7027,14 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
 static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
 {
     const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols),
-                 longer = ipt__max(problem->desc.rows, problem->desc.cols);
+                 longer = ipt__max(problem->desc.rows, problem->desc.cols), units = problem->element_units;
     ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer);
     size_t number;
     /* Not all of many numbers: their bands differ little. */
     for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
         const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number);
-        if (bands.height * shorter + ipt__bands_saved(&bands) * problem->desc.batch <
-            best.height * shorter + ipt__bands_saved(&best) * problem->desc.batch)
+        if (bands.height * shorter * units + ipt__bands_saved(&bands) * problem->desc.batch <
+            best.height * shorter * units + ipt__bands_saved(&best) * problem->desc.batch)
             best = bands;
     }
     return best;
@@ -7064,6 +7164,8 @@ static int ipt__layout_candidate(const ipt__problem *problem, ipt__layout *layou
         return 0;
     if (exchange)
         return ipt__layout_best_bands(problem, layout, budget, above, most);
+    if (problem->pitched)
+        return 0;
     ipt__layout_best_two_pass(problem, layout, budget, above, most);
     return 1;
 }
@@ -7087,6 +7189,57 @@ static IPT__RARE void ipt__layout_try_bands(const ipt__problem *problem, ipt__la
         *layout = bands;
 }
 
+/* Appends stages that change the distance of `rows` rows of `cols` elements from `from` to `to` units. Slabs of whole
+ * rows move in the sequence in which no slab overwrites another. */
+static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *layout, const size_t shape[2],
+                                   const size_t distances[2], size_t budget)
+{
+    const size_t rows = shape[0], cols = shape[1], row = cols * problem->desc.elem_size;
+    const size_t most =
+        ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tunings[problem->limits.cpu].slab_bytes);
+    const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
+    const size_t number = rows / height, rest = rows % height;
+    const int up = distances[1] > distances[0]; /* the last rows first */
+    int i, side;
+    for (i = 0; i < 2; ++i) {
+        const int is_rest = i != up;
+        ipt__stage *stage;
+        if (is_rest && !rest)
+            continue;
+        stage = ipt__stage_add(layout, IPT__STAGE_SPREAD, is_rest ? 1 : number, is_rest ? rest : height, cols, 1);
+        for (side = 0; side < 2; ++side) {
+            stage->spread[side] = distances[side];
+            stage->spread_before[side] = is_rest ? number * height * distances[side] : 0;
+        }
+    }
+}
+
+/* Chooses the stages for rows with gaps. */
+static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int transposed = ipt__moves[desc->move].transposed;
+    const size_t from = ipt__source_row(problem), to = ipt__result_row(problem);
+    if (!transposed || desc->rows == 1 || desc->cols == 1) {
+        /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
+        const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
+        const size_t distances[2] = {transposed && desc->rows == 1 ? problem->element_units : from,
+                                     transposed && desc->cols == 1 ? problem->element_units : to};
+        if (distances[0] != distances[1])
+            ipt__layout_add_spread(problem, layout, shape, distances, budget);
+        ipt__layout_finish(problem, layout, budget);
+        return IPT_SUCCESS;
+    }
+    if (desc->rows == desc->cols && from == to && desc->sequence != IPT_SEQUENCE_EXCHANGE) {
+        ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
+        ipt__layout_finish(problem, layout, budget);
+        if (ipt__problem_rotates(problem) && desc->sequence == IPT_SEQUENCE_AUTO)
+            ipt__layout_try_bands(problem, layout, budget);
+        return IPT_SUCCESS;
+    }
+    return ipt__layout_exchange_forced(problem, layout, budget);
+}
+
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
@@ -7096,6 +7249,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     ipt__layout chip;
     int whole;
     memset(layout, 0, sizeof *layout);
+    if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
+        return ipt__layout_choose_pitched(problem, layout, budget);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
             ipt__stage_add_small(problem, layout, 1);
@@ -7247,13 +7402,14 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     for (by = 0; by < layout->stage_count; ++by)
         if (layout->stages[by].kind == IPT__STAGE_TILE || layout->stages[by].kind == IPT__STAGE_SWAP ||
             layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE ||
-            layout->stages[by].kind == IPT__STAGE_EXCHANGE)
+            layout->stages[by].kind == IPT__STAGE_EXCHANGE || layout->stages[by].kind == IPT__STAGE_SPREAD)
             break;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if (layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight)
+        if ((layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight) ||
+            layout->stages[i].kind == IPT__STAGE_SPREAD) /* some rows each */
             layout->stages[i].apply = 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -7446,6 +7602,14 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
 }
 
+/* The expression belongs to one of both transpositions. */
+static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    ipt__params_apply(&params, &plan->problem.desc, 0);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[1]);
+}
+
 #ifndef IPT_NO_PAPERS
 static IPT__RARE ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
@@ -7589,11 +7753,22 @@ static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage
     return ipt__launch_add(to, launch);
 }
 
+/* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
+static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
+{
+    if (!stage->units_apart)
+        return;
+    a->rows = stage->rows;
+    a->source_row_stride = a->target_row_stride = a->row_units = length;
+    *(restore ? &a->target_row_stride : &a->source_row_stride) = stage->units_apart;
+    *(restore ? &a->target_base : &a->source_base) = stage->units_before;
+}
+
 /* Copies `elements` contiguous elements of each matrix, from `origin` on, to the save area or back. */
 static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage *stage, size_t elements, int restore)
 {
     const ipt_plan *const plan = to->plan;
-    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_elements * units;
+    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_units;
     const cl_ulong matrix = ipt__matrix_stride(&plan->problem);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__copy_arguments *const a = &launch.arguments.copy;
@@ -7604,6 +7779,7 @@ static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage
     a->source_row_slots = a->target_row_slots = 1;
     a->source_row_stride = a->target_row_stride = a->row_units = elements * units;
     a->rows = 1;
+    ipt__launch_apart(stage, a, elements * units, restore);
     return ipt__launch_copy(to, stage, &launch);
 }
 
@@ -7617,7 +7793,7 @@ static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage
         return ipt__launch_keep(to, stage, stage->cols, 0);
     a->source_base = stage->origin * units;
     a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
-    a->target_matrix_stride = plan->layout.saved_elements * units;
+    a->target_matrix_stride = plan->layout.saved_units;
     a->instances_per_matrix = 1;
     a->rows = stage->rows;
     a->cols = stage->cols;
@@ -7635,12 +7811,13 @@ static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__st
     ipt__copy_arguments *const a = &launch.arguments.copy;
     launch.given = 2;
     a->target_base = stage->origin * units;
-    a->source_matrix_stride = plan->layout.saved_elements * units;
+    a->source_matrix_stride = plan->layout.saved_units;
     a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->source_row_slots = a->target_row_slots = 1;
     a->source_row_stride = a->row_units = stage->length * units;
     a->target_row_stride = stage->row_stride * units;
     a->rows = stage->rows;
+    ipt__launch_apart(stage, a, stage->length * units, 1);
     return ipt__launch_copy(to, stage, &launch);
 }
 
@@ -7764,10 +7941,10 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     a->skew = (cl_uint)stage->swap.tile.skew;
     a->run_lanes = (cl_uint)stage->swap.tile.run_lanes;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->instance_stride = ipt__instance_units(problem, stage);
+    a->instance_stride = problem->pitched ? ipt__extent_units(problem) : ipt__instance_units(problem, stage);
     a->instances_per_matrix = (cl_uint)stage->instances;
     a->side = stage->rows;
-    a->row_stride = stage->cols * units;
+    a->row_stride = problem->pitched ? ipt__source_row(problem) : stage->cols * units;
     a->tiles = (cl_uint)ipt__ceil_divide(stage->rows, side);
     a->element_units = (cl_uint)units;
     a->chunk_units = (cl_uint)chunk;
@@ -7798,20 +7975,26 @@ static size_t ipt__group_run(const ipt__limits *limits)
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const cl_long units = (cl_long)problem->element_units, row = (cl_long)stage->cols * units;
+    const cl_long units = (cl_long)problem->element_units, row = (cl_long)ipt__result_row(problem),
+                  last = (cl_long)(stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
     a->line_units = (cl_ulong)row;
-    if (stage->reversed_rows && stage->reversed_cols) { /* the whole matrix is one long row */
+    if (stage->reversed_rows && stage->reversed_cols && !problem->pitched) { /* the whole matrix is one long row */
         a->line_pairs = a->pairs;
         a->partner = (cl_long)stage->rows * row - units;
         a->partner_step = -units;
+    } else if (stage->reversed_rows && stage->reversed_cols) { /* the middle row's line ends in the middle */
+        a->line_pairs = stage->cols;
+        a->partner = (cl_long)(stage->rows - 1) * row + last;
+        a->partner_line = -row;
+        a->partner_step = -units;
     } else if (stage->reversed_cols) {
         a->line_pairs = stage->cols / 2;
-        a->partner = row - units;
+        a->partner = last;
         a->partner_line = row;
         a->partner_step = -units;
     } else {
@@ -7830,14 +8013,19 @@ static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage 
 {
     const ipt__problem *const problem = &to->plan->problem;
     const size_t units = ipt__instance_units(problem, stage);
-    const int back_to_back = problem->desc.batch_stride == units * problem->unit_bytes; /* the batch is one sequence */
+    const int back_to_back = !problem->pitched && problem->desc.batch_stride == units * problem->unit_bytes;
+    const size_t lines = !problem->pitched                           ? 1
+                         : ipt__moves[problem->desc.move].transposed ? problem->desc.cols
+                                                                     : problem->desc.rows;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__map_arguments *const a = &launch.arguments.map;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->units = units * (back_to_back ? to->matrices : 1);
+    a->line_stride = ipt__result_row(problem);
+    a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
+    a->units = units / lines * (back_to_back ? to->matrices : 1);
     a->group_units = ipt__group_run(&problem->limits);
     a->groups = (cl_uint)ipt__ceil_divide((size_t)a->units, (size_t)a->group_units);
-    launch.groups = (cl_ulong)a->groups * (back_to_back ? 1 : to->matrices);
+    launch.groups = (cl_ulong)a->groups * lines * (back_to_back ? 1 : to->matrices);
     return ipt__launch_add(to, &launch);
 }
 
@@ -7889,6 +8077,88 @@ static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage
     return result ? result : ipt__launch_copy(to, stage, &copy);
 }
 
+static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__chunks *const chunks = &stage->panel;
+    const cl_ulong units = problem->element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__panel_arguments *const a = &launch.arguments.panel;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
+    a->saved_stride = layout->saved_units;
+    a->row_slots = stage->row_slots;
+    a->row_stride = stage->row_stride * units;
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->flags_base = layout->flags_offset / 4;
+    a->alone_base = layout->alone_offset / 4;
+    a->waits = chunks->waits;
+    a->neighbours = chunks->neighbours;
+    a->tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * to->matrices);
+    a->flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
+    a->flag_words_each = (cl_uint)ipt__ceil_divide(a->flag_words, a->tickets);
+    a->ticket_groups = (cl_uint)chunks->ticket_groups;
+    a->packs = (cl_uint)chunks->packs;
+    a->pack = (cl_uint)chunks->pack;
+    a->panels = (cl_uint)stage->instances;
+    a->length = (cl_uint)(chunks->tall ? stage->rows : stage->cols);
+    a->tail_length = (cl_uint)stage->tail_length;
+    a->short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
+    a->chunk_x = (cl_uint)chunks->x;
+    a->chunk_y = (cl_uint)chunks->y;
+    a->across = (cl_uint)chunks->across;
+    a->chunks = (cl_uint)(chunks->across * chunks->down);
+    a->blocks = (cl_uint)chunks->blocks;
+    a->block_rows = (cl_uint)chunks->block_rows;
+    a->pitch = (cl_uint)chunks->tile.pitch;
+    a->skew = (cl_uint)chunks->tile.skew;
+    a->run_lanes = (cl_uint)chunks->tile.run_lanes;
+    a->polls = problem->limits.wait_polls;
+    a->element_units = (cl_uint)units;
+    launch.cooperative = chunks->waits;
+    launch.groups = a->tickets;
+    return ipt__launch_add(to, &launch);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/launches_bands                                                                                              */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The launches of band exchanges and of stages that change the distance of rows. */
+
+/* Changes the distance of an instance's rows. They lie in the slab as columns, so that single elements move as fast as
+ * long rows. */
+static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const cl_ulong units = problem->element_units, instance = ipt__instance_units(problem, stage);
+    int second;
+    for (second = 0; second < 2; ++second) {
+        ipt__launch launch = ipt__launch_of(to, stage->kernels[second]);
+        ipt__transpose_arguments *const a = &launch.arguments.transpose;
+        ipt_result result;
+        launch.given = second ? 2 : 1;
+        launch.instance_units = stage->rows * stage->spread[second];
+        a->source_base = stage->spread_before[0];
+        a->target_base = stage->spread_before[1];
+        *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
+        a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
+        a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
+        a->instances_per_matrix = 1;
+        a->rows = second ? stage->cols : stage->rows;
+        a->cols = second ? stage->rows : stage->cols;
+        a->source_row_stride = second ? a->cols * units : stage->spread[0];
+        a->target_row_stride = second ? stage->spread[1] : a->rows * units;
+        a->element_units = (cl_uint)units;
+        result = ipt__launch_transpose(to, &launch);
+        if (result)
+            return result;
+    }
+    return IPT_SUCCESS;
+}
+
 /* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
  * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
  * of all bands. */
@@ -7911,16 +8181,20 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__exchange_arguments *const a = &launch.arguments.exchange;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
-    a->saved_stride = layout->saved_elements * units;
-    a->column_stride = bands->rows * units;
+    a->matrix_units = ipt__extent_units(problem);
+    a->saved_stride = layout->saved_units;
+    a->row_stride = (cl_uint)bands->row_units;
+    a->column_stride = bands->column_units;
+    a->column_units = bands->rows * units;
     a->control_base = layout->saved_bytes / 4;
     a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
     a->alone_base = layout->alone_offset / 4;
     a->clear_words = (cl_uint)layout->control_words;
-    a->saved_units = layout->saved_elements * units;
-    a->saved_origin = bands->saved_origin * units;
-    a->saves_first = (cl_uint)(layout->saved_elements && bands->saves_first);
+    a->saved_units = layout->saved_units;
+    a->saved_row = problem->pitched ? bands->saved_row : layout->saved_units;
+    a->saved_distance = problem->pitched ? bands->saved_distance : layout->saved_units;
+    a->saved_origin = bands->saved_origin;
+    a->saves_first = (cl_uint)(layout->saved_units && bands->saves_first);
     a->first_band = (cl_uint)(a->saves_first + (!bands->tall && bands->rest_rows));
     a->done_begin = (cl_uint)(IPT__CONTROL_WORDS + bands->positions * to->matrices);
     a->waits = 1;
@@ -7966,7 +8240,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     if (bands->together)
         return ipt__launch_together(to, stage);
     transpose.given = bands->tall ? 1 : 2;
-    transpose.instance_units = band;
+    transpose.instance_units = (cl_ulong)bands->height * bands->row_units;
     *(bands->tall ? &t->target_base : &t->source_base) = slabs;
     t->source_matrix_stride = bands->tall ? ipt__matrix_stride(problem) : band;
     t->target_matrix_stride = bands->tall ? band : ipt__matrix_stride(problem);
@@ -7975,6 +8249,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     t->cols = bands->tall ? bands->cols : bands->height;
     t->source_row_stride = t->cols * units;
     t->target_row_stride = t->rows * units;
+    *(bands->tall ? &t->source_row_stride : &t->target_row_stride) = bands->row_units;
     t->element_units = (cl_uint)units;
     if (ipt__reversed_runs(stage)) { /* from the band's last row on */
         cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
@@ -7986,10 +8261,13 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     }
     a->slab_base = slabs;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->saved_stride = to->plan->layout.saved_elements * units;
+    a->saved_stride = to->plan->layout.saved_units;
     a->slab_stride = band;
-    a->column_stride = bands->rows * units;
-    a->rest_begin = bands->number * band;
+    a->column_stride = bands->column_units;
+    a->column_units = bands->rows * units;
+    a->saved_column_stride = bands->rows * units;
+    a->rest_begin = bands->number * bands->height * bands->row_units;
+    a->rest_row_stride = bands->saves_rows ? bands->cols * units : bands->row_units;
     a->run_units = bands->height * units;
     a->chunk_units = ipt__min((size_t)a->run_units, group_bytes / problem->unit_bytes);
     a->chunks = (cl_uint)ipt__ceil_divide((size_t)a->run_units, (size_t)a->chunk_units);
@@ -8012,52 +8290,6 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     }
     result = ipt__launch_transpose(to, &transpose);
     return result ? result : ipt__launch_add(to, &move);
-}
-
-static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
-    const ipt__chunks *const chunks = &stage->panel;
-    const cl_ulong units = problem->element_units;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__panel_arguments *const a = &launch.arguments.panel;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
-    a->saved_stride = layout->saved_elements * units;
-    a->row_slots = stage->row_slots;
-    a->row_stride = stage->row_stride * units;
-    a->control_base = layout->saved_bytes / 4;
-    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
-    a->clear_words = (cl_uint)layout->control_words;
-    a->flags_base = layout->flags_offset / 4;
-    a->alone_base = layout->alone_offset / 4;
-    a->waits = chunks->waits;
-    a->neighbours = chunks->neighbours;
-    a->tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * to->matrices);
-    a->flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
-    a->flag_words_each = (cl_uint)ipt__ceil_divide(a->flag_words, a->tickets);
-    a->ticket_groups = (cl_uint)chunks->ticket_groups;
-    a->packs = (cl_uint)chunks->packs;
-    a->pack = (cl_uint)chunks->pack;
-    a->panels = (cl_uint)stage->instances;
-    a->length = (cl_uint)(chunks->tall ? stage->rows : stage->cols);
-    a->tail_length = (cl_uint)stage->tail_length;
-    a->short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
-    a->chunk_x = (cl_uint)chunks->x;
-    a->chunk_y = (cl_uint)chunks->y;
-    a->across = (cl_uint)chunks->across;
-    a->chunks = (cl_uint)(chunks->across * chunks->down);
-    a->blocks = (cl_uint)chunks->blocks;
-    a->block_rows = (cl_uint)chunks->block_rows;
-    a->pitch = (cl_uint)chunks->tile.pitch;
-    a->skew = (cl_uint)chunks->tile.skew;
-    a->run_lanes = (cl_uint)chunks->tile.run_lanes;
-    a->polls = problem->limits.wait_polls;
-    a->element_units = (cl_uint)units;
-    launch.cooperative = chunks->waits;
-    launch.groups = a->tickets;
-    return ipt__launch_add(to, &launch);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/launches_cycles                                                                                             */
@@ -8113,7 +8345,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->gap_begin = stage->row_slots * units / scale;
         a->gap_units = (cl_uint)(stage->tail_length * element_units / scale);
         a->gap_restore = (cl_uint)stage->shuffle.gap_restore;
-        a->saved_stride = layout->saved_elements * element_units / scale;
+        a->saved_stride = layout->saved_units / scale;
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = problem->limits.compute_units *
@@ -8265,7 +8497,9 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
     turns->instances_at_once =
         ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
     turns->matrix_stride = ipt__matrix_stride(&plan->problem);
-    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last : !stage->gapped_source;
+    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last
+                       : stage->kind == IPT__STAGE_SPREAD ? stage->spread[1] > stage->spread[0]
+                                                          : !stage->gapped_source;
     matrices[0] = turns->matrices_at_once;
     matrices[1] = batch % turns->matrices_at_once;
     instances[0] = turns->instances_at_once;
@@ -8304,7 +8538,8 @@ static IPT__RARE ipt__tile_layout ipt__out_of_place_tile(const ipt__problem *pro
             ipt__max(wanted, (vectors / problem->desc.rows > 2 ? vectors / problem->desc.rows - 2 : 0) * 16 / size);
     *tile_cols = ipt__min(problem->desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size, problem->desc.cols * size, 1);
+        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size,
+                                   ipt__source_row(problem) * problem->unit_bytes, 1);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
@@ -8356,8 +8591,8 @@ static IPT__RARE ipt_result ipt__launch_out_of_place_plain(ipt__launcher *to, in
     a->instances_per_matrix = 1;
     a->rows = problem->desc.rows;
     a->cols = problem->desc.cols;
-    a->source_row_stride = problem->desc.cols * units;
-    a->target_row_stride = problem->desc.rows * units;
+    a->source_row_stride = ipt__source_row(problem);
+    a->target_row_stride = ipt__result_row(problem);
     a->element_units = (cl_uint)units;
     return ipt__launch_transpose(to, &launch);
 }
@@ -8377,7 +8612,9 @@ static IPT__RARE ipt_result ipt__launch_out_of_place(ipt__launcher *to, int kern
     launch.given = 3;
     launch.groups = tiles * desc->batch;
     a->source_matrix_stride = a->target_matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = (cl_ulong)desc->rows * desc->cols * units;
+    a->matrix_units = (desc->rows - 1) * ipt__source_row(problem) + desc->cols * units;
+    a->source_row_stride = ipt__source_row(problem);
+    a->target_row_stride = ipt__result_row(problem);
     a->rows = desc->rows;
     a->cols = desc->cols;
     a->tile_rows = (cl_uint)tile_rows;
@@ -8557,6 +8794,16 @@ static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, c
     ipt__describe_end(out, stage);
 }
 
+static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const unsigned long unit = (unsigned long)plan->problem.unit_bytes;
+    ipt__text_add(out, "spread: %lu x (%lu rows of %lu bytes) from %lu to %lu bytes apart",
+                  (unsigned long)stage->instances, (unsigned long)stage->rows,
+                  (unsigned long)stage->cols * (unsigned long)plan->problem.desc.elem_size,
+                  (unsigned long)stage->spread[0] * unit, (unsigned long)stage->spread[1] * unit);
+    ipt__describe_end(out, stage);
+}
+
 static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "panels in waves");
@@ -8657,7 +8904,8 @@ static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *pla
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
     return !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
-           !plan->problem.desc.to && (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
+           !plan->problem.desc.to && !plan->problem.pitched &&
+           (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
 /* The description's first lines: the matrices and the stages. */
@@ -8671,6 +8919,10 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), plan->layout.stage_count,
                   plan->layout.stage_count == 1 ? "stage" : "stages");
+    if (plan->problem.pitched)
+        ipt__text_add(out, "  rows %lu bytes apart before, %lu after\n",
+                      (unsigned long)(plan->problem.source_row * plan->problem.unit_bytes),
+                      (unsigned long)(plan->problem.result_row * plan->problem.unit_bytes));
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
         ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
@@ -8976,7 +9228,121 @@ static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
 }
 #endif
 
-/* Checks a desc and completes it to a problem: padding, batch, stride, sizes, unit. */
+/* Refuses what needs dense rows. */
+static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
+{
+    const int exchange = desc->sequence == IPT_SEQUENCE_EXCHANGE;
+    const char *const what =
+        desc->from || desc->to                                               ? "formats"
+        : desc->flags & IPT_PAD                                              ? "IPT_PAD"
+        : desc->max_host_memory                                              ? "storages (max_host_memory)"
+        : desc->variant_010 || desc->variant_100                             ? "kernels of the papers"
+        : desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES ? "host matrices in parts"
+        : !exchange && (desc->tile_m || desc->tile_n) ? "tile_m and tile_n of sequences other than exchange"
+        : desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_SQUARE && !exchange
+            ? "forced sequences other than square and exchange"
+            : NULL;
+    if (what)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "row_pitch is %lu and row_pitch_out is %lu: %s need rows without gaps, so set both to 0",
+                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out, what);
+    if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->row_pitch != desc->row_pitch_out)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "row_pitch is %lu and row_pitch_out is %lu: sequence square needs equal ones; "
+                         "IPT_SEQUENCE_EXCHANGE serves others",
+                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out);
+    return IPT_SUCCESS;
+}
+
+/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. */
+static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, size_t *pitch)
+{
+    if (!*pitch)
+        *pitch = row;
+    if (*pitch < row)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is less than a row of %lu bytes", name,
+                         (unsigned long)*pitch, (unsigned long)row);
+    if (*pitch % unit)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "%s = %lu is not a multiple of %lu, the largest power of two in elem_size", name,
+                         (unsigned long)*pitch, (unsigned long)unit);
+    return IPT_SUCCESS;
+}
+
+/* Bytes from the first element of rows to the last one's end. Returns 0 if they, or whole rows, overflow. */
+static int ipt__rows_extent(size_t rows, size_t row, size_t pitch, size_t *bytes)
+{
+    *bytes = rows;
+    if (!ipt__multiply(bytes, pitch))
+        return 0;
+    *bytes -= pitch - row;
+    return 1;
+}
+
+/* Checks the pitches of a problem whose matrix_bytes and unit_bytes are known, and completes its batch_stride. Pitches
+ * of rows without gaps become 0. */
+static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
+{
+    ipt_plan_desc *const desc = &problem->desc;
+    const int transposed = ipt__moves[desc->move].transposed;
+    const size_t rows[2] = {desc->rows, transposed ? desc->cols : desc->rows};
+    const size_t row[2] = {desc->cols * desc->elem_size, (transposed ? desc->rows : desc->cols) * desc->elem_size};
+    size_t *const pitches[2] = {&desc->row_pitch, &desc->row_pitch_out};
+    size_t extents[2], stride = 0;
+    int i;
+    for (i = 0; i < 2; ++i) {
+        const ipt_result result =
+            ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", row[i], problem->unit_bytes, pitches[i]);
+        if (result)
+            return result;
+        if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu: the size of %lu such rows overflows",
+                             i ? "row_pitch_out" : "row_pitch", (unsigned long)*pitches[i], (unsigned long)rows[i]);
+        stride = ipt__max(stride, rows[i] * *pitches[i]);
+    }
+    if (!desc->batch_stride)
+        desc->batch_stride = stride;
+    problem->extent_bytes = ipt__max(extents[0], extents[1]);
+    for (i = 0; i < 2; ++i)
+        if (rows[i] == 1)
+            *pitches[i] = row[i]; /* a single row has no distance to another */
+    problem->pitched = *pitches[0] != row[0] || *pitches[1] != row[1];
+    problem->source_row = *pitches[0] / problem->unit_bytes;
+    problem->result_row = *pitches[1] / problem->unit_bytes;
+    problem->source_span = extents[0]; /* of one matrix yet */
+    problem->result_span = extents[1];
+    if (!problem->pitched) {
+        *pitches[0] = *pitches[1] = 0;
+        return IPT_SUCCESS;
+    }
+    return ipt__check_dense_only(desc);
+}
+
+/* Checks the distance of matrices, and computes the size of the batch. */
+static ipt_result ipt__problem_take_stride(ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const size_t extent = problem->extent_bytes;
+    size_t before;
+    if (desc->batch_stride < extent)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
+                         (unsigned long)desc->batch_stride, (unsigned long)extent);
+    if (desc->batch_stride % problem->unit_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
+                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+    problem->span_bytes = desc->batch;
+    if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
+                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
+    before = problem->span_bytes - desc->batch_stride;
+    problem->span_bytes = before + extent;
+    problem->source_span += before;
+    problem->result_span += before;
+    return IPT_SUCCESS;
+}
+
+/* Checks a desc and completes it to a problem: padding, batch, pitches, stride, sizes, unit. */
 static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given,
                                               ipt__problem *problem)
 {
@@ -9032,20 +9398,11 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     problem->matrix_bytes = bytes;
     problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
     problem->element_units = desc->elem_size / problem->unit_bytes;
-    if (!desc->batch_stride)
-        desc->batch_stride = bytes;
-    if (desc->batch_stride < bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
-                         (unsigned long)desc->batch_stride, (unsigned long)bytes);
-    if (desc->batch_stride % problem->unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
-    problem->span_bytes = desc->batch;
-    if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
-                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
-    problem->span_bytes -= desc->batch_stride - bytes;
+    result = ipt__problem_take_pitches(problem);
+    if (!result)
+        result = ipt__problem_take_stride(problem);
+    if (result)
+        return result;
     if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
                          (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);
@@ -9163,8 +9520,8 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     ipt__layout layout;
     ipt_result result;
     *fits = 0;
-    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
-        problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+    if (problem->pitched || problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) ||
+        problem->desc.batch > 1 || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
     params.by_words = ipt__problem_block(problem) > 1;
@@ -9233,7 +9590,7 @@ static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
     if (result || done)
         return result;
     result = ipt__plan_find_exchange(plan);
-    return result || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
+    return result || plan->problem.pitched || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/run                                                                                                      */
@@ -9535,7 +9892,7 @@ static size_t ipt__host_alignment(const ipt_plan *plan)
 typedef struct ipt__operand {
     const char *name, *offset_name;
     cl_mem buffer;
-    size_t offset;
+    size_t offset, bytes; /* before the batch; of it */
     cl_mem_flags refused;
 } ipt__operand;
 
@@ -9579,9 +9936,9 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *op
     if (offset % plan->problem.unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", operand->offset_name,
                          (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
-    if (offset > bytes || bytes - offset < plan->problem.span_bytes)
+    if (offset > bytes || bytes - offset < operand->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, operand->offset_name,
+                         (unsigned long)bytes, (unsigned long)operand->bytes, operand->offset_name,
                          (unsigned long)offset);
     return IPT_SUCCESS;
 }
@@ -9708,7 +10065,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    const ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, IPT__BUFFER_READ_AND_WRITTEN};
+    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN};
     cl_event joined[2] = {NULL, NULL};
     ipt__run run;
     int unaligned = 0;
@@ -9718,8 +10075,10 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     result = ipt__check_one_device(plan);
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
-    if (!result)
+    if (!result) {
+        operand.bytes = plan->problem.span_bytes;
         result = ipt__check_buffer(plan, &operand, &unaligned);
+    }
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
@@ -9748,7 +10107,7 @@ static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory
     return error ? ipt__fail_opencl("clGetMemObjectInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__check_apart(const ipt_plan *plan, const ipt__operand *from, const ipt__operand *to)
+static ipt_result ipt__check_apart(const ipt__operand *from, const ipt__operand *to)
 {
     cl_mem source_memory, destination_memory;
     size_t source_begin, destination_begin;
@@ -9757,8 +10116,8 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, const ipt__operand *fro
         result = ipt__memory_range(to->buffer, to->offset, &destination_memory, &destination_begin);
     if (result)
         return result;
-    if (source_memory == destination_memory && source_begin < destination_begin + plan->problem.span_bytes &&
-        destination_begin < source_begin + plan->problem.span_bytes)
+    if (source_memory == destination_memory && source_begin < destination_begin + to->bytes &&
+        destination_begin < source_begin + from->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
                          (unsigned long)to->offset, (unsigned long)from->offset);
@@ -9770,8 +10129,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
     const ipt__turn none = {0, 0, 0};
-    const ipt__operand from = {"source", "source_offset", source, source_offset, CL_MEM_WRITE_ONLY},
-                       to = {"destination", "destination_offset", destination, destination_offset, CL_MEM_READ_ONLY};
+    ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY},
+                 to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY};
     int unaligned = 0;
     ipt__run run;
     ipt_result result;
@@ -9782,12 +10141,15 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_out_of_place(plan);
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
-    if (!result)
+    if (!result) {
+        from.bytes = ipt__source_span(&plan->problem);
+        to.bytes = ipt__result_span(&plan->problem);
         result = ipt__check_buffer(plan, &from, &unaligned);
+    }
     if (!result)
         result = ipt__check_buffer(plan, &to, &unaligned);
     if (!result)
-        result = ipt__check_apart(plan, &from, &to);
+        result = ipt__check_apart(&from, &to);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
@@ -9810,7 +10172,35 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     return result;
 }
 
-/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices stay untouched. */
+/* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */
+static IPT__RARE ipt_result ipt__transfer_rows(const ipt_plan *plan, cl_mem buffer, char *data, size_t at, int download)
+{
+    const cl_command_queue queue = plan->context->queue;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const int across = download && ipt__moves[desc->move].transposed;
+    const size_t size = desc->elem_size, rows = across ? desc->cols : desc->rows,
+                 row = across ? desc->rows : desc->cols;
+    const size_t pitch = (download ? plan->problem.result_row : plan->problem.source_row) * plan->problem.unit_bytes;
+    const size_t device[3] = {at, 0, 0}, host[3] = {0, 0, 0}, region[3] = {row * size, rows, 1};
+    size_t i;
+    cl_int error = CL_SUCCESS;
+    if (pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
+        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
+                                                           pitch, 0, data + at, 0, NULL, NULL)
+                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
+                                                            pitch, 0, data + at, 0, NULL, NULL);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
+    }
+    for (i = 0; i < rows && !error; ++i, at += pitch)
+        error = download
+                    ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL)
+                    : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL);
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}
+
+/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices, and between their
+ * rows, stay untouched. */
 static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
@@ -9821,6 +10211,11 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
                  bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
     size_t at;
     cl_int error = CL_SUCCESS;
+    for (at = 0; plan->problem.pitched && at < plan->problem.span_bytes; at += pitch) {
+        const ipt_result result = ipt__transfer_rows(plan, buffer, data, at, download);
+        if (result || at + pitch >= plan->problem.span_bytes)
+            return result;
+    }
     if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
         error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
                                                            pitch, 0, data, 0, NULL, NULL)
@@ -9881,6 +10276,10 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     wisdom.sequence = (size_t)plan->problem.desc.sequence;
     wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
     wisdom.expression = plan->problem.desc.expression != NULL;
+    if (plan->problem.pitched) {
+        wisdom.row_pitch = plan->problem.source_row * plan->problem.unit_bytes;
+        wisdom.row_pitch_out = plan->problem.result_row * plan->problem.unit_bytes;
+    }
     return wisdom;
 }
 
@@ -9969,6 +10368,10 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     ipt__text_add(&out, " " #field "=");                                                                               \
     ipt__text_add_size(&out, next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
+        if (next->row_pitch) {
+            IPT__WISDOM_PRINT(row_pitch)
+            IPT__WISDOM_PRINT(row_pitch_out)
+        }
         ipt__text_add(&out, "\n");
     }
     IPT_LOCK_RELEASE(&context->lock);
@@ -9988,7 +10391,7 @@ static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 {
     const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
     if (wisdom->length)
-        return wisdom->length <= longer && !wisdom->bands && !wisdom->height &&
+        return wisdom->length <= longer && !wisdom->row_pitch && !wisdom->bands && !wisdom->height &&
                (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_TWO_PASS);
     return (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_EXCHANGE) && wisdom->bands &&
            wisdom->bands <= shorter && wisdom->height && wisdom->height <= longer / wisdom->bands;
@@ -9997,7 +10400,8 @@ static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 /* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
-    int left = 0, good = !strncmp(line, "transpose ", 10);
+    const int pitched = strstr(line, " row_pitch=") != NULL;
+    int left = 2 * pitched, good = !strncmp(line, "transpose ", 10);
     const char *at = line + 10;
     memset(wisdom, 0, sizeof *wisdom);
 #define IPT__WISDOM_COUNT(field) ++left;
@@ -10008,7 +10412,12 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
     at += good ? sizeof #field : 0;                                                                                    \
     good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
     IPT__WISDOM_LIST(IPT__WISDOM_READ)
-    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->no_cooperative <= 1 &&
+    if (pitched) {
+        IPT__WISDOM_READ(row_pitch)
+        IPT__WISDOM_READ(row_pitch_out)
+    }
+    return good && !wisdom->row_pitch == !wisdom->row_pitch_out && !wisdom->row_pitch == !pitched && wisdom->rows &&
+           wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->no_cooperative <= 1 &&
            wisdom->expression <= 1 && ipt__wisdom_is_possible(wisdom);
 }
 
@@ -10193,7 +10602,9 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
-    const ipt__operand given = {"measure_buffer", "its offset", desc->measure_buffer, 0, IPT__BUFFER_READ_AND_WRITTEN};
+    const ipt__operand given = {"measure_buffer",         "its offset",
+                                desc->measure_buffer,     0,
+                                plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
     int candidate;
@@ -11127,7 +11538,8 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     for (i = first; i < end; ++i) {
         const ipt__stage *const stage = &plan->layout.stages[i];
         if (stage->kind < IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL || stage->kind == IPT__STAGE_FLIP ||
-            stage->kind == IPT__STAGE_MAP || stage->kind == IPT__STAGE_PAD || stage->row_slots)
+            stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_MAP || stage->kind == IPT__STAGE_PAD ||
+            stage->row_slots)
             return 0;
         if (!grain || stage->instances < grain)
             grain = stage->instances;
@@ -13144,6 +13556,10 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
                          "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
                          "IPT_OUT_OF_PLACE are not possible then",
                          ipt__limit_name(plan));
+    if (plan->problem.pitched)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit %s is cut: row_pitch and row_pitch_out have to be 0 then",
+                         ipt__limit_name(plan));
     if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
@@ -13256,7 +13672,9 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
-    const size_t bytes = plan->problem.span_bytes + (plan->problem.desc.batch_stride - plan->problem.matrix_bytes);
+    const size_t row = ipt__max(ipt__source_row(&plan->problem), ipt__result_row(&plan->problem)),
+                 bytes = plan->problem.desc.batch * plan->problem.desc.batch_stride +
+                         (plan->problem.pitched ? row * plan->problem.unit_bytes : 0);
     cl_event event = NULL;
     cl_mem buffer;
     ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "device memory", &plan->refused, &buffer);
@@ -13296,7 +13714,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     const int cuts = 0;
 #else
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
-                     !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO;
 #endif
     *scheme = desc->host;
     if (plan->host->split_count || plan->host->cut.chunk_bytes)
@@ -13313,7 +13731,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          (unsigned long)ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is overlapped: plans with a forced sequence, tiles, formats, moves "
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, row_pitch "
                          "or IPT_PAD are not cut into parts");
     return IPT_SUCCESS;
 }

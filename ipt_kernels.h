@@ -120,9 +120,11 @@
 #define IPT_map_ARGUMENTS(X, D)                                                                                        \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
-    X(ulong, units)                                                                                                    \
+    X(ulong, units) /* of a line, as are the groups */                                                                 \
     X(ulong, group_units)                                                                                              \
-    X(uint, groups)
+    X(uint, groups)                                                                                                    \
+    X(ulong, lines) /* of a matrix: its rows if they have gaps, else 1 */                                              \
+    X(ulong, line_stride)
 
 /* Matrices of `instances` back-to-back instances each; a work-group transposes `pack` of them. An instance becomes
  * `rows` rows of run_elements elements. */
@@ -259,7 +261,9 @@
     X(ulong, target_base)                                                                                              \
     X(ulong, source_matrix_stride)                                                                                     \
     X(ulong, target_matrix_stride)                                                                                     \
-    X(ulong, matrix_units)                                                                                             \
+    X(ulong, matrix_units) /* from a source's first element to its last */                                             \
+    X(ulong, source_row_stride)                                                                                        \
+    X(ulong, target_row_stride)                                                                                        \
     X(ulong, rows)                                                                                                     \
     X(ulong, cols)                                                                                                     \
     X(uint, tile_rows)                                                                                                 \
@@ -318,8 +322,11 @@
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, saved_stride)                                                                                             \
     X(ulong, slab_stride)                                                                                              \
-    X(ulong, column_stride) /* of runs in the slot layout: a long side */                                              \
+    X(ulong, column_stride) /* of runs in the slot layout */                                                           \
+    X(ulong, column_units)  /* of a long side */                                                                       \
+    X(ulong, saved_column_stride) /* of the saved rest columns */                                                      \
     X(ulong, rest_begin)    /* of the rest rows in a matrix */                                                         \
+    X(ulong, rest_row_stride) /* there, or in the workspace */                                                         \
     X(ulong, run_units)     /* height elements */                                                                      \
     D(64, chunk_units)      /* of a run, which a work-group moves */                                                   \
     D(32, chunks)           /* of a run */                                                                             \
@@ -344,13 +351,17 @@
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, matrix_units)                                                                                             \
     X(ulong, saved_stride)                                                                                             \
-    X(ulong, column_stride) /* of runs in the slot layout: a long side, in units */                                    \
+    X(ulong, column_stride) /* of runs in the slot layout, in units */                                                 \
+    X(ulong, column_units)  /* of a long side */                                                                       \
+    X(uint, row_stride)     /* of rows in the band layout, in units */                                                 \
     X(ulong, control_base)  /* words, as are the bases below */                                                        \
     X(ulong, clear_base)    /* the control block of the previous and the next execution */                             \
     X(ulong, alone_base)                                                                                               \
     X(uint, clear_words)                                                                                               \
     X(uint, clear_words_each) /* by one work-group */                                                                  \
     X(ulong, saved_units)     /* of the rest that the workspace keeps; 0: none */                                      \
+    X(ulong, saved_row)       /* of its rows, which are saved_distance apart in both places */                         \
+    X(ulong, saved_distance)                                                                                           \
     X(ulong, saved_origin)    /* its place in a matrix */                                                              \
     X(uint, saves_first)      /* 1: the first position saves it; 0: the last one restores it, if there is any */        \
     X(uint, first_band)       /* position of the first band */                                                         \
@@ -1746,7 +1757,7 @@ static const char *const ipt__text_band_chunks[] = {
     "}\n"
     "\n\nIPT_INLINE ulong ipt_part_begin(uint d, uint rows IPT_ARGUMENTS)\n"
     "{\n"
-    "return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units : column_stride - (ulong)d * run_units - rows * element_units;\n"
+    "return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units : column_units - (ulong)d * run_units - rows * element_units;\n"
     "}\n"
     "\n\nIPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)\n"
     "{\n"
@@ -1755,7 +1766,7 @@ static const char *const ipt__text_band_chunks[] = {
     "\n\nIPT_INLINE void ipt_place_rows(ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const uint first = IPT_REVERSED_COLUMNS == 0 ? chunk->x_first : short_side - chunk->x_first - chunk->x;\n"
-    "chunk->row_units = (ulong)short_side * element_units;\n"
+    "chunk->row_units = row_stride;\n"
     "chunk->rows_begin =\n"
     "(chunk->band == bands && saves_rows != 0 ? chunk->saved\n"
     ": chunk->origin + (ulong)chunk->band * height * chunk->row_units) +\n"
@@ -1817,7 +1828,7 @@ static const char *const ipt__text_band_chunks[] = {
     "{\n"
     "return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == bands);\n"
     "}\n"
-    "\n\nIPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)\n"
+    "\n\nIPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)\n"
     "{\n"
     "__global ipt_unit *in_matrix = chunk->matrix + chunk->origin + saved_origin;\n"
     "__global ipt_unit *in_workspace = (__global ipt_unit *)chunk->workspace + chunk->saved;\n"
@@ -1836,6 +1847,11 @@ static const char *const ipt__text_band_chunks[] = {
     "to[n + u * IPT_GROUP_SIZE] = held[u];\n"
     "}\n"
     "}\n"
+    "\n\nIPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)\n"
+    "{\n"
+    "for (ulong row = first / saved_distance * saved_distance; row < end; row += saved_distance)\n"
+    "ipt_copy_rest_units(chunk, max(first, row), min(end, row + saved_row) IPT_PASSED);\n"
+    "}\n"
     "\n\nIPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const ulong each = (saved_units + chunks - 1) / chunks, first = chunk->number * each;\n"
@@ -1844,7 +1860,7 @@ static const char *const ipt__text_band_chunks[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_chunks "a59d54bfee5ed8bb"
+#define IPT__HASH_band_chunks "dce458baa9388d35"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_waits[] = {
@@ -1982,7 +1998,7 @@ static const char *const ipt__text_bands_left[] = {
     "(unit - element * element_units);\n"
     "#else\n"
     "const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;\n"
-    "const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)column_stride - 1 - unit) / run_units;\n"
+    "const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)column_units - 1 - unit) / run_units;\n"
     "const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
     "return d >= bands ? ~0ul\n"
@@ -2008,10 +2024,12 @@ static const char *const ipt__text_bands_left[] = {
     "bool apply;\n"
     "uint at = start;\n"
     "ulong to = ipt_target_alone(chunk, at, &apply IPT_PASSED);\n"
+    "if (to == ~0ul)\n"
+    "continue;\n"
     "ipt_unit held = matrix[first + at];\n"
     "IPT_FENCE_DEVICE();\n"
     "",
-    "bool going = to != ~0ul && (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
+    "bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;\n"
     "while (going) {\n"
     "const ipt_unit unit = apply ? IPT_APPLIED(held) : held;\n"
     "const ulong next = to - first;\n"
@@ -2108,7 +2126,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "ea528f0ac493018e"
+#define IPT__HASH_bands_left "c479fb6ded1147ae"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -2866,16 +2884,16 @@ static const char *const ipt__text_map[] = {
     "\n\n\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
     "{\n"
-    "const uint m = get_group_id(0) / groups;\n"
-    "const ulong first = (ulong)(get_group_id(0) - m * groups) * group_units, end = min(units, first + group_units);\n"
-    "__global ipt_unit *origin = matrix + base + m * matrix_stride;\n"
+    "const ulong line = get_group_id(0) / groups, m = line / lines;\n"
+    "const ulong first = (get_group_id(0) - line * groups) * group_units, end = min(units, first + group_units);\n"
+    "__global ipt_unit *origin = matrix + base + m * matrix_stride + (line - m * lines) * line_stride;\n"
     "for (ulong i = first + get_local_id(0); i < end; i += IPT_GROUP_SIZE)\n"
     "origin[i] = IPT_APPLIED(origin[i]);\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_map "d32f89fd44953464"
+#define IPT__HASH_map "9cea0a30308a7e16"
 #define IPT_map_PARTS(X) X(unit)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2895,23 +2913,22 @@ static const char *const ipt__text_out_of_place[] = {
     "const uint tile_height = (uint)min((ulong)tile_rows, rows - row);\n"
     "const uint tile_width = (uint)min((ulong)tile_cols, cols - col);\n"
     "const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;\n"
-    "const ulong source_row = cols * element_units, target_row = rows * element_units;\n"
-    "const ulong begin = low + row * source_row + col * element_units;\n"
-    "\nipt_fetch_rows(vectors, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,\n"
+    "const ulong begin = low + row * source_row_stride + col * element_units;\n"
+    "\nipt_fetch_rows(vectors, source, begin, source_row_stride, tile_height, tile_width * element_units, 1, tile_height,\n"
     "run_lanes, pitch, skew, low, high);\n"
-    "ipt_mark_rows(starts, begin, source_row, tile_height, pitch, skew);\n"
+    "ipt_mark_rows(starts, begin, source_row_stride, tile_height, pitch, skew);\n"
     "ipt_fetch_wait();\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
     "ipt_store_rows((__local ipt_unit *)vectors, starts, target,\n"
-    "target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,\n"
-    "tile_width, tile_height * element_units,\n"
-    "IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,\n"
+    "target_base + m * target_matrix_stride + col * target_row_stride + row * element_units,\n"
+    "target_row_stride, tile_width, tile_height * element_units,\n"
+    "IPT_ELEMENT_UNITS == 1 && ((begin | source_row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,\n"
     "element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_out_of_place "ac403bdb4ae063f5"
+#define IPT__HASH_out_of_place "e2e6c59e7b547e60"
 #define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3533,7 +3550,7 @@ static const char *const ipt__text_runs[] = {
     "\n\nIPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)\n"
     "{\n"
     "return reversed_runs == 0 ? d * run_units\n"
-    ": column_stride - d * run_units - (d < bands ? run_units : rest_rows * element_units);\n"
+    ": column_units - d * run_units - (d < bands ? run_units : rest_rows * element_units);\n"
     "}\n"
     "\n\nIPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)\n"
     "{\n"
@@ -3544,7 +3561,7 @@ static const char *const ipt__text_runs[] = {
     "for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {\n"
     "const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - element * element_units;\n"
     "const uint row = reversed_runs == 0 ? element : rest_rows - 1 - element;\n"
-    "__global ipt_unit *const at = rows + (ulong)row * short_side * element_units + part;\n"
+    "__global ipt_unit *const at = rows + row * rest_row_stride + part;\n"
     "if (IPT_TALL)\n"
     "gap[k] = IPT_APPLIED(*at);\n"
     "else\n"
@@ -3595,7 +3612,7 @@ static const char *const ipt__text_runs[] = {
     "ipt_prefetch_column(matrix, x + IPT_RUNS_AHEAD, start, units IPT_PASSED);\n"
     "#endif\n"
     "__global ipt_unit *const column =\n"
-    "rest && saves_rows == 0 ? saved + (x - covered) * column_stride : matrix + x * column_stride;\n"
+    "rest && saves_rows == 0 ? saved + (x - covered) * saved_column_stride : matrix + x * column_stride;\n"
     "__global ipt_unit *const own = column + own_begin;\n"
     "__global ipt_unit *const held = slab + ipt_in_row(x IPT_PASSED) * run_units;\n"
     "__global ipt_unit *const partner =\n"
@@ -3625,7 +3642,7 @@ static const char *const ipt__text_runs[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_runs "06fc57675457d6da"
+#define IPT__HASH_runs "515d9cb5028d95fd"
 #define IPT_runs_PARTS(X) X(unit) X(divide) X(single)
 
 #ifndef IPT_NO_KERNEL_SOURCE

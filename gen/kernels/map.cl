@@ -5,9 +5,9 @@
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
-    const uint m = get_group_id(0) / groups;
-    const ulong first = (ulong)(get_group_id(0) - m * groups) * group_units, end = min(units, first + group_units);
-    __global ipt_unit *origin = matrix + base + m * matrix_stride;
+    const ulong line = get_group_id(0) / groups, m = line / lines;
+    const ulong first = (get_group_id(0) - line * groups) * group_units, end = min(units, first + group_units);
+    __global ipt_unit *origin = matrix + base + m * matrix_stride + (line - m * lines) * line_stride;
     for (ulong i = first + get_local_id(0); i < end; i += IPT_GROUP_SIZE)
         origin[i] = IPT_APPLIED(origin[i]);
 }

@@ -22,17 +22,16 @@ ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGU
     const uint tile_height = (uint)min((ulong)tile_rows, rows - row);
     const uint tile_width = (uint)min((ulong)tile_cols, cols - col);
     const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;
-    const ulong source_row = cols * element_units, target_row = rows * element_units;
-    const ulong begin = low + row * source_row + col * element_units;
+    const ulong begin = low + row * source_row_stride + col * element_units;
 
-    ipt_fetch_rows(vectors, source, begin, source_row, tile_height, tile_width * element_units, 1, tile_height,
+    ipt_fetch_rows(vectors, source, begin, source_row_stride, tile_height, tile_width * element_units, 1, tile_height,
                    run_lanes, pitch, skew, low, high);
-    ipt_mark_rows(starts, begin, source_row, tile_height, pitch, skew);
+    ipt_mark_rows(starts, begin, source_row_stride, tile_height, pitch, skew);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE);
     ipt_store_rows((__local ipt_unit *)vectors, starts, target,
-                   target_base + m * target_matrix_stride + col * target_row + row * element_units, target_row,
-                   tile_width, tile_height * element_units,
-                   IPT_ELEMENT_UNITS == 1 && ((begin | source_row) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,
+                   target_base + m * target_matrix_stride + col * target_row_stride + row * element_units,
+                   target_row_stride, tile_width, tile_height * element_units,
+                   IPT_ELEMENT_UNITS == 1 && ((begin | source_row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,
                    element_units_magic, element_units_shift IPT_APPLY_PASSED);
 }

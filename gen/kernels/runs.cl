@@ -1,6 +1,6 @@
 /* Moves the runs of one band of the band exchange, without waits: see ipt__bands. The launch before reads the band into
  * a slab (tall), or the launch after writes it from there (wide). Run x of the band is `height` elements of column x of
- * the band layout. Columns of the slot layout lie a long side apart; band d's part of column x begins at d * height.
+ * the band layout. Columns of the slot layout lie column_stride apart; band d's part of column x begins at d * height.
  *
  * Column x = d * width + i of band s has its partner, column s * width + i of band d. Tall: if band d comes later, the
  * run is parked at the partner's place. If band d was earlier, the partner was parked at the run's place: they change
@@ -90,7 +90,7 @@ IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_un
 IPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)
 {
     return reversed_runs == 0 ? d * run_units
-                              : column_stride - d * run_units - (d < bands ? run_units : rest_rows * element_units);
+                              : column_units - d * run_units - (d < bands ? run_units : rest_rows * element_units);
 }
 
 /* The place of column x in a row. */
@@ -99,14 +99,14 @@ IPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)
     return reversed_columns == 0 ? x : short_side - 1 - x;
 }
 
-/* Moves the rest rows' elements of one column between `rows`, where they are short_side elements apart, and `gap`,
- * their part of the column. */
+/* Moves the rest rows' elements of one column between `rows`, where they are rest_row_stride apart, and `gap`, their
+ * part of the column. */
 IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane IPT_ARGUMENTS)
 {
     for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {
         const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - element * element_units;
         const uint row = reversed_runs == 0 ? element : rest_rows - 1 - element;
-        __global ipt_unit *const at = rows + (ulong)row * short_side * element_units + part;
+        __global ipt_unit *const at = rows + row * rest_row_stride + part;
         if (IPT_TALL)
             gap[k] = IPT_APPLIED(*at);
         else
@@ -161,7 +161,7 @@ ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMEN
             ipt_prefetch_column(matrix, x + IPT_RUNS_AHEAD, start, units IPT_PASSED);
 #endif
         __global ipt_unit *const column =
-            rest && saves_rows == 0 ? saved + (x - covered) * column_stride : matrix + x * column_stride;
+            rest && saves_rows == 0 ? saved + (x - covered) * saved_column_stride : matrix + x * column_stride;
         __global ipt_unit *const own = column + own_begin;
         __global ipt_unit *const held = slab + ipt_in_row(x IPT_PASSED) * run_units;
         __global ipt_unit *const partner =

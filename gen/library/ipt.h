@@ -48,6 +48,7 @@
 #include "plan/choose.h"
 #include "plan/kernels.h"
 #include "plan/launches.h"
+#include "plan/launches_bands.h"
 #include "plan/launches_cycles.h"
 #include "plan/out_of_place.h"
 #include "plan/workspace.h"

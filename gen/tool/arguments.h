@@ -28,7 +28,7 @@ typedef struct arguments {
     ipt_move move;
     const char *expression, *expression_type, *argument_type; /* NULL: none */
     size_t flag_spread;
-    size_t tile_m, tile_n, batch, workspace, repeat, rounds, elem_size, memory, matrix_memory, offset;
+    size_t tile_m, tile_n, batch, workspace, repeat, rounds, pitch, elem_size, memory, matrix_memory, offset;
     const char *shapes, *csv; /* paths */
     bench_drawing random;
     uint64_t seen; /* a bit for each option that was given */

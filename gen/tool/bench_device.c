@@ -21,16 +21,18 @@ const char *const bench_checker =
     "        matrix[k] = (ITEM)value_of(seed, k);\n"
     "}\n"
     "__kernel void check(__global const ITEM *matrix, ulong seed, ulong count, ulong rows, ulong cols, ulong items,\n"
-    "                    __global uint *wrong, uint transposed, uint reversed_rows, uint reversed_cols)\n"
+    "                    __global uint *wrong, ulong stride, ulong pitch, ulong pitch_out, uint transposed,\n"
+    "                    uint reversed_rows, uint reversed_cols)\n"
     "{\n"
     "    const ulong height = transposed ? cols : rows, width = transposed ? rows : cols;\n"
     "    for (ulong e = get_global_id(0); e < count; e += get_global_size(0)) {\n"
-    "        const ulong line = e / width, y = line % height, x = e - line * width, first = (line - y) * width;\n"
+    "        const ulong line = e / width, y = line % height, x = e - line * width, first = line / height * stride;\n"
     "        const ulong row = reversed_rows ? height - 1 - y : y, col = reversed_cols ? width - 1 - x : x;\n"
-    "        const ulong source = (first + (transposed ? col * cols + row : row * cols + col)) * items;\n"
+    "        const ulong source = first + (transposed ? col * pitch + row * items : row * pitch + col * items);\n"
+    "        const ulong result = first + y * pitch_out + x * items;\n"
     "        uint differs = 0;\n"
     "        for (ulong i = 0; i < items; ++i)\n"
-    "            differs |= matrix[e * items + i] != (ITEM)value_of(seed, source + i);\n"
+    "            differs |= matrix[result + i] != (ITEM)value_of(seed, source + i);\n"
     "        if (differs)\n"
     "            atomic_inc(wrong);\n"
     "    }\n"
@@ -136,6 +138,9 @@ bool bench_count_wrong(const bench_device *device, cl_mem matrix, const bench_re
     static const cl_uint moves[][3] = {IPT_MOVE_LIST(BENCH_MOVE_ROW)};
     cl_ulong rows = shape->rows, cols = shape->cols, items = shape->elem_size / device->item_size;
     cl_ulong count = rows * cols * shape->batch;
+    const cl_ulong distances[] = {bench_stride(shape) / device->item_size,
+                                  bench_pitch(shape, false) / device->item_size,
+                                  bench_pitch(shape, true) / device->item_size};
     *wrong = 0;
     cl_int status =
         clEnqueueWriteBuffer(device->queue, device->counter, CL_TRUE, 0, sizeof *wrong, wrong, 0, NULL, NULL);
@@ -147,7 +152,8 @@ bool bench_count_wrong(const bench_device *device, cl_mem matrix, const bench_re
     status |= clSetKernelArg(device->check, 5, sizeof items, &items);
     status |= clSetKernelArg(device->check, 6, sizeof device->counter, &device->counter);
     for (cl_uint i = 0; i < 3; i++) {
-        status |= clSetKernelArg(device->check, 7 + i, sizeof moves[shape->move][i], &moves[shape->move][i]);
+        status |= clSetKernelArg(device->check, 7 + i, sizeof distances[i], &distances[i]);
+        status |= clSetKernelArg(device->check, 10 + i, sizeof moves[shape->move][i], &moves[shape->move][i]);
     }
     if (status == CL_SUCCESS) {
         status = bench_launch(device, device->check, (size_t)count);

@@ -32,7 +32,7 @@ bool bench_take_buffers(bench_work *work, char *message)
         cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, work->room, NULL, &status);
         bool good = bench_opencl(status, "clCreateBuffer for a matrix", message);
         if (good) {
-            good = bench_fill(work->device, buffer, work->bytes, &work->seeds[work->buffer_count], message) &&
+            good = bench_fill(work->device, buffer, work->filled, &work->seeds[work->buffer_count], message) &&
                    bench_opencl(clFinish(work->device->queue), "filling a matrix", message);
             if (!good) {
                 clReleaseMemObject(buffer);
@@ -110,7 +110,7 @@ static bool bench_verify(bench_work *work, size_t count, const bench_result *sha
     work->next = 0;
     for (size_t first = 0; first < count; first += together) {
         for (size_t i = first; i < first + together; i++) {
-            if (!bench_fill(work->device, work->buffers[i], work->bytes, &work->seeds[i], message)) {
+            if (!bench_fill(work->device, work->buffers[i], work->filled, &work->seeds[i], message)) {
                 return false;
             }
         }
@@ -172,6 +172,10 @@ bool bench_measure(bench_device *device, ipt_plan *plan, bench_result *result, c
     work.bytes = result->bytes;
     ipt_plan_padding(plan, &pad_rows, &pad_cols);
     work.room = (result->rows + pad_rows) * (result->cols + pad_cols) * result->elem_size * result->batch;
+    if (result->pitch != 0 || result->pitch_out != 0) {
+        work.room = bench_stride(result) * result->batch;
+    }
+    work.filled = result->pitch != 0 || result->pitch_out != 0 ? work.room : work.bytes;
     result->workspace = ipt_plan_workspace(plan);
     result->stages = bench_stage_count(plan);
     if (result->out_of_place) {

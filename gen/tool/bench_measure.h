@@ -23,7 +23,8 @@ typedef struct bench_work {
     size_t rotation; /* number of buffers in rotation: all, or the first one */
     size_t next;     /* buffer of the next execution */
     size_t bytes;
-    size_t room; /* bytes of a buffer, with the padding of IPT_PAD */
+    size_t filled; /* bytes that have a value, also between rows */
+    size_t room;   /* bytes of a buffer, with the padding of IPT_PAD */
     bool out_of_place;
 } bench_work;
 

@@ -13,6 +13,26 @@ bool bench_fail(char *message, const char *format, ...)
     return false;
 }
 
+/* Whether the result's rows are the matrix' columns. */
+static bool bench_turns(const bench_result *result)
+{
+#define BENCH_TRANSPOSED(name, text, transposed, rows, cols) transposed,
+    static const bool transposed[] = {IPT_MOVE_LIST(BENCH_TRANSPOSED)};
+    return transposed[result->move];
+}
+
+size_t bench_pitch(const bench_result *result, bool after)
+{
+    size_t pitch = after ? result->pitch_out : result->pitch;
+    return pitch != 0 ? pitch : (after && bench_turns(result) ? result->rows : result->cols) * result->elem_size;
+}
+
+size_t bench_stride(const bench_result *result)
+{
+    return bench_larger(result->rows * bench_pitch(result, false),
+                        (bench_turns(result) ? result->cols : result->rows) * bench_pitch(result, true));
+}
+
 bool bench_opencl(cl_int status, const char *call, char *message)
 {
     return status == CL_SUCCESS || bench_fail(message, "%s failed with OpenCL error %d", call, status);

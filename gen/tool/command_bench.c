@@ -61,6 +61,9 @@ static int check_bench(const arguments *given)
     if (code != 0) {
         return code;
     }
+    if (given->pitch != 0 && given->pad) {
+        return message_usage_error("--pitch does not go with --pad");
+    }
     if (given->pad && given->batch > 1) {
         return message_usage_error("--pad takes one matrix, not --batch %zu", given->batch);
     }
@@ -154,6 +157,17 @@ static int prepare_bench(const arguments *given, bench *work)
     return code;
 }
 
+/* Rounds up to a multiple. false: that overflows. */
+static bool round_up(size_t multiple, size_t *bytes)
+{
+    size_t rest = *bytes % multiple;
+    if (rest != 0 && *bytes > SIZE_MAX - (multiple - rest)) {
+        return false;
+    }
+    *bytes += rest != 0 ? multiple - rest : 0;
+    return true;
+}
+
 /* Measures one shape and prints the result. */
 static int bench_one(const arguments *given, bench *work, bench_shape shape, bench_result *result)
 {
@@ -170,6 +184,19 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
     snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
     if (!bench_shape_bytes(desc.rows, desc.cols, desc.elem_size, desc.batch, &result->bytes)) {
         return message_fail("%s: %zu such matrices are too large: at most %zu bytes", name, desc.batch, SIZE_MAX);
+    }
+    if (given->pitch != 0) {
+        desc.row_pitch = bench_pitch(result, false);
+        desc.row_pitch_out = bench_pitch(result, true);
+        if (!round_up(given->pitch, &desc.row_pitch) || !round_up(given->pitch, &desc.row_pitch_out) ||
+            !bench_shape_bytes(desc.rows, desc.row_pitch, desc.batch, 1, &result->bytes) ||
+            !bench_shape_bytes(bench_larger(desc.rows, desc.cols), desc.row_pitch_out, desc.batch, 1, &result->bytes)) {
+            return message_fail("%s: with --pitch %zu, %zu such matrices are too large: at most %zu bytes", name,
+                                given->pitch, desc.batch, SIZE_MAX);
+        }
+        result->bytes = desc.rows * desc.cols * desc.elem_size * desc.batch;
+        result->pitch = desc.row_pitch;
+        result->pitch_out = desc.row_pitch_out;
     }
     ipt_plan *plan;
     bool good = ipt_plan_create(work->context, &desc, &plan) == IPT_SUCCESS;

@@ -8,6 +8,7 @@
 
 enum {
     MAX_COUNT = 1000000,
+    MAX_PITCH = 1 << 30,
     MAX_OFFSET = 1 << 24 /* the journal keeps the bytes before the data */
 };
 
@@ -93,6 +94,8 @@ const option option_list[] = {
     {"--repeat", "N", "executions timed together (10 to 64)", OPTION_NUMBER, FOR_BENCH, FIELD(repeat), 1, MAX_COUNT},
     {"--rounds", "N", "repeat N times and report the median (3)", OPTION_NUMBER, FOR_BENCH, FIELD(rounds), 1,
      MAX_COUNT},
+    {"--pitch", "ALIGN", "rows lie a multiple of ALIGN bytes apart, before and after", OPTION_NUMBER, FOR_BENCH,
+     FIELD(pitch), 1, MAX_PITCH},
     {"--blas", NULL, "compare with OpenBLAS' imatcopy on the host, too", OPTION_SWITCH, FOR_BENCH, FIELD(blas), 0, 0},
     {"--out-of-place", NULL, "transpose into a second matrix", OPTION_SWITCH, FOR_BENCH, FIELD(out_of_place), 0, 0},
     {"--out-of-place", NULL, "add the programs for transpositions into a second matrix", OPTION_SWITCH, FOR_PRECOMPILE,

@@ -202,6 +202,26 @@ static void exchange_refusals(void **state)
     assert_null(plan);
 }
 
+/* Bands depend on one another: a matrix in parts has none. */
+static void exchange_not_in_parts(void **state)
+{
+    static unsigned char matrix[433 * 61 * 3];
+    ipt_plan_desc desc = {.rows = 433, .cols = 61, .elem_size = 3, .max_workspace = 17313, .host = IPT_HOST_STAGES};
+    unsigned char before[sizeof matrix];
+    ipt_plan *plan;
+    (void)state;
+    desc.flags = IPT_NO_COOPERATIVE;
+    plan = test_make_plan(test_context, &desc);
+    test_fill(matrix, sizeof matrix);
+    memcpy(before, matrix, sizeof matrix);
+    if (strstr(ipt_plan_describe(plan), "exchange: ")) {
+        test_expect_parts(ipt_plan_execute_host(plan, matrix), IPT_ERROR_UNSUPPORTED, "host is stages",
+                          "cannot be cut");
+        assert_memory_equal(matrix, before, sizeof matrix);
+    }
+    ipt_plan_destroy(plan);
+}
+
 /* A large GPU that nobody needs to have. */
 static const char large_gpu[] =
     "ipt profile 2\ndevice GPU\nvendor none\ndriver none\nplatform none\nbits %d\ncpu 0\ncooperative 1\n"
@@ -234,8 +254,8 @@ static void exchange_instead_of_the_chip(void **state)
     ipt_context_destroy(context);
 }
 
-const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),       TEST_CASE(exchange_random),
-                                           TEST_CASE(exchange_together),    TEST_CASE(exchange_gives_up),
-                                           TEST_CASE(exchange_expressions), TEST_CASE(exchange_workspace),
-                                           TEST_CASE(exchange_refusals),    TEST_CASE(exchange_instead_of_the_chip)};
+const struct CMUnitTest test_exchange[] = {
+    TEST_CASE(exchange_small),    TEST_CASE(exchange_random),       TEST_CASE(exchange_together),
+    TEST_CASE(exchange_gives_up), TEST_CASE(exchange_expressions),  TEST_CASE(exchange_workspace),
+    TEST_CASE(exchange_refusals), TEST_CASE(exchange_not_in_parts), TEST_CASE(exchange_instead_of_the_chip)};
 const size_t test_exchange_count = TEST_COUNT(test_exchange);

@@ -207,7 +207,7 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
     return clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, count, wait, event);
 }
 
-/* The place of the element at row and col in the result. */
+/* The place of the element at row and col in the result, in elements if its rows had no gaps. */
 static size_t place(const ipt_plan_desc *desc, size_t row, size_t col)
 {
     const ipt__move *const move = &ipt__moves[desc->move];
@@ -217,19 +217,53 @@ static size_t place(const ipt_plan_desc *desc, size_t row, size_t col)
            (move->reversed_cols ? cols - 1 - to_col : to_col);
 }
 
-/* The number of misplaced elements. */
-static size_t count_wrong(const ipt_plan_desc *desc, unsigned char *before, const unsigned char *after, size_t stride)
+/* Bytes from row to row before (0) and after (1). */
+static size_t pitch(const ipt_plan *plan, int result)
 {
-    const size_t batch = desc->batch ? desc->batch : 1;
-    size_t m, row, col, wrong = 0;
+    return (result ? ipt__result_row(&plan->problem) : ipt__source_row(&plan->problem)) * plan->problem.unit_bytes;
+}
+
+/* Bytes from one matrix to the next. room: of a matrix without gaps. */
+static size_t stride_of(const ipt_plan *plan, size_t room)
+{
+    return plan && plan->problem.pitched ? plan->problem.desc.batch_stride : room;
+}
+
+/* The number of changed bytes that neither form has. */
+static size_t count_changed(const ipt_plan *plan, const unsigned char *before, const unsigned char *after)
+{
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const int across = ipt__moves[desc->move].transposed;
+    const size_t rows[2] = {desc->rows, across ? desc->cols : desc->rows};
+    size_t at, changed = 0;
+    for (at = 0; at < plan->problem.span_bytes; ++at) {
+        const size_t within = at % desc->batch_stride;
+        int i, used = 0;
+        for (i = 0; i < 2; ++i)
+            used |= within / pitch(plan, i) < rows[i] &&
+                    within % pitch(plan, i) < desc->rows * desc->cols / rows[i] * desc->elem_size;
+        changed += !used && before[at] != after[at];
+    }
+    return changed;
+}
+
+/* The number of misplaced elements. */
+static size_t count_wrong(const ipt_plan *plan, const ipt_plan_desc *desc, unsigned char *before,
+                          const unsigned char *after, size_t stride)
+{
+    const size_t batch = desc->batch ? desc->batch : 1, size = desc->elem_size;
+    const size_t width = (ipt__moves[desc->move].transposed ? desc->rows : desc->cols);
+    const int pitched = plan->problem.pitched;
+    size_t m, row, col, wrong = pitched ? count_changed(plan, before, after) : 0;
     for (m = 0; m < batch; ++m)
         for (row = 0; row < desc->rows; ++row)
             for (col = 0; col < desc->cols; ++col) {
-                unsigned char *const element = before + m * stride + (row * desc->cols + col) * desc->elem_size;
+                const size_t source_row = pitched ? pitch(plan, 0) : desc->cols * size,
+                             result_row = pitched ? pitch(plan, 1) : width * size, to = place(desc, row, col);
+                unsigned char *const element = before + m * stride + row * source_row + col * size;
                 if (desc->expression) /* see express */
                     *element ^= 1;
-                wrong +=
-                    memcmp(after + m * stride + place(desc, row, col) * desc->elem_size, element, desc->elem_size) != 0;
+                wrong += memcmp(after + m * stride + to / width * result_row + to % width * size, element, size) != 0;
             }
     return wrong;
 }
@@ -240,7 +274,10 @@ static ipt_result execute_out_of_place(ipt_plan *plan, cl_command_queue queue, c
 {
     cl_int error;
     const cl_mem target = clCreateBuffer(cl, CL_MEM_READ_WRITE, bytes, NULL, &error);
-    const ipt_result result =
+    ipt_result result;
+    if (!error && plan->problem.pitched) /* the bytes between the rows keep their values */
+        error = clEnqueueCopyBuffer(queue, buffer, target, offset, 0, bytes, 0, NULL, NULL);
+    result =
         error ? IPT_ERROR_OPENCL : ipt_plan_execute_out_of_place(plan, queue, buffer, offset, target, 0, 0, NULL, NULL);
     if (!result && clEnqueueCopyBuffer(queue, target, buffer, 0, offset, bytes, 0, NULL, NULL))
         return IPT_ERROR_OPENCL;
@@ -281,7 +318,7 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
     unsigned char *before, *data;
     ipt_plan *plan = NULL;
     ipt_result result;
-    size_t pad_rows, pad_cols, bytes, i, wrong;
+    size_t pad_rows, pad_cols, bytes, stride, i, wrong;
     if (defect.file && cases == MOST_PLANTED)
         return;
     result = ipt_plan_create(context, desc, &plan);
@@ -290,14 +327,15 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
         return;
     }
     ipt_plan_padding(plan, &pad_rows, &pad_cols);
-    bytes = (desc->rows + pad_rows) * (desc->cols + pad_cols) * desc->elem_size;
-    before = (unsigned char *)malloc(batch * bytes);
-    data = (unsigned char *)malloc(batch * bytes);
-    for (i = 0; i < batch * bytes; ++i)
+    stride = stride_of(plan, (desc->rows + pad_rows) * (desc->cols + pad_cols) * desc->elem_size);
+    bytes = plan && plan->problem.pitched ? plan->problem.span_bytes : batch * stride;
+    before = (unsigned char *)malloc(bytes);
+    data = (unsigned char *)malloc(bytes);
+    for (i = 0; i < bytes; ++i)
         data[i] = before[i] = (unsigned char)((i * 2654435761u) >> 13);
     if (!result)
-        result = execute(context, plan, data, batch * bytes, cases % 4 * desc->elem_size, out_of_place);
-    wrong = result || !compared ? 0 : count_wrong(desc, before, data, bytes);
+        result = execute(context, plan, data, bytes, cases % 4 * desc->elem_size, out_of_place);
+    wrong = result || !compared ? 0 : count_wrong(plan, desc, before, data, stride);
     if (result || wrong) {
         ++failures;
         printf("%s, %lu wrong, %s", ipt_result_string(result), (unsigned long)wrong,
@@ -334,6 +372,45 @@ static void express(ipt_plan_desc *desc)
                             : size == 4 ? "uint"
                             : size == 8 ? "ulong"
                                         : "uint4";
+}
+
+/* Rows with gaps: their pitches are those of rows without, and so many units more. */
+static void walk_gaps(ipt_context *context, ipt_plan_desc desc, size_t gap, size_t gap_out)
+{
+    const size_t unit = ipt__unit_bytes(desc.elem_size);
+    desc.row_pitch = desc.cols * desc.elem_size + gap * unit;
+    desc.row_pitch_out = (ipt__moves[desc.move].transposed ? desc.rows : desc.cols) * desc.elem_size + gap_out * unit;
+    walk(context, &desc);
+}
+
+/* Rows with gaps by each stage that serves them. */
+static void walk_pitches(ipt_context *context, int quick)
+{
+    static const struct {
+        size_t rows, cols, elem_size, tile_m, gap, gap_out;
+        ipt_move move;
+        int expressed;
+    } shapes[] = {{17, 11, 4, 5, 3, 5, IPT_MOVE_TRANSPOSE, 0},    {11, 17, 3, 4, 7, 1, IPT_MOVE_ROTATE_90, 0},
+                  {13, 13, 4, 0, 3, 3, IPT_MOVE_TRANSPOSE, 1},    {40, 40, 8, 0, 1, 1, IPT_MOVE_TRANSPOSE, 0},
+                  {19, 1, 4, 0, 2, 0, IPT_MOVE_TRANSPOSE, 0},     {1, 19, 12, 0, 0, 2, IPT_MOVE_ROTATE_270, 0},
+                  {12, 9, 4, 0, 1, 6, IPT_MOVE_ROTATE_180, 1},    {12, 9, 2, 0, 6, 6, IPT_MOVE_ROTATE_180, 0},
+                  {9, 13, 1, 0, 3, 3, IPT_MOVE_FLIP_VERTICAL, 1}, {20, 7, 16, 6, 0, 9, IPT_MOVE_ANTITRANSPOSE, 1}};
+    size_t s;
+    for (s = 0; s < (quick ? 2 : sizeof shapes / sizeof *shapes); ++s) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.rows = shapes[s].rows;
+        desc.cols = shapes[s].cols;
+        desc.elem_size = shapes[s].elem_size;
+        desc.batch = 1 + s % 2;
+        desc.move = shapes[s].move;
+        desc.tile_m = shapes[s].tile_m;
+        desc.sequence = desc.tile_m ? IPT_SEQUENCE_EXCHANGE : IPT_SEQUENCE_AUTO;
+        desc.max_workspace = 1 << 20;
+        if (shapes[s].expressed)
+            express(&desc);
+        walk_gaps(context, desc, shapes[s].gap, shapes[s].gap_out);
+    }
 }
 
 /* Every kernel of the papers, also where it is a variant of another kernel. */
@@ -450,6 +527,9 @@ static void walk_others(ipt_context *context, int quick)
         desc.cols = 18;
         desc.move = IPT_MOVE_TRANSPOSE;
         walk_with(context, &desc, 1);
+        desc.row_pitch = 36 * desc.elem_size;
+        walk_with(context, &desc, 1);
+        desc.row_pitch = 0;
         if (desc.elem_size == 3)
             continue;
         express(&desc);
@@ -530,6 +610,8 @@ static void walk_bands(ipt_context *context, int quick, int single)
         if (bands[s].expressed)
             express(&desc);
         walk(context, &desc);
+        if (s % 2 == 0 || !quick) /* ranges longer than bands, and shorter */
+            walk_gaps(context, desc, s % 4 < 2 ? 4 : 37, s % 4 < 2 ? 37 : 4);
     }
 }
 
@@ -574,6 +656,7 @@ static int walk_kind(const char *kind, int quick)
             walk_others(context, quick);
             walk_shapes(context, quick);
             walk_moves(context, quick);
+            walk_pitches(context, quick);
             if (c == 0)
                 walk_seeds(context, quick);
         }

@@ -42,6 +42,9 @@ enum {
     X("batch_stride", d->batch_stride = d->rows * d->cols * d->elem_size - 1)                                          \
     X("batch_stride", (d->elem_size = 4, d->batch = 2, d->batch_stride = d->rows * d->cols * 4 + between(me, 1, 3)))   \
     X("flags", d->flags |= 1u << between(me, 5, 31))                                                                   \
+    X("row_pitch", d->row_pitch = d->cols * d->elem_size - 1)                                                          \
+    X("row_pitch_out", (d->elem_size = 4, d->row_pitch_out = d->rows * 4 + between(me, 1, 3)))                         \
+    X("row_pitch", d->row_pitch = SIZE_MAX / 2 / unit_of(d->elem_size) * unit_of(d->elem_size))                        \
     X("sequence", d->sequence = (ipt_sequence)between(me, IPT__SEQUENCE_COUNT, 99))                                    \
     X("host", d->host = (ipt_host)between(me, IPT__HOST_COUNT, 99))                                                    \
     X("host_queues", d->host_queues = between(me, 65, 1000))                                                           \
@@ -82,9 +85,10 @@ enum { MISUSES = (int)(sizeof misuse_parts / sizeof *misuse_parts) };
 
 /* One of these has to be in the sentence of every refused plan. */
 static const char *const field_names[] = {
-    "rows",       "cols",   "elem_size",         "batch",           "flags",    "max_workspace", "sequence",
-    "tile_m",     "tile_n", "variant_",          "spread",          "from",     "to is",         "move",
-    "expression", "host",   "max_device_memory", "max_host_memory", "contexts", "IPT_",          "clBuildProgram"};
+    "row_pitch",     "rows",       "cols",   "elem_size",         "batch",           "flags",    "max_workspace",
+    "sequence",      "tile_m",     "tile_n", "variant_",          "spread",          "from",     "to is",
+    "move",          "expression", "host",   "max_device_memory", "max_host_memory", "contexts", "IPT_",
+    "clBuildProgram"};
 
 /* The actions of a case. X(enumerator, number of 100 cases) */
 #define DEED_LIST(X)                                                                                                   \
@@ -366,10 +370,7 @@ static ipt_result try_plan(worker *me, slot *its, const recipe *wanted, place *a
         return result;
     check_plan(me, its);
     ipt_plan_padding(its->plan, &rows, &cols);
-    its->matrix = wanted->desc.rows * wanted->desc.cols * wanted->desc.elem_size;
-    its->room = (wanted->desc.rows + rows) * (wanted->desc.cols + cols) * wanted->desc.elem_size;
-    its->stride = wanted->desc.batch_stride ? wanted->desc.batch_stride : its->room;
-    its->span = (wanted->desc.batch - 1) * its->stride + its->room;
+    measure_slot(its, rows, cols);
     return IPT_SUCCESS;
 }
 

@@ -51,6 +51,7 @@ static const size_t way_shares[] = {WAY_LIST(WAY_SHARE)};
     X(SEQUENCE, 4)                                                                                                     \
     X(VARIANT, 3)                                                                                                      \
     X(FORMAT, 2)                                                                                                       \
+    X(PITCH, 6)                                                                                                        \
     X(PADDING, 2)                                                                                                      \
     X(LITTLE_WORKSPACE, 2)                                                                                             \
     X(MEASURE, 1)
@@ -82,6 +83,7 @@ struct slot {
     recipe recipe;
     place *place;
     size_t matrix, room, stride, span; /* bytes: a matrix; a padded one; between starts; the whole batch */
+    size_t rows[2], row[2], pitch[2];  /* of the source and the result: rows, their bytes and their distance */
 };
 
 /* A thread that draws and executes cases. */
@@ -116,7 +118,7 @@ static void describe(const recipe *its, char *text, size_t capacity)
         text, capacity,
         "%s: rows %lu cols %lu elem_size %lu batch %lu batch_stride %lu flags %u max_workspace %lu sequence %s tile "
         "%lu x %lu variants %s %s %s spread %lu from %s to %s move %s expression %s of %s host %s queues %lu "
-        "max_device_memory %lu max_host_memory %lu",
+        "max_device_memory %lu max_host_memory %lu row_pitch %lu row_pitch_out %lu",
         way_names[its->way], (unsigned long)d->rows, (unsigned long)d->cols, (unsigned long)d->elem_size,
         (unsigned long)d->batch, (unsigned long)d->batch_stride, d->flags, (unsigned long)d->max_workspace,
         ipt_sequence_string(d->sequence), (unsigned long)d->tile_m, (unsigned long)d->tile_n,
@@ -124,7 +126,7 @@ static void describe(const recipe *its, char *text, size_t capacity)
         (unsigned long)d->flag_spread, ipt_format_string(d->from), ipt_format_string(d->to), ipt_move_string(d->move),
         d->expression ? d->expression : "none", d->expression_type ? d->expression_type : "none",
         ipt_host_string(d->host), (unsigned long)d->host_queues, (unsigned long)d->max_device_memory,
-        (unsigned long)d->max_host_memory);
+        (unsigned long)d->max_host_memory, (unsigned long)d->row_pitch, (unsigned long)d->row_pitch_out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -317,6 +319,75 @@ static void draw_expression(worker *me, ipt_plan_desc *desc)
     }
 }
 
+/* Whether the result's rows are the source's columns. */
+static int turns(const ipt_plan_desc *desc)
+{
+    return desc->move != IPT_MOVE_ROTATE_180 && desc->move != IPT_MOVE_FLIP_HORIZONTAL &&
+           desc->move != IPT_MOVE_FLIP_VERTICAL;
+}
+
+/* Sets the sizes of a slot with a plan, which adds padding to the sides. */
+static void measure_slot(slot *its, size_t pad_rows, size_t pad_cols)
+{
+    const ipt_plan_desc *const desc = &its->recipe.desc;
+    const size_t size = desc->elem_size;
+    size_t stride = 0;
+    int i;
+    its->matrix = desc->rows * desc->cols * size;
+    its->room = (desc->rows + pad_rows) * (desc->cols + pad_cols) * size;
+    for (i = 0; i < 2; ++i) {
+        const int turned = i && turns(desc);
+        const size_t given = i ? desc->row_pitch_out : desc->row_pitch;
+        its->rows[i] = turned ? desc->cols : desc->rows;
+        its->row[i] = (turned ? desc->rows : desc->cols) * size;
+        its->pitch[i] = given ? given : its->row[i];
+        if (desc->row_pitch || desc->row_pitch_out) {
+            const size_t extent = (its->rows[i] - 1) * its->pitch[i] + its->row[i];
+            its->matrix = its->matrix > extent ? its->matrix : extent;
+            its->room = its->matrix;
+        }
+        stride = stride > its->rows[i] * its->pitch[i] ? stride : its->rows[i] * its->pitch[i];
+    }
+    its->stride = desc->batch_stride ? desc->batch_stride : stride > its->room ? stride : its->room;
+    its->span = (desc->batch - 1) * its->stride + its->room;
+}
+
+/* A pitch of rows: none, rounded up, with a gap of some units, or for twice the row. */
+static size_t draw_pitch(worker *me, size_t rows, size_t row, size_t unit, size_t bytes)
+{
+    const size_t multiple = (size_t)16 << between(me, 0, 4);
+    const size_t pitches[] = {0, (row + multiple - 1) / multiple * multiple, row + unit * between(me, 1, 20),
+                              2 * row + unit * between(me, 0, 3)};
+    const size_t pitch = pitches[between(me, 0, 3)];
+    return pitch && rows * pitch > 2 * bytes + 4096 ? row + unit : pitch;
+}
+
+static void draw_pitches(worker *me, size_t bytes, ipt_plan_desc *desc)
+{
+    const size_t unit = unit_of(desc->elem_size), rows = turns(desc) ? desc->cols : desc->rows,
+                 row = desc->cols * desc->elem_size, row_out = desc->rows * desc->cols / rows * desc->elem_size;
+    desc->row_pitch = draw_pitch(me, desc->rows, row, unit, bytes / desc->batch);
+    desc->row_pitch_out = draw_pitch(me, rows, row_out, unit, bytes / desc->batch);
+    if (row == row_out && one_in(me, 2))
+        desc->row_pitch_out = desc->row_pitch;
+}
+
+/* Several bands, or slabs of rows: by force, or because the workspace is small. */
+static void draw_bands(worker *me, ipt_plan_desc *desc)
+{
+    const size_t bytes = desc->rows * desc->cols * desc->elem_size * desc->batch;
+    const size_t longer = desc->rows > desc->cols ? desc->rows : desc->cols,
+                 shorter = desc->rows > desc->cols ? desc->cols : desc->rows;
+    const size_t few = bytes / between(me, 2, 16) + 100, workspaces[] = {0, 1, 4 * bytes, few, few, few};
+    desc->max_workspace = workspaces[between(me, 0, 5)];
+    if (turns(desc) && shorter > 1 && one_in(me, 2)) {
+        const size_t least = (longer + shorter - 1) / shorter, height = longer / between(me, 2, 9);
+        desc->sequence = IPT_SEQUENCE_EXCHANGE;
+        desc->tile_m = height > least ? height : least;
+        desc->max_workspace = 4 * bytes;
+    }
+}
+
 static void draw_wish(worker *me, size_t bytes, recipe *its)
 {
     ipt_plan_desc *const desc = &its->desc;
@@ -340,6 +411,13 @@ static void draw_wish(worker *me, size_t bytes, recipe *its)
         draw_tiles(me, few, desc);
         desc->from = (ipt_format)between(me, IPT_FORMAT_RM, IPT_FORMAT_ASTA);
         desc->to = (ipt_format)between(me, IPT_FORMAT_RM, IPT_FORMAT_ASTA);
+        break;
+    case WISH_PITCH:
+        desc->move = its->way == WAY_OUT_OF_PLACE ? IPT_MOVE_TRANSPOSE : (ipt_move)between(me, 0, IPT__MOVE_COUNT - 1);
+        if (one_in(me, 2))
+            draw_expression(me, desc);
+        draw_pitches(me, bytes, desc);
+        draw_bands(me, desc);
         break;
     case WISH_PADDING:
         draw_shape(me, few, desc);
@@ -376,13 +454,19 @@ static void draw_recipe(worker *me, way wanted, size_t most, recipe *its)
     if (its->way == WAY_CHECKED && (its->wish == WISH_MOVE || its->wish == WISH_EXPRESSION ||
                                     its->wish == WISH_FORMAT || its->wish == WISH_PADDING))
         its->wish = WISH_NOTHING; /* the checker knows transpositions only */
+    if (its->wish == WISH_PITCH && (its->way == WAY_CHECKED || its->way == WAY_FLIGHT))
+        its->wish = WISH_NOTHING; /* nor does a second execution find the source's form */
     if ((its->way == WAY_OUT_OF_PLACE || its->way == WAY_SPLIT || its->way == WAY_CUT || its->way == WAY_CUT_PINNED ||
          its->way == WAY_STORAGE) &&
-        its->wish != WISH_EXPRESSION)
+        its->wish != WISH_EXPRESSION && (its->wish != WISH_PITCH || its->way != WAY_OUT_OF_PLACE))
         its->wish = WISH_NOTHING;
     draw_wish(me, bytes, its);
-    if (desc->batch > 1 && !(desc->flags & IPT_PAD) && one_in(me, 2))
-        desc->batch_stride = desc->rows * desc->cols * desc->elem_size + unit_of(desc->elem_size) * between(me, 1, 40);
+    if (desc->batch > 1 && !(desc->flags & IPT_PAD) && one_in(me, 2)) {
+        slot sizes;
+        sizes.recipe = *its;
+        measure_slot(&sizes, 0, 0);
+        desc->batch_stride = sizes.matrix + unit_of(desc->elem_size) * between(me, 1, 40);
+    }
     if (its->way == WAY_OUT_OF_PLACE && one_in(me, 2))
         desc->flags |= IPT_OUT_OF_PLACE;
     if (its->way == WAY_PAGEABLE || its->way == WAY_PINNED || its->way == WAY_ASYNC) {
@@ -402,7 +486,8 @@ static int may_be_refused(const recipe *its)
 {
     const ipt_plan_desc *const d = &its->desc;
     return d->sequence != IPT_SEQUENCE_AUTO || d->max_workspace || d->max_device_memory || d->max_host_memory ||
-           d->host != IPT_HOST_AUTO || (d->flags & IPT_PAD) || its->way == WAY_SPLIT;
+           d->row_pitch || d->row_pitch_out || d->host != IPT_HOST_AUTO || (d->flags & IPT_PAD) ||
+           its->way == WAY_SPLIT;
 }
 
 /* Counts a refusal, which is a failure where there must be none, or without a sentence. */
@@ -537,9 +622,11 @@ static void compute(const slot *its, unsigned char *after, const unsigned char *
         for (row = 0; row < desc->rows; ++row)
             for (col = 0; col < desc->cols; ++col) {
                 places_of(desc, row, col, &from, &to);
-                memcpy(after + to * size, before + from * size, size);
+                from = from * size / its->row[0] * its->pitch[0] + from * size % its->row[0];
+                to = to * size / its->row[1] * its->pitch[1] + to * size % its->row[1];
+                memcpy(after + to, before + from, size);
                 if (desc->expression)
-                    express(after + to * size, desc);
+                    express(after + to, desc);
             }
 }
 
@@ -583,6 +670,24 @@ static unsigned long long differ(const unsigned char *got, const unsigned char *
                 *first = at;
         }
     return wrong;
+}
+
+/* In place, bytes at which the source has an element and the result has none may hold anything. */
+static void forgive(const slot *its, const unsigned char *got, unsigned char *wanted, size_t offset)
+{
+    size_t matrix, row, at;
+    for (matrix = 0; matrix < its->recipe.desc.batch; ++matrix, offset += its->stride)
+        for (row = 0; row < its->rows[0]; ++row)
+            for (at = row * its->pitch[0]; at < row * its->pitch[0] + its->row[0]; ++at)
+                if (at / its->pitch[1] >= its->rows[1] || at % its->pitch[1] >= its->row[1])
+                    wanted[offset + at] = got[offset + at];
+}
+
+/* How often a plan may execute on one matrix: once, if its rows lie otherwise afterwards. */
+static size_t draw_rounds(worker *me, const slot *its)
+{
+    const size_t rounds = between(me, 1, ROUNDS);
+    return its->recipe.desc.row_pitch || its->recipe.desc.row_pitch_out ? 1 : rounds;
 }
 
 /* Checks every element, and every byte before, between and after the matrices. Padding may hold anything.
@@ -648,7 +753,7 @@ static void wait_and_release(cl_event event)
 static void run_buffer(worker *me, slot *its)
 {
     const size_t offset = unit_of(its->recipe.desc.elem_size) * between(me, 0, 40) + (one_in(me, 4) ? 0 : GUARD),
-                 rounds = between(me, 1, ROUNDS), total = prepare(me, its, offset, rounds);
+                 rounds = draw_rounds(me, its), total = prepare(me, its, offset, rounds);
     place *const at = its->place;
     size_t turn = between(me, 0, 1), round;
     cl_event event, next;
@@ -675,8 +780,10 @@ static void run_buffer(worker *me, slot *its)
          "clEnqueueReadBuffer");
     wait_and_release(next);
     soak_clReleaseEvent(event);
-    if (!result)
+    if (!result) {
+        forgive(its, me->work, me->expected, offset);
         verify(me, its, me->work, me->expected, offset, 1);
+    }
 }
 
 /* Several executions of one plan enqueued before any may begin, on both queues in turn, at places of one buffer or in
@@ -832,7 +939,7 @@ static int ends_it(size_t done, size_t total, void *user)
 /* A matrix in host memory at any address, in memory that is the host's or ipt's. Some are ended in the middle. */
 static void run_host(worker *me, slot *its)
 {
-    const size_t offset = GUARD + between(me, 0, 64), rounds = between(me, 1, ROUNDS),
+    const size_t offset = GUARD + between(me, 0, 64), rounds = draw_rounds(me, its),
                  total = prepare(me, its, offset, rounds);
     const int pinned = its->recipe.way == WAY_PINNED || its->recipe.way == WAY_CUT_PINNED, ending = one_in(me, 8);
     int ended;
@@ -858,6 +965,8 @@ static void run_host(worker *me, slot *its)
     me->cancelled += (unsigned long)ended;
     if (result && !ended)
         is_refused_at(me, its, result, ipt_context_error(NULL), (unsigned char *)taken + offset);
+    if (!result)
+        forgive(its, (unsigned char *)taken, me->expected, offset);
     verify(me, its, (unsigned char *)taken, result ? me->before : me->expected, offset, result != IPT_ERROR_INCOMPLETE);
     if (pinned)
         ipt_host_free(its->place->context, taken);
@@ -912,6 +1021,8 @@ static void run_async(worker *me, slot *its)
     me->cancelled += (unsigned long)ended;
     if (told.result && !ended)
         is_refused_at(me, its, told.result, told.text, me->work + offset);
+    if (!told.result)
+        forgive(its, me->work, me->expected, offset);
     verify(me, its, me->work, told.result ? me->before : me->expected, offset, told.result != IPT_ERROR_INCOMPLETE);
 }
 
@@ -1066,8 +1177,7 @@ static void run_one_liner(worker *me)
     its.recipe.way = WAY_ONE_LINER;
     draw_shape(me, me->most / 100, &its.recipe.desc);
     its.recipe.desc.batch = 1;
-    its.matrix = its.room = its.stride = its.span =
-        its.recipe.desc.rows * its.recipe.desc.cols * its.recipe.desc.elem_size;
+    measure_slot(&its, 0, 0);
     begins(me, &its, "with a context of its own");
     total = prepare(me, &its, GUARD, 1);
     memcpy(me->work, me->before, total);
@@ -1160,10 +1270,7 @@ static int make_plan(worker *me, slot *its, const recipe *wanted, place *at)
         return 0;
     }
     ipt_plan_padding(its->plan, &rows, &cols);
-    its->matrix = wanted->desc.rows * wanted->desc.cols * wanted->desc.elem_size;
-    its->room = (wanted->desc.rows + rows) * (wanted->desc.cols + cols) * wanted->desc.elem_size;
-    its->stride = wanted->desc.batch_stride ? wanted->desc.batch_stride : its->room;
-    its->span = (wanted->desc.batch - 1) * its->stride + its->room;
+    measure_slot(its, rows, cols);
     return 1;
 }
 

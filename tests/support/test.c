@@ -233,10 +233,11 @@ void test_print_case(const ipt_plan_desc *desc, size_t byte_offset)
 {
     print_error(
         "IPT_TEST_SEED=%llu: rows %zu cols %zu elem_size %zu batch %zu batch_stride %zu byte_offset %zu flags %u "
-        "max_workspace %zu sequence %s tile_m %zu tile_n %zu move %s expression %s\n",
+        "max_workspace %zu sequence %s tile_m %zu tile_n %zu move %s expression %s row_pitch %zu row_pitch_out %zu\n",
         (unsigned long long)seed, desc->rows, desc->cols, desc->elem_size, desc->batch, desc->batch_stride, byte_offset,
         desc->flags, desc->max_workspace, ipt_sequence_string(desc->sequence), desc->tile_m, desc->tile_n,
-        ipt_move_string(desc->move), desc->expression ? desc->expression : "none");
+        ipt_move_string(desc->move), desc->expression ? desc->expression : "none", desc->row_pitch,
+        desc->row_pitch_out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

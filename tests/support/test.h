@@ -35,6 +35,7 @@
     X(moves)                                                                                                           \
     X(shapes)                                                                                                          \
     X(exchange)                                                                                                        \
+    X(pitch)                                                                                                           \
     X(sequences)                                                                                                       \
     X(seeds)                                                                                                           \
     X(device_classes)                                                                                                  \

@@ -734,6 +734,9 @@ static void test_usage_errors(void **state)
         {"bench", "3x4:2", "--blas"},
         {"bench", "--shapes", "a", "--elem-size", "12", "--blas"},
         {"bench", "3x4:4", "--blas=1"},
+        {"bench", "3x4:4", "--pitch", "0"},
+        {"bench", "3x4:4", "--pitch", "64", "--pad"},
+        {"plan", "3x4:4", "--pitch", "64"},
         {"plan", "3x4:4", "--blas"},
         {"plan", "3x4:8", "--expression", "x"},
         {"plan", "3x4:4", "--type", "float"},
@@ -774,9 +777,9 @@ static void test_help(void **state)
         expect_word(last.output, commands[i]);
         expect_word(last.output, "--device");
     }
-    static const char *const of_bench[] = {"--repeat",  "--rounds", "--shapes",   "--random", "--elem-size",
-                                           "--sides",   "--bytes",  "--square",   "--seed",   "--multiple",
-                                           "--measure", "--blas",   "--csv FILE", "--startup"};
+    static const char *const of_bench[] = {"--repeat",  "--rounds", "--shapes",   "--random",  "--elem-size",
+                                           "--sides",   "--bytes",  "--square",   "--seed",    "--multiple",
+                                           "--measure", "--blas",   "--csv FILE", "--startup", "--pitch ALIGN"};
     for (size_t i = 0; i < sizeof of_bench / sizeof of_bench[0]; i++) {
         expect_word(last.output, of_bench[i]);
     }
@@ -956,6 +959,23 @@ static void test_bench(void **state)
 }
 
 /* Elements of every size that the checker has a type for, and of some that it has not. */
+/* Rows with gaps: both forms, other moves, out of place, many shapes. */
+static void test_bench_pitch(void **state)
+{
+    static const char *const moves[] = {"transpose", "rotate-90", "rotate-180", "flip-vertical", "antitranspose"};
+    (void)state;
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        run_tool(0, "bench", "90x70:3", "--repeat", "2", "--pitch", "64", "--batch", "2", "--move", moves[i]);
+        expect_word(last.output, "verified");
+    }
+    run_tool(0, "bench", "90x70:12", "--repeat", "2", "--pitch", "256", "--out-of-place");
+    run_tool(1, "bench", "90x70:12", "--repeat", "2", "--pitch", "9");
+    expect_word(last.errors, "row_pitch = 846 is not a multiple of 4");
+    run_tool(1, "bench", "90x70:4", "--sequence", "two-pass", "--pitch", "256");
+    expect_word(last.errors, "row_pitch");
+    run_tool(0, "bench", "--random", "3", "--sides", "1..200", "--repeat", "2", "--pitch", "128");
+}
+
 static void test_bench_elements(void **state)
 {
     (void)state;
@@ -2649,6 +2669,7 @@ const struct CMUnitTest test_tool[] = {
     cmocka_unit_test(test_source),
     IN_DIRECTORY(test_bench),
     cmocka_unit_test(test_bench_elements),
+    cmocka_unit_test(test_bench_pitch),
     IN_DIRECTORY(test_bench_shapes),
     IN_DIRECTORY(test_bench_bad_shapes),
     IN_DIRECTORY(test_bench_random),

@@ -66,7 +66,7 @@ IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d IPT_AR
     return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;
 }
 
-/* Units of a row of the band layout. */
+/* Units from row to row of the band layout. */
 IPT_INLINE ulong ipt_row_length(const ipt_chunk *chunk)
 {
     return IPT_REVERSED_RUNS == 0 ? chunk->row_units : -chunk->row_units;
@@ -81,7 +81,7 @@ IPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i)
 /* Unit of a column at which the part of `rows` rows of band d begins. */
 IPT_INLINE ulong ipt_part_begin(uint d, uint rows IPT_ARGUMENTS)
 {
-    return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units : column_stride - (ulong)d * run_units - rows * element_units;
+    return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units : column_units - (ulong)d * run_units - rows * element_units;
 }
 
 /* The position of a band in its matrix. */
@@ -94,7 +94,7 @@ IPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)
 IPT_INLINE void ipt_place_rows(ipt_chunk *chunk IPT_ARGUMENTS)
 {
     const uint first = IPT_REVERSED_COLUMNS == 0 ? chunk->x_first : short_side - chunk->x_first - chunk->x;
-    chunk->row_units = (ulong)short_side * element_units;
+    chunk->row_units = row_stride;
     chunk->rows_begin =
         (chunk->band == bands && saves_rows != 0 ? chunk->saved
                                                  : chunk->origin + (ulong)chunk->band * height * chunk->row_units) +
@@ -161,8 +161,8 @@ IPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk IPT_ARGUMENTS)
     return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == bands);
 }
 
-/* Copies a part of the rest to the workspace, or from there. */
-IPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)
+/* Copies units of the rest, without gaps, to the workspace, or from there. */
+IPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)
 {
     __global ipt_unit *in_matrix = chunk->matrix + chunk->origin + saved_origin;
     __global ipt_unit *in_workspace = (__global ipt_unit *)chunk->workspace + chunk->saved;
@@ -180,6 +180,13 @@ IPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT
             if (n + u * IPT_GROUP_SIZE < end)
                 to[n + u * IPT_GROUP_SIZE] = held[u];
     }
+}
+
+/* Copies a part of the rest to the workspace, or from there. */
+IPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)
+{
+    for (ulong row = first / saved_distance * saved_distance; row < end; row += saved_distance)
+        ipt_copy_rest_units(chunk, max(first, row), min(end, row + saved_row) IPT_PASSED);
 }
 
 /* Copies the chunk's part of the rest. */

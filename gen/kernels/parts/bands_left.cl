@@ -39,8 +39,8 @@ IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
     }
 }
 
-/* Where unit `at` of the band (tall) or of its range (wide) goes, from the matrix's origin; ~0: it holds nothing.
- * *apply: this is its last place. */
+/* Where unit `at` of the band (tall) or of its range (wide) goes, from the matrix's origin; ~0: it holds nothing, or
+ * lies between two rows. *apply: this is its last place. */
 IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)
 {
 #if IPT_TALL
@@ -54,7 +54,7 @@ IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply I
                                     (unit - element * element_units);
 #else
     const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;
-    const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)column_stride - 1 - unit) / run_units;
+    const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)column_units - 1 - unit) / run_units;
     const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;
     *apply = !ipt_is_later(chunk, d IPT_PASSED);
     return d >= bands ? ~0ul
@@ -85,9 +85,11 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
         bool apply;
         uint at = start;
         ulong to = ipt_target_alone(chunk, at, &apply IPT_PASSED);
+        if (to == ~0ul)
+            continue; /* the gap that follows the last row may lie outside the buffer */
         ipt_unit held = matrix[first + at];
         IPT_FENCE_DEVICE();
-        bool going = to != ~0ul && (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
+        bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
         while (going) {
             const ipt_unit unit = apply ? IPT_APPLIED(held) : held;
             const ulong next = to - first; /* at least `units` outside */

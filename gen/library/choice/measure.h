@@ -40,7 +40,9 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     const int measure = (desc->flags & IPT_MEASURE) != 0;
     ipt__layout best = plan->layout;
     cl_ulong best_time = 0;
-    const ipt__operand given = {"measure_buffer", "its offset", desc->measure_buffer, 0, IPT__BUFFER_READ_AND_WRITTEN};
+    const ipt__operand given = {"measure_buffer",         "its offset",
+                                desc->measure_buffer,     0,
+                                plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
     int candidate;

@@ -41,6 +41,10 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     wisdom.sequence = (size_t)plan->problem.desc.sequence;
     wisdom.no_cooperative = (plan->problem.desc.flags & IPT_NO_COOPERATIVE) != 0;
     wisdom.expression = plan->problem.desc.expression != NULL;
+    if (plan->problem.pitched) {
+        wisdom.row_pitch = plan->problem.source_row * plan->problem.unit_bytes;
+        wisdom.row_pitch_out = plan->problem.result_row * plan->problem.unit_bytes;
+    }
     return wisdom;
 }
 
@@ -129,6 +133,10 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     ipt__text_add(&out, " " #field "=");                                                                               \
     ipt__text_add_size(&out, next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
+        if (next->row_pitch) {
+            IPT__WISDOM_PRINT(row_pitch)
+            IPT__WISDOM_PRINT(row_pitch_out)
+        }
         ipt__text_add(&out, "\n");
     }
     IPT_LOCK_RELEASE(&context->lock);
@@ -148,7 +156,7 @@ static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 {
     const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
     if (wisdom->length)
-        return wisdom->length <= longer && !wisdom->bands && !wisdom->height &&
+        return wisdom->length <= longer && !wisdom->row_pitch && !wisdom->bands && !wisdom->height &&
                (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_TWO_PASS);
     return (wisdom->sequence == IPT_SEQUENCE_AUTO || wisdom->sequence == IPT_SEQUENCE_EXCHANGE) && wisdom->bands &&
            wisdom->bands <= shorter && wisdom->height && wisdom->height <= longer / wisdom->bands;
@@ -157,7 +165,8 @@ static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 /* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
-    int left = 0, good = !strncmp(line, "transpose ", 10);
+    const int pitched = strstr(line, " row_pitch=") != NULL;
+    int left = 2 * pitched, good = !strncmp(line, "transpose ", 10);
     const char *at = line + 10;
     memset(wisdom, 0, sizeof *wisdom);
 #define IPT__WISDOM_COUNT(field) ++left;
@@ -168,7 +177,12 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
     at += good ? sizeof #field : 0;                                                                                    \
     good = good && ipt__number_next(&at, left ? ' ' : 0, &wisdom->field);
     IPT__WISDOM_LIST(IPT__WISDOM_READ)
-    return good && wisdom->rows && wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->no_cooperative <= 1 &&
+    if (pitched) {
+        IPT__WISDOM_READ(row_pitch)
+        IPT__WISDOM_READ(row_pitch_out)
+    }
+    return good && !wisdom->row_pitch == !wisdom->row_pitch_out && !wisdom->row_pitch == !pitched && wisdom->rows &&
+           wisdom->cols && wisdom->elem_size && wisdom->batch && wisdom->no_cooperative <= 1 &&
            wisdom->expression <= 1 && ipt__wisdom_is_possible(wisdom);
 }
 

@@ -29,6 +29,7 @@ typedef struct ipt__wisdom {
     struct ipt__wisdom *next;
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
+    size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
 } ipt__wisdom;
 
 /* Memory of ipt_host_alloc. */

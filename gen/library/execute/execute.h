@@ -42,7 +42,7 @@ static size_t ipt__host_alignment(const ipt_plan *plan)
 typedef struct ipt__operand {
     const char *name, *offset_name;
     cl_mem buffer;
-    size_t offset;
+    size_t offset, bytes; /* before the batch; of it */
     cl_mem_flags refused;
 } ipt__operand;
 
@@ -86,9 +86,9 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *op
     if (offset % plan->problem.unit_bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", operand->offset_name,
                          (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
-    if (offset > bytes || bytes - offset < plan->problem.span_bytes)
+    if (offset > bytes || bytes - offset < operand->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)plan->problem.span_bytes, operand->offset_name,
+                         (unsigned long)bytes, (unsigned long)operand->bytes, operand->offset_name,
                          (unsigned long)offset);
     return IPT_SUCCESS;
 }
@@ -215,7 +215,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    const ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, IPT__BUFFER_READ_AND_WRITTEN};
+    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN};
     cl_event joined[2] = {NULL, NULL};
     ipt__run run;
     int unaligned = 0;
@@ -225,8 +225,10 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     result = ipt__check_one_device(plan);
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
-    if (!result)
+    if (!result) {
+        operand.bytes = plan->problem.span_bytes;
         result = ipt__check_buffer(plan, &operand, &unaligned);
+    }
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
@@ -255,7 +257,7 @@ static ipt_result ipt__memory_range(cl_mem buffer, size_t offset, cl_mem *memory
     return error ? ipt__fail_opencl("clGetMemObjectInfo", error) : IPT_SUCCESS;
 }
 
-static ipt_result ipt__check_apart(const ipt_plan *plan, const ipt__operand *from, const ipt__operand *to)
+static ipt_result ipt__check_apart(const ipt__operand *from, const ipt__operand *to)
 {
     cl_mem source_memory, destination_memory;
     size_t source_begin, destination_begin;
@@ -264,8 +266,8 @@ static ipt_result ipt__check_apart(const ipt_plan *plan, const ipt__operand *fro
         result = ipt__memory_range(to->buffer, to->offset, &destination_memory, &destination_begin);
     if (result)
         return result;
-    if (source_memory == destination_memory && source_begin < destination_begin + plan->problem.span_bytes &&
-        destination_begin < source_begin + plan->problem.span_bytes)
+    if (source_memory == destination_memory && source_begin < destination_begin + to->bytes &&
+        destination_begin < source_begin + from->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
                          (unsigned long)to->offset, (unsigned long)from->offset);
@@ -277,8 +279,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
     const ipt__turn none = {0, 0, 0};
-    const ipt__operand from = {"source", "source_offset", source, source_offset, CL_MEM_WRITE_ONLY},
-                       to = {"destination", "destination_offset", destination, destination_offset, CL_MEM_READ_ONLY};
+    ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY},
+                 to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY};
     int unaligned = 0;
     ipt__run run;
     ipt_result result;
@@ -289,12 +291,15 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_out_of_place(plan);
     if (!result)
         result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
-    if (!result)
+    if (!result) {
+        from.bytes = ipt__source_span(&plan->problem);
+        to.bytes = ipt__result_span(&plan->problem);
         result = ipt__check_buffer(plan, &from, &unaligned);
+    }
     if (!result)
         result = ipt__check_buffer(plan, &to, &unaligned);
     if (!result)
-        result = ipt__check_apart(plan, &from, &to);
+        result = ipt__check_apart(&from, &to);
     if (result)
         return result;
     run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
@@ -317,7 +322,35 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     return result;
 }
 
-/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices stay untouched. */
+/* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */
+static IPT__RARE ipt_result ipt__transfer_rows(const ipt_plan *plan, cl_mem buffer, char *data, size_t at, int download)
+{
+    const cl_command_queue queue = plan->context->queue;
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const int across = download && ipt__moves[desc->move].transposed;
+    const size_t size = desc->elem_size, rows = across ? desc->cols : desc->rows,
+                 row = across ? desc->rows : desc->cols;
+    const size_t pitch = (download ? plan->problem.result_row : plan->problem.source_row) * plan->problem.unit_bytes;
+    const size_t device[3] = {at, 0, 0}, host[3] = {0, 0, 0}, region[3] = {row * size, rows, 1};
+    size_t i;
+    cl_int error = CL_SUCCESS;
+    if (pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
+        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
+                                                           pitch, 0, data + at, 0, NULL, NULL)
+                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
+                                                            pitch, 0, data + at, 0, NULL, NULL);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
+    }
+    for (i = 0; i < rows && !error; ++i, at += pitch)
+        error = download
+                    ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL)
+                    : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL);
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}
+
+/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices, and between their
+ * rows, stay untouched. */
 static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
 {
     const cl_command_queue queue = plan->context->queue;
@@ -328,6 +361,11 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
                  bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
     size_t at;
     cl_int error = CL_SUCCESS;
+    for (at = 0; plan->problem.pitched && at < plan->problem.span_bytes; at += pitch) {
+        const ipt_result result = ipt__transfer_rows(plan, buffer, data, at, download);
+        if (result || at + pitch >= plan->problem.span_bytes)
+            return result;
+    }
     if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
         error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
                                                            pitch, 0, data, 0, NULL, NULL)

@@ -48,7 +48,9 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
-    const size_t bytes = plan->problem.span_bytes + (plan->problem.desc.batch_stride - plan->problem.matrix_bytes);
+    const size_t row = ipt__max(ipt__source_row(&plan->problem), ipt__result_row(&plan->problem)),
+                 bytes = plan->problem.desc.batch * plan->problem.desc.batch_stride +
+                         (plan->problem.pitched ? row * plan->problem.unit_bytes : 0);
     cl_event event = NULL;
     cl_mem buffer;
     ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "device memory", &plan->refused, &buffer);
@@ -88,7 +90,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     const int cuts = 0;
 #else
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
-                     !desc->tile_n && desc->sequence == IPT_SEQUENCE_AUTO;
+                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO;
 #endif
     *scheme = desc->host;
     if (plan->host->split_count || plan->host->cut.chunk_bytes)
@@ -105,7 +107,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          (unsigned long)ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is overlapped: plans with a forced sequence, tiles, formats, moves "
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, row_pitch "
                          "or IPT_PAD are not cut into parts");
     return IPT_SUCCESS;
 }

@@ -95,6 +95,10 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
                          "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
                          "IPT_OUT_OF_PLACE are not possible then",
                          ipt__limit_name(plan));
+    if (plan->problem.pitched)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit %s is cut: row_pitch and row_pitch_out have to be 0 then",
+                         ipt__limit_name(plan));
     if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",

@@ -143,7 +143,21 @@ typedef struct ipt_plan_desc {
                                  device has. Larger matrices are cut; such a plan executes host matrices only */
     size_t max_host_memory; /* bytes of host memory that ipt_plan_execute_storage may take. Not 0: the plan serves that
                                function only */
+    size_t row_pitch;       /* bytes from one row of the source to the next; 0: no gaps. See below */
+    size_t row_pitch_out;   /* the same for the result */
 } ipt_plan_desc;            /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
+
+/* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
+ * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:
+ * `rows` rows of cols elements). Both forms begin at the same byte. The buffer holds both.
+ *   A pitch is at least the bytes of its row, and a multiple of the largest power of two that divides elem_size (16 at
+ * most). A batch_stride of 0 is the larger of row_pitch and row_pitch_out, each times its number of rows.
+ *   An execution writes only bytes at which the source or the result has an element. All other bytes between the rows
+ * keep their values. Bytes at which only the source has an element have any value afterwards. Out of place, only bytes
+ * of the result's elements are written.
+ *   The move is an exchange of bands, or stays within rows. It has no two passes. So thin matrices may need a larger
+ * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
+ * EXCHANGE need dense rows, and so do host matrices that are cut. */
 
 /* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. On
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */

@@ -65,11 +65,13 @@
  *   rows and cols may be any numbers from 1 up, primes included. elem_size may be any number of bytes. ipt moves
  * elements in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are
  * therefore fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart.
- * For column-major matrices swap rows and cols.
+ * For column-major matrices swap rows and cols. Rows may have gaps: row_pitch bytes from row to row before, and
+ * row_pitch_out after.
  *
  * >>promises
  * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, without padding (except with
- *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch.
+ *   IPT_PAD). ipt neither reads nor writes bytes outside the matrices, nor those between the matrices of a batch. With
+ *   row_pitch it never writes bytes between rows, except where the other form has an element.
  * - ipt_plan_execute only enqueues and flushes. It allocates nothing, compiles nothing and never blocks.
  *   ipt_plan_create allocates the workspace and writes to it once. (An OpenCL implementation may finish compiling a
  *   kernel at its first launch. PoCL does, unless the cache has just supplied or stored the program.)

@@ -6,10 +6,10 @@ static int ipt__is_tall(const ipt__problem *problem)
     return problem->desc.rows >= problem->desc.cols;
 }
 
-/* Elements that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
+/* Units that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
 static size_t ipt__bands_saved(const ipt__bands *bands)
 {
-    return ipt__max(bands->rest_rows * bands->cols, bands->rest_cols * bands->rows);
+    return bands->saved_rows * bands->saved_distance;
 }
 
 /* Cuts the source (tall) or the result into `number` bands of `height` rows: number <= both sides, number * height <=
@@ -26,11 +26,19 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.width = bands.cols / number;
     bands.rest_rows = bands.rows - number * height;
     bands.rest_cols = bands.cols - number * bands.width;
-    /* A range lies in the memory of its band and of bands before it if only the larger rest is saved. */
-    bands.saves_rows = bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
+    bands.row_units = tall ? ipt__source_row(problem) : ipt__result_row(problem);
+    bands.column_units = tall ? ipt__result_row(problem) : ipt__source_row(problem);
+    /* A range lies in the memory of its band and of bands before it in the sequence. Without gaps, that saves the
+     * larger rest. */
+    bands.saves_rows = problem->pitched ? bands.width * bands.column_units > height * bands.row_units
+                                        : bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
     bands.from_last = bands.tall ? bands.saves_rows : !bands.saves_rows;
     bands.saves_first = bands.tall == bands.saves_rows;
-    bands.saved_origin = bands.saves_rows ? number * height * bands.cols : number * bands.width * bands.rows;
+    bands.saved_origin =
+        bands.saves_rows ? number * height * bands.row_units : number * bands.width * bands.column_units;
+    bands.saved_rows = bands.saves_rows ? bands.rest_rows : bands.rest_cols;
+    bands.saved_row = (bands.saves_rows ? bands.cols : bands.rows) * problem->element_units;
+    bands.saved_distance = bands.saved_row;
     return bands;
 }
 
@@ -40,10 +48,10 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
 {
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
-    const size_t row = bands->cols * size, run = bands->height * size;
-    const size_t block = ipt__bands_block(problem, bands);
+    const size_t run = bands->height * size, block = ipt__bands_block(problem, bands);
     size_t most, covered, rest;
     bands->together = 1;
+    bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
     /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
     if (bands->tall)
@@ -66,34 +74,51 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;
     bands->chunks = bands->rest_chunks + rest;
-    bands->tile = ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
-                                    bands->tall ? row : bands->rows * size, block);
+    bands->tile =
+        ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
+                          (bands->tall ? bands->row_units : bands->column_units) * problem->unit_bytes, block);
     return bands->chunks <= kernel->resident / 2 &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
-           bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31;
+           bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31 &&
+           bands->row_units < ((size_t)1 << 31) / bands->height &&
+           bands->column_units < ((size_t)1 << 31) / bands->width;
+}
+
+/* Places the rest that a stage saves or restores in the matrix. Without gaps it is one row. */
+static void ipt__stage_place_saved(const ipt__problem *problem, ipt__stage *stage, const ipt__bands *bands)
+{
+    stage->origin = bands->saved_origin / problem->element_units;
+    if (!problem->pitched)
+        return;
+    stage->units_before = bands->saved_origin;
+    stage->units_apart = bands->saves_rows ? bands->row_units : bands->column_units;
 }
 
 /* The stages of a band exchange. */
 static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, const ipt__bands *bands, size_t budget)
 {
-    const size_t saved = ipt__bands_saved(bands);
+    const size_t rows = bands->saved_rows, length = bands->saves_rows ? bands->cols : bands->rows;
+    const size_t saved = rows * length;
     const int alone = saved && !bands->together; /* cooperative bands save and restore by themselves */
     ipt__stage *stage;
     memset(layout, 0, sizeof *layout);
     layout->bands = bands->number;
     layout->height = bands->height;
     layout->saved_elements = saved;
+    layout->saved_units = ipt__bands_saved(bands);
     if (alone && bands->saves_first) {
-        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, 1, saved, 1);
-        stage->origin = bands->saved_origin;
+        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, problem->pitched ? rows : 1,
+                               problem->pitched ? length : saved, 1);
+        ipt__stage_place_saved(problem, stage, bands);
         stage->straight = 1;
     }
     stage = ipt__stage_add(layout, IPT__STAGE_EXCHANGE, bands->number, problem->desc.rows, problem->desc.cols, 1);
     stage->bands = *bands;
     if (alone && !bands->saves_first) {
-        stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, 1, 1, saved);
-        stage->origin = bands->saved_origin;
+        stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, problem->pitched ? rows : 1, 1,
+                               problem->pitched ? length : saved);
+        ipt__stage_place_saved(problem, stage, bands);
         stage->row_stride = saved;
     }
     ipt__layout_finish(problem, layout, budget);
@@ -118,7 +143,8 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
 {
     const size_t size = problem->desc.elem_size;
     const double launch = ipt__tunings[problem->limits.cpu].launch;
-    size_t fixed = ipt__round_up(ipt__bands_saved(bands) * size * problem->desc.batch, 256), slab = 1, launches = 1;
+    size_t fixed = ipt__round_up(ipt__bands_saved(bands) * problem->unit_bytes * problem->desc.batch, 256), slab = 1,
+           launches = 1;
     double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
     if (bands->together) {
         fixed += 2 * ipt__round_up(ipt__bands_control_words(problem, bands) * 4, 256) +
@@ -170,14 +196,14 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
 static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
 {
     const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols),
-                 longer = ipt__max(problem->desc.rows, problem->desc.cols);
+                 longer = ipt__max(problem->desc.rows, problem->desc.cols), units = problem->element_units;
     ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer);
     size_t number;
     /* Not all of many numbers: their bands differ little. */
     for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
         const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number);
-        if (bands.height * shorter + ipt__bands_saved(&bands) * problem->desc.batch <
-            best.height * shorter + ipt__bands_saved(&best) * problem->desc.batch)
+        if (bands.height * shorter * units + ipt__bands_saved(&bands) * problem->desc.batch <
+            best.height * shorter * units + ipt__bands_saved(&best) * problem->desc.batch)
             best = bands;
     }
     return best;

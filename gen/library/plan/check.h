@@ -250,7 +250,121 @@ static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
 }
 #endif
 
-/* Checks a desc and completes it to a problem: padding, batch, stride, sizes, unit. */
+/* Refuses what needs dense rows. */
+static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
+{
+    const int exchange = desc->sequence == IPT_SEQUENCE_EXCHANGE;
+    const char *const what =
+        desc->from || desc->to                                               ? "formats"
+        : desc->flags & IPT_PAD                                              ? "IPT_PAD"
+        : desc->max_host_memory                                              ? "storages (max_host_memory)"
+        : desc->variant_010 || desc->variant_100                             ? "kernels of the papers"
+        : desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES ? "host matrices in parts"
+        : !exchange && (desc->tile_m || desc->tile_n) ? "tile_m and tile_n of sequences other than exchange"
+        : desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_SQUARE && !exchange
+            ? "forced sequences other than square and exchange"
+            : NULL;
+    if (what)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "row_pitch is %lu and row_pitch_out is %lu: %s need rows without gaps, so set both to 0",
+                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out, what);
+    if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->row_pitch != desc->row_pitch_out)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "row_pitch is %lu and row_pitch_out is %lu: sequence square needs equal ones; "
+                         "IPT_SEQUENCE_EXCHANGE serves others",
+                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out);
+    return IPT_SUCCESS;
+}
+
+/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. */
+static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, size_t *pitch)
+{
+    if (!*pitch)
+        *pitch = row;
+    if (*pitch < row)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is less than a row of %lu bytes", name,
+                         (unsigned long)*pitch, (unsigned long)row);
+    if (*pitch % unit)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "%s = %lu is not a multiple of %lu, the largest power of two in elem_size", name,
+                         (unsigned long)*pitch, (unsigned long)unit);
+    return IPT_SUCCESS;
+}
+
+/* Bytes from the first element of rows to the last one's end. Returns 0 if they, or whole rows, overflow. */
+static int ipt__rows_extent(size_t rows, size_t row, size_t pitch, size_t *bytes)
+{
+    *bytes = rows;
+    if (!ipt__multiply(bytes, pitch))
+        return 0;
+    *bytes -= pitch - row;
+    return 1;
+}
+
+/* Checks the pitches of a problem whose matrix_bytes and unit_bytes are known, and completes its batch_stride. Pitches
+ * of rows without gaps become 0. */
+static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
+{
+    ipt_plan_desc *const desc = &problem->desc;
+    const int transposed = ipt__moves[desc->move].transposed;
+    const size_t rows[2] = {desc->rows, transposed ? desc->cols : desc->rows};
+    const size_t row[2] = {desc->cols * desc->elem_size, (transposed ? desc->rows : desc->cols) * desc->elem_size};
+    size_t *const pitches[2] = {&desc->row_pitch, &desc->row_pitch_out};
+    size_t extents[2], stride = 0;
+    int i;
+    for (i = 0; i < 2; ++i) {
+        const ipt_result result =
+            ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", row[i], problem->unit_bytes, pitches[i]);
+        if (result)
+            return result;
+        if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu: the size of %lu such rows overflows",
+                             i ? "row_pitch_out" : "row_pitch", (unsigned long)*pitches[i], (unsigned long)rows[i]);
+        stride = ipt__max(stride, rows[i] * *pitches[i]);
+    }
+    if (!desc->batch_stride)
+        desc->batch_stride = stride;
+    problem->extent_bytes = ipt__max(extents[0], extents[1]);
+    for (i = 0; i < 2; ++i)
+        if (rows[i] == 1)
+            *pitches[i] = row[i]; /* a single row has no distance to another */
+    problem->pitched = *pitches[0] != row[0] || *pitches[1] != row[1];
+    problem->source_row = *pitches[0] / problem->unit_bytes;
+    problem->result_row = *pitches[1] / problem->unit_bytes;
+    problem->source_span = extents[0]; /* of one matrix yet */
+    problem->result_span = extents[1];
+    if (!problem->pitched) {
+        *pitches[0] = *pitches[1] = 0;
+        return IPT_SUCCESS;
+    }
+    return ipt__check_dense_only(desc);
+}
+
+/* Checks the distance of matrices, and computes the size of the batch. */
+static ipt_result ipt__problem_take_stride(ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const size_t extent = problem->extent_bytes;
+    size_t before;
+    if (desc->batch_stride < extent)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
+                         (unsigned long)desc->batch_stride, (unsigned long)extent);
+    if (desc->batch_stride % problem->unit_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
+                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+    problem->span_bytes = desc->batch;
+    if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
+                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
+    before = problem->span_bytes - desc->batch_stride;
+    problem->span_bytes = before + extent;
+    problem->source_span += before;
+    problem->result_span += before;
+    return IPT_SUCCESS;
+}
+
+/* Checks a desc and completes it to a problem: padding, batch, pitches, stride, sizes, unit. */
 static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given,
                                               ipt__problem *problem)
 {
@@ -306,20 +420,11 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     problem->matrix_bytes = bytes;
     problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
     problem->element_units = desc->elem_size / problem->unit_bytes;
-    if (!desc->batch_stride)
-        desc->batch_stride = bytes;
-    if (desc->batch_stride < bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
-                         (unsigned long)desc->batch_stride, (unsigned long)bytes);
-    if (desc->batch_stride % problem->unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
-    problem->span_bytes = desc->batch;
-    if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
-                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
-    problem->span_bytes -= desc->batch_stride - bytes;
+    result = ipt__problem_take_pitches(problem);
+    if (!result)
+        result = ipt__problem_take_stride(problem);
+    if (result)
+        return result;
     if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
                          (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);

@@ -52,6 +52,8 @@ static int ipt__layout_candidate(const ipt__problem *problem, ipt__layout *layou
         return 0;
     if (exchange)
         return ipt__layout_best_bands(problem, layout, budget, above, most);
+    if (problem->pitched)
+        return 0;
     ipt__layout_best_two_pass(problem, layout, budget, above, most);
     return 1;
 }
@@ -75,6 +77,57 @@ static IPT__RARE void ipt__layout_try_bands(const ipt__problem *problem, ipt__la
         *layout = bands;
 }
 
+/* Appends stages that change the distance of `rows` rows of `cols` elements from `from` to `to` units. Slabs of whole
+ * rows move in the sequence in which no slab overwrites another. */
+static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *layout, const size_t shape[2],
+                                   const size_t distances[2], size_t budget)
+{
+    const size_t rows = shape[0], cols = shape[1], row = cols * problem->desc.elem_size;
+    const size_t most =
+        ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tunings[problem->limits.cpu].slab_bytes);
+    const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
+    const size_t number = rows / height, rest = rows % height;
+    const int up = distances[1] > distances[0]; /* the last rows first */
+    int i, side;
+    for (i = 0; i < 2; ++i) {
+        const int is_rest = i != up;
+        ipt__stage *stage;
+        if (is_rest && !rest)
+            continue;
+        stage = ipt__stage_add(layout, IPT__STAGE_SPREAD, is_rest ? 1 : number, is_rest ? rest : height, cols, 1);
+        for (side = 0; side < 2; ++side) {
+            stage->spread[side] = distances[side];
+            stage->spread_before[side] = is_rest ? number * height * distances[side] : 0;
+        }
+    }
+}
+
+/* Chooses the stages for rows with gaps. */
+static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int transposed = ipt__moves[desc->move].transposed;
+    const size_t from = ipt__source_row(problem), to = ipt__result_row(problem);
+    if (!transposed || desc->rows == 1 || desc->cols == 1) {
+        /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
+        const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
+        const size_t distances[2] = {transposed && desc->rows == 1 ? problem->element_units : from,
+                                     transposed && desc->cols == 1 ? problem->element_units : to};
+        if (distances[0] != distances[1])
+            ipt__layout_add_spread(problem, layout, shape, distances, budget);
+        ipt__layout_finish(problem, layout, budget);
+        return IPT_SUCCESS;
+    }
+    if (desc->rows == desc->cols && from == to && desc->sequence != IPT_SEQUENCE_EXCHANGE) {
+        ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
+        ipt__layout_finish(problem, layout, budget);
+        if (ipt__problem_rotates(problem) && desc->sequence == IPT_SEQUENCE_AUTO)
+            ipt__layout_try_bands(problem, layout, budget);
+        return IPT_SUCCESS;
+    }
+    return ipt__layout_exchange_forced(problem, layout, budget);
+}
+
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
@@ -84,6 +137,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     ipt__layout chip;
     int whole;
     memset(layout, 0, sizeof *layout);
+    if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
+        return ipt__layout_choose_pitched(problem, layout, budget);
     if (!ipt__moves[desc->move].transposed) {
         if (desc->batch > 1)
             ipt__stage_add_small(problem, layout, 1);
@@ -235,12 +290,13 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     for (by = 0; by < layout->stage_count; ++by)
         if (layout->stages[by].kind == IPT__STAGE_TILE || layout->stages[by].kind == IPT__STAGE_SWAP ||
             layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE ||
-            layout->stages[by].kind == IPT__STAGE_EXCHANGE)
+            layout->stages[by].kind == IPT__STAGE_EXCHANGE || layout->stages[by].kind == IPT__STAGE_SPREAD)
             break;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if (layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight)
+        if ((layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight) ||
+            layout->stages[i].kind == IPT__STAGE_SPREAD) /* some rows each */
             layout->stages[i].apply = 1;
 }

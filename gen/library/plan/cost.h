@@ -131,7 +131,8 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         const double piece = (double)bands->chunk_width * size;
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
-        const int gapped = bands->height * problem->desc.elem_size % 32 || bands->rows * problem->desc.elem_size % 32;
+        const int gapped =
+            bands->height * problem->desc.elem_size % 32 || bands->column_units * problem->unit_bytes % 32;
         const size_t unit = problem->unit_bytes, columns = ipt__bands_block(problem, bands);
         /* A line of 32 work-items moves so many rows of a block in one turn: parts/words.cl. In the last turn some
          * have no row, or some lines no block. Else it moves so many units of a run: IPT_STEPS in parts/runs_held.cl.
@@ -202,11 +203,12 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
     }
     if (budget > layout->scratch_offset)
         at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
-    if (stage->kind == IPT__STAGE_WAVE)
+    if (stage->kind == IPT__STAGE_WAVE || stage->kind == IPT__STAGE_SPREAD)
         at_once = ipt__min(at_once, ipt__max(1, slabs / need));
     stage->matrices_at_once = ipt__min(batch, at_once);
-    stage->instances_at_once =
-        stage->kind == IPT__STAGE_EXCHANGE ? 1 : ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    stage->instances_at_once = stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_SPREAD
+                                   ? 1
+                                   : ipt__min(stage->instances, at_once / stage->matrices_at_once);
     return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
            (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
 }
@@ -217,7 +219,9 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
 {
     size_t largest = 0, smallest = 0;
     int i;
-    layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_elements * problem->desc.elem_size, 256);
+    if (!layout->saved_units)
+        layout->saved_units = layout->saved_elements * problem->element_units;
+    layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_units * problem->unit_bytes, 256);
     ipt__layout_place(problem, layout);
     layout->cost = ipt__flip_cost(problem, layout);
     for (i = 0; i < layout->stage_count; ++i) {

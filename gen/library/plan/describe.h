@@ -67,6 +67,16 @@ static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, c
     ipt__describe_end(out, stage);
 }
 
+static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const unsigned long unit = (unsigned long)plan->problem.unit_bytes;
+    ipt__text_add(out, "spread: %lu x (%lu rows of %lu bytes) from %lu to %lu bytes apart",
+                  (unsigned long)stage->instances, (unsigned long)stage->rows,
+                  (unsigned long)stage->cols * (unsigned long)plan->problem.desc.elem_size,
+                  (unsigned long)stage->spread[0] * unit, (unsigned long)stage->spread[1] * unit);
+    ipt__describe_end(out, stage);
+}
+
 static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "panels in waves");
@@ -167,7 +177,8 @@ static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *pla
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
     return !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
-           !plan->problem.desc.to && (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
+           !plan->problem.desc.to && !plan->problem.pitched &&
+           (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
 /* The description's first lines: the matrices and the stages. */
@@ -181,6 +192,10 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), plan->layout.stage_count,
                   plan->layout.stage_count == 1 ? "stage" : "stages");
+    if (plan->problem.pitched)
+        ipt__text_add(out, "  rows %lu bytes apart before, %lu after\n",
+                      (unsigned long)(plan->problem.source_row * plan->problem.unit_bytes),
+                      (unsigned long)(plan->problem.result_row * plan->problem.unit_bytes));
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
         ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);

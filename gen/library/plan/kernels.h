@@ -184,6 +184,14 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
 }
 
+/* The expression belongs to one of both transpositions. */
+static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    ipt__params_apply(&params, &plan->problem.desc, 0);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[1]);
+}
+
 #ifndef IPT_NO_PAPERS
 static IPT__RARE ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {

@@ -100,11 +100,22 @@ static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage
     return ipt__launch_add(to, launch);
 }
 
+/* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
+static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
+{
+    if (!stage->units_apart)
+        return;
+    a->rows = stage->rows;
+    a->source_row_stride = a->target_row_stride = a->row_units = length;
+    *(restore ? &a->target_row_stride : &a->source_row_stride) = stage->units_apart;
+    *(restore ? &a->target_base : &a->source_base) = stage->units_before;
+}
+
 /* Copies `elements` contiguous elements of each matrix, from `origin` on, to the save area or back. */
 static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage *stage, size_t elements, int restore)
 {
     const ipt_plan *const plan = to->plan;
-    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_elements * units;
+    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_units;
     const cl_ulong matrix = ipt__matrix_stride(&plan->problem);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__copy_arguments *const a = &launch.arguments.copy;
@@ -115,6 +126,7 @@ static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage
     a->source_row_slots = a->target_row_slots = 1;
     a->source_row_stride = a->target_row_stride = a->row_units = elements * units;
     a->rows = 1;
+    ipt__launch_apart(stage, a, elements * units, restore);
     return ipt__launch_copy(to, stage, &launch);
 }
 
@@ -128,7 +140,7 @@ static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage
         return ipt__launch_keep(to, stage, stage->cols, 0);
     a->source_base = stage->origin * units;
     a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
-    a->target_matrix_stride = plan->layout.saved_elements * units;
+    a->target_matrix_stride = plan->layout.saved_units;
     a->instances_per_matrix = 1;
     a->rows = stage->rows;
     a->cols = stage->cols;
@@ -146,12 +158,13 @@ static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__st
     ipt__copy_arguments *const a = &launch.arguments.copy;
     launch.given = 2;
     a->target_base = stage->origin * units;
-    a->source_matrix_stride = plan->layout.saved_elements * units;
+    a->source_matrix_stride = plan->layout.saved_units;
     a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->source_row_slots = a->target_row_slots = 1;
     a->source_row_stride = a->row_units = stage->length * units;
     a->target_row_stride = stage->row_stride * units;
     a->rows = stage->rows;
+    ipt__launch_apart(stage, a, stage->length * units, 1);
     return ipt__launch_copy(to, stage, &launch);
 }
 
@@ -275,10 +288,10 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     a->skew = (cl_uint)stage->swap.tile.skew;
     a->run_lanes = (cl_uint)stage->swap.tile.run_lanes;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->instance_stride = ipt__instance_units(problem, stage);
+    a->instance_stride = problem->pitched ? ipt__extent_units(problem) : ipt__instance_units(problem, stage);
     a->instances_per_matrix = (cl_uint)stage->instances;
     a->side = stage->rows;
-    a->row_stride = stage->cols * units;
+    a->row_stride = problem->pitched ? ipt__source_row(problem) : stage->cols * units;
     a->tiles = (cl_uint)ipt__ceil_divide(stage->rows, side);
     a->element_units = (cl_uint)units;
     a->chunk_units = (cl_uint)chunk;
@@ -309,20 +322,26 @@ static size_t ipt__group_run(const ipt__limits *limits)
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const cl_long units = (cl_long)problem->element_units, row = (cl_long)stage->cols * units;
+    const cl_long units = (cl_long)problem->element_units, row = (cl_long)ipt__result_row(problem),
+                  last = (cl_long)(stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
     a->line_units = (cl_ulong)row;
-    if (stage->reversed_rows && stage->reversed_cols) { /* the whole matrix is one long row */
+    if (stage->reversed_rows && stage->reversed_cols && !problem->pitched) { /* the whole matrix is one long row */
         a->line_pairs = a->pairs;
         a->partner = (cl_long)stage->rows * row - units;
         a->partner_step = -units;
+    } else if (stage->reversed_rows && stage->reversed_cols) { /* the middle row's line ends in the middle */
+        a->line_pairs = stage->cols;
+        a->partner = (cl_long)(stage->rows - 1) * row + last;
+        a->partner_line = -row;
+        a->partner_step = -units;
     } else if (stage->reversed_cols) {
         a->line_pairs = stage->cols / 2;
-        a->partner = row - units;
+        a->partner = last;
         a->partner_line = row;
         a->partner_step = -units;
     } else {
@@ -341,14 +360,19 @@ static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage 
 {
     const ipt__problem *const problem = &to->plan->problem;
     const size_t units = ipt__instance_units(problem, stage);
-    const int back_to_back = problem->desc.batch_stride == units * problem->unit_bytes; /* the batch is one sequence */
+    const int back_to_back = !problem->pitched && problem->desc.batch_stride == units * problem->unit_bytes;
+    const size_t lines = !problem->pitched                           ? 1
+                         : ipt__moves[problem->desc.move].transposed ? problem->desc.cols
+                                                                     : problem->desc.rows;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__map_arguments *const a = &launch.arguments.map;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->units = units * (back_to_back ? to->matrices : 1);
+    a->line_stride = ipt__result_row(problem);
+    a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
+    a->units = units / lines * (back_to_back ? to->matrices : 1);
     a->group_units = ipt__group_run(&problem->limits);
     a->groups = (cl_uint)ipt__ceil_divide((size_t)a->units, (size_t)a->group_units);
-    launch.groups = (cl_ulong)a->groups * (back_to_back ? 1 : to->matrices);
+    launch.groups = (cl_ulong)a->groups * lines * (back_to_back ? 1 : to->matrices);
     return ipt__launch_add(to, &launch);
 }
 
@@ -400,131 +424,6 @@ static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage
     return result ? result : ipt__launch_copy(to, stage, &copy);
 }
 
-/* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
- * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
- * of all bands. */
-static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
-{
-    const double most = 2.0 * (double)IPT__KEPT_BYTES * (double)bands->number * (double)bands->number;
-    cl_uint kept = 0;
-    while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
-        ++kept;
-    return kept;
-}
-
-/* One launch for all bands, by work-groups that wait for one another. */
-static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
-    const ipt__bands *const bands = &stage->bands;
-    const cl_ulong units = problem->element_units;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__exchange_arguments *const a = &launch.arguments.exchange;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
-    a->saved_stride = layout->saved_elements * units;
-    a->column_stride = bands->rows * units;
-    a->control_base = layout->saved_bytes / 4;
-    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
-    a->alone_base = layout->alone_offset / 4;
-    a->clear_words = (cl_uint)layout->control_words;
-    a->saved_units = layout->saved_elements * units;
-    a->saved_origin = bands->saved_origin * units;
-    a->saves_first = (cl_uint)(layout->saved_elements && bands->saves_first);
-    a->first_band = (cl_uint)(a->saves_first + (!bands->tall && bands->rest_rows));
-    a->done_begin = (cl_uint)(IPT__CONTROL_WORDS + bands->positions * to->matrices);
-    a->waits = 1;
-    a->tickets = (cl_uint)(bands->positions * bands->chunks * to->matrices);
-    a->clear_words_each = (cl_uint)ipt__ceil_divide(a->clear_words, a->tickets);
-    a->positions = (cl_uint)bands->positions;
-    a->chunks = (cl_uint)bands->chunks;
-    a->rest_chunks = (cl_uint)bands->rest_chunks;
-    a->rest_width = (cl_uint)bands->rest_width;
-    a->bands = (cl_uint)bands->number;
-    a->from_last = (cl_uint)bands->from_last;
-    a->saves_rows = (cl_uint)bands->saves_rows;
-    a->height = (cl_uint)bands->height;
-    a->run_units = (cl_uint)(bands->height * units);
-    a->width = (cl_uint)bands->width;
-    a->chunk_width = (cl_uint)bands->chunk_width;
-    a->rest_rows = (cl_uint)bands->rest_rows;
-    a->short_side = (cl_uint)bands->cols;
-    a->kept = ipt__bands_kept(problem, bands);
-    a->pitch = (cl_uint)bands->tile.pitch;
-    a->skew = (cl_uint)bands->tile.skew;
-    a->run_lanes = (cl_uint)bands->tile.run_lanes;
-    a->polls = problem->limits.wait_polls;
-    a->element_units = (cl_uint)units;
-    launch.cooperative = 1;
-    launch.groups = a->tickets;
-    return ipt__launch_add(to, &launch);
-}
-
-/* Reads a band into a slab and moves its runs (tall), or gathers them in the slab and writes the band (wide). */
-static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__limits *const limits = &problem->limits;
-    const ipt__bands *const bands = &stage->bands;
-    const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
-    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
-    const size_t group_bytes = limits->cpu ? 32768 : 16384;
-    ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
-    ipt__transpose_arguments *const t = &transpose.arguments.transpose;
-    ipt__runs_arguments *const a = &move.arguments.runs;
-    ipt_result result;
-    if (bands->together)
-        return ipt__launch_together(to, stage);
-    transpose.given = bands->tall ? 1 : 2;
-    transpose.instance_units = band;
-    *(bands->tall ? &t->target_base : &t->source_base) = slabs;
-    t->source_matrix_stride = bands->tall ? ipt__matrix_stride(problem) : band;
-    t->target_matrix_stride = bands->tall ? band : ipt__matrix_stride(problem);
-    t->instances_per_matrix = 1;
-    t->rows = bands->tall ? bands->height : bands->cols;
-    t->cols = bands->tall ? bands->cols : bands->height;
-    t->source_row_stride = t->cols * units;
-    t->target_row_stride = t->rows * units;
-    t->element_units = (cl_uint)units;
-    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
-        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
-                                                                                     bands->tall
-                                                                                         ? &t->source_row_stride
-                                                                                         : &t->target_row_stride;
-        *begin += (cl_ulong)(bands->height - 1) * *stride;
-        *stride = 0 - *stride;
-    }
-    a->slab_base = slabs;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->saved_stride = to->plan->layout.saved_elements * units;
-    a->slab_stride = band;
-    a->column_stride = bands->rows * units;
-    a->rest_begin = bands->number * band;
-    a->run_units = bands->height * units;
-    a->chunk_units = ipt__min((size_t)a->run_units, group_bytes / problem->unit_bytes);
-    a->chunks = (cl_uint)ipt__ceil_divide((size_t)a->run_units, (size_t)a->chunk_units);
-    a->block_runs = (cl_uint)ipt__max(1, group_bytes / ((size_t)a->chunk_units * problem->unit_bytes));
-    a->blocks = (cl_uint)ipt__ceil_divide(bands->cols, a->block_runs);
-    a->bands = (cl_uint)bands->number;
-    a->from_last = (cl_uint)bands->from_last;
-    a->saves_rows = (cl_uint)bands->saves_rows;
-    a->width = (cl_uint)bands->width;
-    a->height = (cl_uint)bands->height;
-    a->rest_rows = (cl_uint)bands->rest_rows;
-    a->short_side = (cl_uint)bands->cols;
-    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
-    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
-    a->element_units = (cl_uint)units;
-    move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
-    if (!bands->tall) {
-        result = ipt__launch_add(to, &move);
-        return result ? result : ipt__launch_transpose(to, &transpose);
-    }
-    result = ipt__launch_transpose(to, &transpose);
-    return result ? result : ipt__launch_add(to, &move);
-}
-
 static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -535,7 +434,7 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     ipt__panel_arguments *const a = &launch.arguments.panel;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
-    a->saved_stride = layout->saved_elements * units;
+    a->saved_stride = layout->saved_units;
     a->row_slots = stage->row_slots;
     a->row_stride = stage->row_stride * units;
     a->control_base = layout->saved_bytes / 4;

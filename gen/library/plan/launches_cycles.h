@@ -48,7 +48,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->gap_begin = stage->row_slots * units / scale;
         a->gap_units = (cl_uint)(stage->tail_length * element_units / scale);
         a->gap_restore = (cl_uint)stage->shuffle.gap_restore;
-        a->saved_stride = layout->saved_elements * element_units / scale;
+        a->saved_stride = layout->saved_units / scale;
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = problem->limits.compute_units *
@@ -200,7 +200,9 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
     turns->instances_at_once =
         ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
     turns->matrix_stride = ipt__matrix_stride(&plan->problem);
-    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last : !stage->gapped_source;
+    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last
+                       : stage->kind == IPT__STAGE_SPREAD ? stage->spread[1] > stage->spread[0]
+                                                          : !stage->gapped_source;
     matrices[0] = turns->matrices_at_once;
     matrices[1] = batch % turns->matrices_at_once;
     instances[0] = turns->instances_at_once;

@@ -29,7 +29,7 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
 {
     const size_t size = problem->desc.elem_size;
     const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
-    if (problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
+    if (problem->pitched || problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
         (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
         return 0;
     return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
@@ -68,6 +68,12 @@ static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *
     ipt__need need = ipt__need_nothing(problem, layout, stage);
     need.instance = ipt__instance_units(problem, stage) * problem->unit_bytes;
     return need;
+}
+
+/* A SPREAD stage's slab has the rows of an instance as columns. */
+static ipt__need ipt__need_spread(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    return ipt__need_wave(problem, layout, stage);
 }
 
 static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
@@ -231,7 +237,9 @@ static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
     return columns > 1 && (problem->element_units == 1 || problem->element_units == 3) &&
-                   (problem->desc.rows | problem->desc.cols) % columns == 0
+                   (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
+                           columns ==
+                       0
                ? columns
                : 1;
 }
@@ -294,7 +302,9 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     const ipt__limits *const limits = &problem->limits;
     const size_t unit = problem->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
                  most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
-    const int cut = stage->cols * unit % 256 != 0;
+    const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
+    const size_t stride = problem->pitched ? row * unit : stage->cols * unit;
+    const int cut = stride % 256 != 0;
     size_t chunk;
     stage->swap.group_size = limits->group_size;
     if (!stage->variant && !limits->cpu && limits->group_size >= 64 && unit >= 4 &&
@@ -305,8 +315,7 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
             stage->swap.side = IPT__SWAP_SIDE_LARGE;
             stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
         }
-        stage->swap.tile =
-            ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stage->cols * unit, 1);
+        stage->swap.tile = ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stride, 1);
         stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
         if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
             !ipt__problem_refuses(problem, stage->swap.local_bytes))
@@ -333,8 +342,8 @@ static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__b
 /* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
 static size_t ipt__bands_alone_words(const ipt__problem *problem, const ipt__bands *bands)
 {
-    return ipt__ceil_divide(
-        (bands->tall ? bands->height * bands->cols : bands->width * bands->rows) * problem->element_units, 32);
+    (void)problem;
+    return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
 }
 
 /* Sets the offsets of the workspace's parts. */

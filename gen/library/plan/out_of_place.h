@@ -14,7 +14,8 @@ static IPT__RARE ipt__tile_layout ipt__out_of_place_tile(const ipt__problem *pro
             ipt__max(wanted, (vectors / problem->desc.rows > 2 ? vectors / problem->desc.rows - 2 : 0) * 16 / size);
     *tile_cols = ipt__min(problem->desc.cols, wanted);
     for (;; *tile_cols = (*tile_cols + 1) / 2) {
-        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size, problem->desc.cols * size, 1);
+        layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size,
+                                   ipt__source_row(problem) * problem->unit_bytes, 1);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
@@ -66,8 +67,8 @@ static IPT__RARE ipt_result ipt__launch_out_of_place_plain(ipt__launcher *to, in
     a->instances_per_matrix = 1;
     a->rows = problem->desc.rows;
     a->cols = problem->desc.cols;
-    a->source_row_stride = problem->desc.cols * units;
-    a->target_row_stride = problem->desc.rows * units;
+    a->source_row_stride = ipt__source_row(problem);
+    a->target_row_stride = ipt__result_row(problem);
     a->element_units = (cl_uint)units;
     return ipt__launch_transpose(to, &launch);
 }
@@ -87,7 +88,9 @@ static IPT__RARE ipt_result ipt__launch_out_of_place(ipt__launcher *to, int kern
     launch.given = 3;
     launch.groups = tiles * desc->batch;
     a->source_matrix_stride = a->target_matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = (cl_ulong)desc->rows * desc->cols * units;
+    a->matrix_units = (desc->rows - 1) * ipt__source_row(problem) + desc->cols * units;
+    a->source_row_stride = ipt__source_row(problem);
+    a->target_row_stride = ipt__result_row(problem);
     a->rows = desc->rows;
     a->cols = desc->cols;
     a->tile_rows = (cl_uint)tile_rows;

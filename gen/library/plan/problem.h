@@ -12,9 +12,13 @@ typedef struct ipt__problem {
     ipt_plan_desc desc;              /* checked; batch, batch_stride and padding completed */
     ipt__limits limits;              /* of the device */
     size_t refused_bytes;            /* smallest local memory that failed to build; 0: none */
-    size_t matrix_bytes, span_bytes; /* of one matrix; from the first byte of the batch to its last */
+    size_t matrix_bytes, span_bytes; /* of one matrix's elements; from the first byte of the batch to its last */
     size_t unit_bytes, element_units;
-    size_t pad_rows, pad_cols; /* included in desc.rows and desc.cols */
+    int pitched;                     /* the rows of the source or of the result have gaps. If so: */
+    size_t source_row, result_row;   /* units from row to row */
+    size_t source_span, result_span; /* bytes, as span_bytes, of each form alone */
+    size_t extent_bytes;             /* of one matrix from its first element to its last, in the longer form */
+    size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
 } ipt__problem;
 
@@ -25,12 +29,42 @@ static int ipt__problem_rotates(const ipt__problem *problem)
     return move->transposed && (move->reversed_rows || move->reversed_cols);
 }
 
+/* Units from row to row of the source and of the result. */
+static size_t ipt__source_row(const ipt__problem *problem)
+{
+    return problem->pitched ? problem->source_row : problem->desc.cols * problem->element_units;
+}
+static size_t ipt__result_row(const ipt__problem *problem)
+{
+    if (problem->pitched)
+        return problem->result_row;
+    return (ipt__moves[problem->desc.move].transposed ? problem->desc.rows : problem->desc.cols) *
+           problem->element_units;
+}
+
+/* Bytes of the batch from its first element to its last: in the source, in the result, in the longer form. */
+static size_t ipt__source_span(const ipt__problem *problem)
+{
+    return problem->pitched ? problem->source_span : problem->span_bytes;
+}
+static size_t ipt__result_span(const ipt__problem *problem)
+{
+    return problem->pitched ? problem->result_span : problem->span_bytes;
+}
+
+/* Units of one matrix from its first element to its last, in the longer form. */
+static size_t ipt__extent_units(const ipt__problem *problem)
+{
+    return (problem->pitched ? problem->extent_bytes : problem->matrix_bytes) / problem->unit_bytes;
+}
+
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
  * short units, faster on the chip or by bands. An H200 moved elements of 3 bytes at 0.76 of the copy (3000 x 3000) and
  * 0.39 (4096 x 4096) so, and at 0.25 and 0.19 by swapped tiles; 1024 x 1024 bytes at 0.56 and 0.76. */
 static int ipt__problem_swaps(const ipt__problem *problem)
 {
     return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&
+           ipt__source_row(problem) == ipt__result_row(problem) &&
            (problem->limits.cpu || (problem->element_units == 1 &&
                                     (problem->unit_bytes >= 4 || problem->matrix_bytes <= IPT__SWAP_SHORT_BYTES)));
 }

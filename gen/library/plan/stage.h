@@ -7,6 +7,7 @@
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
  * SWAP: square instances, by tile pairs.
+ * SPREAD: changes the distance of rows, through a slab for each instance. Rows, also single elements, stay rows.
  * WAVE: instances through slabs of global memory, one slab each.
  * PANEL: instances by cooperative work-groups that hold a chunk each.
  * SHUFFLE: instances by cycle following with one flag bit per slot.
@@ -23,6 +24,7 @@
     X(RESTORE, nothing, save, restore, restore, restore)                                                               \
     X(TILE, nothing, tile, tile, tile, tile)                                                                           \
     X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
+    X(SPREAD, spread, nothing, spread, spread, spread)                                                                 \
     X(WAVE, wave, wave, wave, wave, wave)                                                                              \
     X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
     X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, shuffle)                                                            \
@@ -142,6 +144,10 @@ typedef struct ipt__bands {
     int from_last;       /* the last band comes first, so that a step writes only what has been read */
     int saves_first;     /* the saved rest belongs to the source: it is saved first. Else it is restored last */
     size_t saved_origin; /* its place in a matrix */
+    size_t row_units, column_units; /* from row to row of the band layout and of the slot layout */
+    /* The saved rest: rows of saved_row units, and their distance in the workspace. The matrix has them as far apart as
+     * its layout's rows. Work-groups that move bands together keep that distance in the workspace, gaps included. */
+    size_t saved_rows, saved_row, saved_distance;
     /* By cooperative work-groups (see exchange.cl), else in waves. The rest is valid if so. */
     int together;
     size_t positions;   /* the bands, the rest rows and the saved rest, as far as there are any */
@@ -157,11 +163,13 @@ typedef struct ipt__stage {
     ipt__stage_kind kind;
     size_t instances; /* per matrix */
     size_t rows, cols, length;
-    size_t origin;                /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
-    size_t row_slots, row_stride; /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
-    int straight;                 /* SAVE: does not transpose */
-    int gapped_source;            /* WAVE, PANEL on such a grid: the source lies on it, else the target */
-    size_t tail_length;           /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
+    size_t origin;                    /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
+    size_t row_slots, row_stride;     /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    size_t units_apart, units_before; /* SAVE, RESTORE: units from row to row if rows have gaps, else 0; before them */
+    size_t spread[2], spread_before[2];         /* SPREAD: the same in the source and in the result */
+    int straight;                               /* SAVE: does not transpose */
+    int gapped_source;                          /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
     int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL: of the result */
     int apply;                                  /* applies the plan's expression */
@@ -199,6 +207,7 @@ typedef struct ipt__layout {
     ipt__stage stages[IPT__MAX_STAGES];
     int stage_count;
     size_t saved_elements;    /* per matrix, at the start of the workspace */
+    size_t saved_units;       /* their memory; 0 before ipt__layout_finish, if they have no gaps */
     size_t saved_bytes;       /* of all matrices, rounded up to 256 */
     size_t length;            /* elements of a super-element of two passes; 0: no two passes */
     size_t bands, height;     /* of an exchange; 0: no exchange */

@@ -1,0 +1,165 @@
+/* The launches of band exchanges and of stages that change the distance of rows. */
+
+/* Changes the distance of an instance's rows. They lie in the slab as columns, so that single elements move as fast as
+ * long rows. */
+static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const cl_ulong units = problem->element_units, instance = ipt__instance_units(problem, stage);
+    int second;
+    for (second = 0; second < 2; ++second) {
+        ipt__launch launch = ipt__launch_of(to, stage->kernels[second]);
+        ipt__transpose_arguments *const a = &launch.arguments.transpose;
+        ipt_result result;
+        launch.given = second ? 2 : 1;
+        launch.instance_units = stage->rows * stage->spread[second];
+        a->source_base = stage->spread_before[0];
+        a->target_base = stage->spread_before[1];
+        *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
+        a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
+        a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
+        a->instances_per_matrix = 1;
+        a->rows = second ? stage->cols : stage->rows;
+        a->cols = second ? stage->rows : stage->cols;
+        a->source_row_stride = second ? a->cols * units : stage->spread[0];
+        a->target_row_stride = second ? stage->spread[1] : a->rows * units;
+        a->element_units = (cl_uint)units;
+        result = ipt__launch_transpose(to, &launch);
+        if (result)
+            return result;
+    }
+    return IPT_SUCCESS;
+}
+
+/* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
+ * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
+ * of all bands. */
+static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const double most = 2.0 * (double)IPT__KEPT_BYTES * (double)bands->number * (double)bands->number;
+    cl_uint kept = 0;
+    while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
+        ++kept;
+    return kept;
+}
+
+/* One launch for all bands, by work-groups that wait for one another. */
+static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__exchange_arguments *const a = &launch.arguments.exchange;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = ipt__extent_units(problem);
+    a->saved_stride = layout->saved_units;
+    a->row_stride = (cl_uint)bands->row_units;
+    a->column_stride = bands->column_units;
+    a->column_units = bands->rows * units;
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->alone_base = layout->alone_offset / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->saved_units = layout->saved_units;
+    a->saved_row = problem->pitched ? bands->saved_row : layout->saved_units;
+    a->saved_distance = problem->pitched ? bands->saved_distance : layout->saved_units;
+    a->saved_origin = bands->saved_origin;
+    a->saves_first = (cl_uint)(layout->saved_units && bands->saves_first);
+    a->first_band = (cl_uint)(a->saves_first + (!bands->tall && bands->rest_rows));
+    a->done_begin = (cl_uint)(IPT__CONTROL_WORDS + bands->positions * to->matrices);
+    a->waits = 1;
+    a->tickets = (cl_uint)(bands->positions * bands->chunks * to->matrices);
+    a->clear_words_each = (cl_uint)ipt__ceil_divide(a->clear_words, a->tickets);
+    a->positions = (cl_uint)bands->positions;
+    a->chunks = (cl_uint)bands->chunks;
+    a->rest_chunks = (cl_uint)bands->rest_chunks;
+    a->rest_width = (cl_uint)bands->rest_width;
+    a->bands = (cl_uint)bands->number;
+    a->from_last = (cl_uint)bands->from_last;
+    a->saves_rows = (cl_uint)bands->saves_rows;
+    a->height = (cl_uint)bands->height;
+    a->run_units = (cl_uint)(bands->height * units);
+    a->width = (cl_uint)bands->width;
+    a->chunk_width = (cl_uint)bands->chunk_width;
+    a->rest_rows = (cl_uint)bands->rest_rows;
+    a->short_side = (cl_uint)bands->cols;
+    a->kept = ipt__bands_kept(problem, bands);
+    a->pitch = (cl_uint)bands->tile.pitch;
+    a->skew = (cl_uint)bands->tile.skew;
+    a->run_lanes = (cl_uint)bands->tile.run_lanes;
+    a->polls = problem->limits.wait_polls;
+    a->element_units = (cl_uint)units;
+    launch.cooperative = 1;
+    launch.groups = a->tickets;
+    return ipt__launch_add(to, &launch);
+}
+
+/* Reads a band into a slab and moves its runs (tall), or gathers them in the slab and writes the band (wide). */
+static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__limits *const limits = &problem->limits;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
+    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const size_t group_bytes = limits->cpu ? 32768 : 16384;
+    ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
+    ipt__transpose_arguments *const t = &transpose.arguments.transpose;
+    ipt__runs_arguments *const a = &move.arguments.runs;
+    ipt_result result;
+    if (bands->together)
+        return ipt__launch_together(to, stage);
+    transpose.given = bands->tall ? 1 : 2;
+    transpose.instance_units = (cl_ulong)bands->height * bands->row_units;
+    *(bands->tall ? &t->target_base : &t->source_base) = slabs;
+    t->source_matrix_stride = bands->tall ? ipt__matrix_stride(problem) : band;
+    t->target_matrix_stride = bands->tall ? band : ipt__matrix_stride(problem);
+    t->instances_per_matrix = 1;
+    t->rows = bands->tall ? bands->height : bands->cols;
+    t->cols = bands->tall ? bands->cols : bands->height;
+    t->source_row_stride = t->cols * units;
+    t->target_row_stride = t->rows * units;
+    *(bands->tall ? &t->source_row_stride : &t->target_row_stride) = bands->row_units;
+    t->element_units = (cl_uint)units;
+    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
+        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
+                                                                                     bands->tall
+                                                                                         ? &t->source_row_stride
+                                                                                         : &t->target_row_stride;
+        *begin += (cl_ulong)(bands->height - 1) * *stride;
+        *stride = 0 - *stride;
+    }
+    a->slab_base = slabs;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->saved_stride = to->plan->layout.saved_units;
+    a->slab_stride = band;
+    a->column_stride = bands->column_units;
+    a->column_units = bands->rows * units;
+    a->saved_column_stride = bands->rows * units;
+    a->rest_begin = bands->number * bands->height * bands->row_units;
+    a->rest_row_stride = bands->saves_rows ? bands->cols * units : bands->row_units;
+    a->run_units = bands->height * units;
+    a->chunk_units = ipt__min((size_t)a->run_units, group_bytes / problem->unit_bytes);
+    a->chunks = (cl_uint)ipt__ceil_divide((size_t)a->run_units, (size_t)a->chunk_units);
+    a->block_runs = (cl_uint)ipt__max(1, group_bytes / ((size_t)a->chunk_units * problem->unit_bytes));
+    a->blocks = (cl_uint)ipt__ceil_divide(bands->cols, a->block_runs);
+    a->bands = (cl_uint)bands->number;
+    a->from_last = (cl_uint)bands->from_last;
+    a->saves_rows = (cl_uint)bands->saves_rows;
+    a->width = (cl_uint)bands->width;
+    a->height = (cl_uint)bands->height;
+    a->rest_rows = (cl_uint)bands->rest_rows;
+    a->short_side = (cl_uint)bands->cols;
+    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
+    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
+    a->element_units = (cl_uint)units;
+    move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
+    if (!bands->tall) {
+        result = ipt__launch_add(to, &move);
+        return result ? result : ipt__launch_transpose(to, &transpose);
+    }
+    result = ipt__launch_transpose(to, &transpose);
+    return result ? result : ipt__launch_add(to, &move);
+}
