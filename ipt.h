@@ -4556,7 +4556,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
-    panel.short_side = panel.length = panel.chunk_x = panel.chunk_y = panel.block_rows = 1;
+    panel.short_side = panel.row_distance = panel.length = panel.chunk_x = panel.chunk_y = panel.block_rows = 1;
     return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
                           global, words, sizeof words)
                ? words[1] /* IPT_CLOSED_AT */
@@ -6021,7 +6021,10 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->cooperative = 1;
             layout->control_words =
                 IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
-            alone = stage->rows * stage->cols * stage->length / IPT__WINDOWS / 32 + 1;
+            alone = ipt__max(ipt__instance_units(problem, stage),
+                             problem->pitched ? stage->rows * ipt__source_row(problem) : 0) /
+                        IPT__WINDOWS / 32 +
+                    1;
         } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);
@@ -6478,6 +6481,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     memset(layout, 0, sizeof *layout);
     memset(&best, 0, sizeof best);
     if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
+        (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
+        ipt__result_row(problem) * cols >= (size_t)1 << 31 ||
         problem->matrix_bytes / problem->panel.local_bytes > problem->panel.resident || problem->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
@@ -6494,8 +6499,9 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size,
-                                             ipt__problem_block(problem));
+            chunks->tile =
+                ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size,
+                                  ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
             if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
@@ -7220,6 +7226,7 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     const ipt_plan_desc *const desc = &problem->desc;
     const int transposed = ipt__moves[desc->move].transposed;
     const size_t from = ipt__source_row(problem), to = ipt__result_row(problem);
+    ipt__layout chip;
     if (!transposed || desc->rows == 1 || desc->cols == 1) {
         /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
         const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
@@ -7233,8 +7240,16 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     if (desc->rows == desc->cols && from == to && desc->sequence != IPT_SEQUENCE_EXCHANGE) {
         ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
         ipt__layout_finish(problem, layout, budget);
-        if (ipt__problem_rotates(problem) && desc->sequence == IPT_SEQUENCE_AUTO)
+        if (ipt__problem_swaps(problem) || desc->sequence != IPT_SEQUENCE_AUTO)
+            return IPT_SUCCESS;
+        if (ipt__layout_on_chip(problem, &chip, budget))
+            *layout = chip;
+        else
             ipt__layout_try_bands(problem, layout, budget);
+        return IPT_SUCCESS;
+    }
+    if (desc->sequence == IPT_SEQUENCE_AUTO && ipt__layout_on_chip(problem, &chip, budget)) {
+        *layout = chip;
         return IPT_SUCCESS;
     }
     return ipt__layout_exchange_forced(problem, layout, budget);
@@ -7437,6 +7452,7 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     if (result)
         return result;
     kernel->kernel = NULL;
+    kernel->is_set = 0;
     if (plan->context->context) {
         kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
         if (error) {
@@ -8086,10 +8102,12 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__panel_arguments *const a = &launch.arguments.panel;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
+    a->matrix_units = (problem->desc.rows - 1) * ipt__source_row(problem) + problem->desc.cols * units;
     a->saved_stride = layout->saved_units;
     a->row_slots = stage->row_slots;
-    a->row_stride = stage->row_stride * units;
+    a->row_stride = problem->pitched ? ipt__result_row(problem) : stage->row_stride * units;
+    a->row_distance = problem->pitched ? (cl_uint)ipt__source_row(problem)
+                                       : (cl_uint)((chunks->tall ? stage->cols : stage->rows) * units);
     a->control_base = layout->saved_bytes / 4;
     a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
     a->clear_words = (cl_uint)layout->control_words;
@@ -9520,8 +9538,8 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     ipt__layout layout;
     ipt_result result;
     *fits = 0;
-    if (problem->pitched || problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) ||
-        problem->desc.batch > 1 || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
+        problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
     params.by_words = ipt__problem_block(problem) > 1;

@@ -2,56 +2,82 @@
 
 #define IPT_WINDOWS 16 /* parts of the grid that share the flags */
 
-/* Where the element at `at` goes. */
-IPT_INLINE uint ipt_crossed(uint at, uint rows, uint cols)
+/* A grid of rows x cols elements and its transpose, in the same memory. Lengths are in units. */
+typedef struct ipt_grid {
+    uint rows, cols, element_units;
+    uint row_units, column_units; /* from row to row, and from row to row of the transpose */
+} ipt_grid;
+
+IPT_INLINE bool ipt_has_unit(uint at, uint row_units, uint rows, uint row_end)
 {
-    const uint row = at / cols, col = at % cols;
-    return (IPT_REVERSED_COLUMNS == 0 ? col : cols - 1 - col) * rows + (IPT_REVERSED_RUNS == 0 ? row : rows - 1 - row);
+    return at / row_units < rows && at % row_units < row_end;
 }
 
-/* Whether the cycle of element `start` has no element before `first`. */
-bool ipt_is_new_cycle(uint start, uint first, uint rows, uint cols)
+/* Where the unit at `at` goes. */
+IPT_INLINE uint ipt_target_of(const ipt_grid *grid, uint at)
+{
+    const uint row = at / grid->row_units, unit = at % grid->row_units, col = unit / grid->element_units;
+    return (IPT_REVERSED_COLUMNS == 0 ? col : grid->cols - 1 - col) * grid->column_units +
+           (IPT_REVERSED_RUNS == 0 ? row : grid->rows - 1 - row) * grid->element_units + unit % grid->element_units;
+}
+
+/* Where the unit comes from that goes to `at`. */
+IPT_INLINE uint ipt_source_of(const ipt_grid *grid, uint at)
+{
+    const uint line = at / grid->column_units, unit = at % grid->column_units, in_line = unit / grid->element_units;
+    return (IPT_REVERSED_RUNS == 0 ? in_line : grid->rows - 1 - in_line) * grid->row_units +
+           (IPT_REVERSED_COLUMNS == 0 ? line : grid->cols - 1 - line) * grid->element_units +
+           unit % grid->element_units;
+}
+
+/* Whether the unit at `start` has not moved with the windows before `first`. It has, if one of the units that come
+ * before it in its chain lies there. */
+bool ipt_is_unmoved(const ipt_grid *grid, uint start, uint first)
 {
     uint at = start;
-    if (first == 0)
-        return true;
-    do
-        at = ipt_crossed(at, rows, cols);
-    while (at >= first && at != start);
+    do {
+        if (first == 0 || !ipt_has_unit(at, grid->column_units, grid->cols, grid->rows * grid->element_units))
+            return true;
+        at = ipt_source_of(grid, at);
+    } while (at >= first && at != start);
     return at == start;
 }
 
-/* Transposes a rows x cols grid in place by one work-group, along cycles as in shuffle.cl. The elements of a window
- * have one flag bit each. A cycle moves in the first window that has an element of it, in pieces from one element of
- * the window to the next. So later windows follow a cycle until they know: a few steps, as earlier windows are a large
- * part of the grid. The units of elements move one after the other. */
-void ipt_transpose_alone(__global ipt_unit *grid, volatile __global uint *flags, uint rows, uint cols,
-                         uint element_units IPT_APPLY_PARAMETER)
+/* Transposes a grid in place by one work-group, along chains of units that take each other's place: cycles, or chains
+ * that end at a gap. The units of a window have one flag bit each. A chain moves in pieces, from one unit of the window
+ * to the next. A unit that has no flag in this window is in one piece only. What lies in earlier windows has moved. So
+ * later windows follow a chain back until they know: a few steps, as earlier windows are a large part of the grid. */
+void ipt_transpose_alone(__global ipt_unit *memory, volatile __global uint *flags, ipt_grid grid IPT_APPLY_PARAMETER)
 {
-    const uint elements = rows * cols, window = (elements / IPT_WINDOWS + 32) / 32 * 32;
-    for (uint n = 0; n < element_units * ((elements + window - 1) / window); ++n) {
-        const uint part = n % element_units, first = n / element_units * window, end = min(elements - first, window);
-        for (uint w = get_local_id(0); w < (end + 31) / 32; w += IPT_GROUP_SIZE)
+    const uint row_end = grid.cols * grid.element_units, units = (grid.rows - 1) * grid.row_units + row_end;
+    const uint window = (units / IPT_WINDOWS + 32) / 32 * 32;
+    for (uint first = 0; first < units; first += window) {
+        const uint count = min(units - first, window);
+        for (uint w = get_local_id(0); w < (count + 31) / 32; w += IPT_GROUP_SIZE)
             flags[w] = 0;
         IPT_FENCE_DEVICE();
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        for (uint start = get_local_id(0); start < end; start += IPT_GROUP_SIZE) {
+        for (uint start = get_local_id(0); start < count; start += IPT_GROUP_SIZE) {
             uint at = first + start;
-            if (!ipt_is_new_cycle(at, first, rows, cols))
+            if (at % grid.row_units >= row_end || !ipt_is_unmoved(&grid, at, first))
                 continue;
-            ipt_unit held = grid[at * element_units + part];
+            ipt_unit held = memory[at];
             IPT_FENCE_DEVICE();
             bool going = (atomic_or(&flags[start / 32], 1u << start % 32) >> start % 32 & 1u) == 0;
             while (going) {
-                at = ipt_crossed(at, rows, cols);
-                const ipt_unit next = grid[at * element_units + part];
-                const uint in_window = at - first;
-                if (in_window < end) {
-                    IPT_FENCE_DEVICE();
-                    going = (atomic_or(&flags[in_window / 32], 1u << in_window % 32) >> in_window % 32 & 1u) == 0;
-                    IPT_FENCE_DEVICE();
+                ipt_unit next = (ipt_unit)0;
+                at = ipt_target_of(&grid, at);
+                going = at >= first && ipt_has_unit(at, grid.row_units, grid.rows, row_end);
+                if (going) {
+                    const uint in_window = at - first;
+                    next = memory[at];
+                    if (in_window < count) {
+                        IPT_FENCE_DEVICE();
+                        going = (atomic_or(&flags[in_window / 32], 1u << in_window % 32) >> in_window % 32 & 1u) == 0;
+                        IPT_FENCE_DEVICE();
+                    }
                 }
-                grid[at * element_units + part] = IPT_APPLIED(held);
+                memory[at] = IPT_APPLIED(held);
                 held = next;
             }
         }

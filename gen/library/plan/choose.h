@@ -108,6 +108,7 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     const ipt_plan_desc *const desc = &problem->desc;
     const int transposed = ipt__moves[desc->move].transposed;
     const size_t from = ipt__source_row(problem), to = ipt__result_row(problem);
+    ipt__layout chip;
     if (!transposed || desc->rows == 1 || desc->cols == 1) {
         /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
         const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
@@ -121,8 +122,16 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     if (desc->rows == desc->cols && from == to && desc->sequence != IPT_SEQUENCE_EXCHANGE) {
         ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
         ipt__layout_finish(problem, layout, budget);
-        if (ipt__problem_rotates(problem) && desc->sequence == IPT_SEQUENCE_AUTO)
+        if (ipt__problem_swaps(problem) || desc->sequence != IPT_SEQUENCE_AUTO)
+            return IPT_SUCCESS;
+        if (ipt__layout_on_chip(problem, &chip, budget))
+            *layout = chip;
+        else
             ipt__layout_try_bands(problem, layout, budget);
+        return IPT_SUCCESS;
+    }
+    if (desc->sequence == IPT_SEQUENCE_AUTO && ipt__layout_on_chip(problem, &chip, budget)) {
+        *layout = chip;
         return IPT_SUCCESS;
     }
     return ipt__layout_exchange_forced(problem, layout, budget);

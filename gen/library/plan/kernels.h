@@ -19,6 +19,7 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     if (result)
         return result;
     kernel->kernel = NULL;
+    kernel->is_set = 0;
     if (plan->context->context) {
         kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
         if (error) {

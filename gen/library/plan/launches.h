@@ -433,10 +433,12 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__panel_arguments *const a = &launch.arguments.panel;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = (cl_ulong)problem->desc.rows * problem->desc.cols * units;
+    a->matrix_units = (problem->desc.rows - 1) * ipt__source_row(problem) + problem->desc.cols * units;
     a->saved_stride = layout->saved_units;
     a->row_slots = stage->row_slots;
-    a->row_stride = stage->row_stride * units;
+    a->row_stride = problem->pitched ? ipt__result_row(problem) : stage->row_stride * units;
+    a->row_distance = problem->pitched ? (cl_uint)ipt__source_row(problem)
+                                       : (cl_uint)((chunks->tall ? stage->cols : stage->rows) * units);
     a->control_base = layout->saved_bytes / 4;
     a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
     a->clear_words = (cl_uint)layout->control_words;

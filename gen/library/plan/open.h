@@ -97,8 +97,8 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     ipt__layout layout;
     ipt_result result;
     *fits = 0;
-    if (problem->pitched || problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) ||
-        problem->desc.batch > 1 || problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
+        problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
     params.by_words = ipt__problem_block(problem) > 1;

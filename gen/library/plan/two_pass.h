@@ -191,6 +191,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     memset(layout, 0, sizeof *layout);
     memset(&best, 0, sizeof best);
     if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
+        (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
+        ipt__result_row(problem) * cols >= (size_t)1 << 31 ||
         problem->matrix_bytes / problem->panel.local_bytes > problem->panel.resident || problem->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
@@ -207,8 +209,9 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size, cols * size,
-                                             ipt__problem_block(problem));
+            chunks->tile =
+                ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size,
+                                  ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
             if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */

@@ -41,7 +41,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
-    panel.short_side = panel.length = panel.chunk_x = panel.chunk_y = panel.block_rows = 1;
+    panel.short_side = panel.row_distance = panel.length = panel.chunk_x = panel.chunk_y = panel.block_rows = 1;
     return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
                           global, words, sizeof words)
                ? words[1] /* IPT_CLOSED_AT */
