@@ -446,6 +446,55 @@ static void pitch_gives_up(void **state)
         try_together(resident, 50 * resident, 60);
 }
 
+/* Moves matrices of about `bytes` bytes in a context whose chip holds them. Returns how many took one pass there. */
+static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count)
+{
+    const ipt_context_desc with = {.context = test_cl_context,
+                                   .device = test_device,
+                                   .max_local_memory = test_less_local_memory(16384),
+                                   .resident_groups = resident,
+                                   .wait_polls = polls};
+    static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270,
+                                     IPT_MOVE_ANTITRANSPOSE};
+    ipt_context *context = NULL;
+    size_t on_chip = 0;
+    assert_int_equal(ipt_context_create(&with, &context), IPT_SUCCESS);
+    for (int i = 0; i < count; ++i) {
+        ipt_plan_desc desc = any_desc(1);
+        ipt_plan *plan;
+        desc.batch = 1;
+        desc.move = moves[i % 4];
+        desc.rows = test_random_between(20, 100);
+        desc.cols = bytes / desc.elem_size / desc.rows;
+        desc.max_workspace = (size_t)1 << 20;
+        give_pitches(&desc);
+        if (i % 3 == 0) { /* rows and runs that are whole words */
+            desc.rows = (desc.rows + 3) / 4 * 4;
+            desc.cols = (desc.cols + 3) / 4 * 4;
+            desc.row_pitch = row_bytes(&desc, 0) + 16 * test_random_between(0, 4);
+            desc.row_pitch_out = row_bytes(&desc, 1) + 16 * test_random_between(0, 4);
+            desc.batch_stride = 0;
+        }
+        plan = test_make_plan(context, &desc);
+        on_chip += strstr(ipt_plan_describe(plan), "1. panels together: 1 x ") != NULL;
+        ipt_plan_destroy(plan);
+        check(context, &desc);
+    }
+    ipt_context_destroy(context);
+    return on_chip;
+}
+
+/* The chip holds a matrix, whether its work-groups run at the same time or the last one moves all. */
+static void pitch_on_chip(void **state)
+{
+    const size_t two = move_on_chip(2, 20000, 16000, 60), more = move_on_chip(6, 200, 26000, 60);
+    (void)state;
+    if (!two && !more)
+        test_skip("the device has no cooperative panels");
+    assert_in_range(two, 8, 60);
+    assert_in_range(more, 8, 60);
+}
+
 /* A pitch without gaps is as good as none. */
 static void pitch_without_gaps(void **state)
 {
@@ -680,5 +729,6 @@ const struct CMUnitTest test_pitch[] = {
     TEST_CASE(pitch_exchange),      TEST_CASE(pitch_geometries),   TEST_CASE(pitch_together),
     TEST_CASE(pitch_gives_up),      TEST_CASE(pitch_without_gaps), TEST_CASE(pitch_measured),
     TEST_CASE(pitch_workspace),     TEST_CASE(pitch_bad_values),   TEST_CASE(pitch_unsupported),
-    TEST_CASE(pitch_small_buffers), TEST_CASE(pitch_overlaps),     TEST_CASE(pitch_described)};
+    TEST_CASE(pitch_small_buffers), TEST_CASE(pitch_overlaps),     TEST_CASE(pitch_described),
+    TEST_CASE(pitch_on_chip)};
 const size_t test_pitch_count = TEST_COUNT(test_pitch);
