@@ -7528,6 +7528,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
         params.by_words = (cl_uint)plan->problem.exchange.by_words;
+        params.pitched = plan->problem.pitched != 0;
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
@@ -7577,6 +7578,7 @@ static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
     params.by_words = (cl_uint)plan->problem.panel.by_words;
+    params.pitched = plan->problem.pitched != 0;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
 }
 
@@ -9544,6 +9546,7 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
         return IPT_SUCCESS;
     params.tall = 1;
     params.by_words = ipt__problem_block(problem) > 1;
+    params.pitched = problem->pitched != 0;
     params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
     result = ipt__plan_take_panel(plan, &params);
     if (result || !plan->panel)
@@ -9568,6 +9571,7 @@ static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
     params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
                                   : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
     params.by_words = params.tall && ipt__problem_block(&plan->problem) > 1;
+    params.pitched = plan->problem.pitched != 0;
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model ||
         (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))

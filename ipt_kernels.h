@@ -33,7 +33,8 @@
     X(groups_at_once, IPT_GROUPS_AT_ONCE, 1, 32,                                                                       \
       "work-groups that a compute unit shall run at a time: on NVIDIA's, work-items get no more registers than that leaves") \
     X(reversed, IPT_REVERSED, 0, 3, "rotations: 1: runs are stored backwards; 2: columns lie in the opposite sequence; 3: both") \
-    X(by_words, IPT_BY_WORDS, 0, 1, "1: columns of units shorter than a word move by words, in blocks: rows and runs are whole words")
+    X(by_words, IPT_BY_WORDS, 0, 1, "1: columns of units shorter than a word move by words, in blocks: rows and runs are whole words") \
+    X(pitched, IPT_PITCHED, 0, 1, "1: rows have gaps; 0: they have none, and the kernel computes their distance")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
@@ -63,10 +64,10 @@
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_tall) \
     X(exchange, 2, 0,                                                                                                  \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
-          IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once | IPT__USES_reversed | IPT__USES_by_words)                                           \
+          IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once | IPT__USES_reversed | IPT__USES_by_words | IPT__USES_pitched)                                           \
     X(panel, 2, 0,                                                                                                     \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
-          IPT__USES_local_bytes | IPT__USES_reversed | IPT__USES_by_words)
+          IPT__USES_local_bytes | IPT__USES_reversed | IPT__USES_by_words | IPT__USES_pitched)
 
 /* Kernels that only reproduce the papers: IPT_NO_PAPERS leaves them out. */
 #ifndef IPT_NO_PAPERS
@@ -1716,7 +1717,14 @@ static const char *const ipt__text_words[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_chunks[] = {
-    "\n\n\ntypedef struct ipt_chunk {\n"
+    "\n\n\n\n#if IPT_PITCHED\n"
+    "#define IPT_ROW_STRIDE row_stride\n"
+    "#define IPT_COLUMN_UNITS column_units\n"
+    "#else\n"
+    "#define IPT_ROW_STRIDE ((ulong)short_side * element_units)\n"
+    "#define IPT_COLUMN_UNITS column_stride\n"
+    "#endif\n"
+    "\n\ntypedef struct ipt_chunk {\n"
     "__global ipt_unit *matrix;\n"
     "__global uint *workspace;\n"
     "volatile __global uint *control;\n"
@@ -1778,7 +1786,8 @@ static const char *const ipt__text_band_chunks[] = {
     "}\n"
     "\n\nIPT_INLINE ulong ipt_part_begin(uint d, uint rows IPT_ARGUMENTS)\n"
     "{\n"
-    "return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units : column_units - (ulong)d * run_units - rows * element_units;\n"
+    "return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units\n"
+    ": IPT_COLUMN_UNITS - (ulong)d * run_units - rows * element_units;\n"
     "}\n"
     "\n\nIPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)\n"
     "{\n"
@@ -1787,7 +1796,7 @@ static const char *const ipt__text_band_chunks[] = {
     "\n\nIPT_INLINE void ipt_place_rows(ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const uint first = IPT_REVERSED_COLUMNS == 0 ? chunk->x_first : short_side - chunk->x_first - chunk->x;\n"
-    "chunk->row_units = row_stride;\n"
+    "chunk->row_units = IPT_ROW_STRIDE;\n"
     "chunk->rows_begin =\n"
     "(chunk->band == bands && saves_rows != 0 ? chunk->saved\n"
     ": chunk->origin + (ulong)chunk->band * height * chunk->row_units) +\n"
@@ -1811,11 +1820,11 @@ static const char *const ipt__text_band_chunks[] = {
     ": bands + 1;\n"
     "chunk->rest_columns = number >= rest_chunks;\n"
     "if (chunk->rest_columns) {\n"
+    "",
     "chunk->x_first = covered + (number - rest_chunks) * rest_width;\n"
     "chunk->x = min(rest_width, short_side - chunk->x_first);\n"
     "} else {\n"
     "chunk->x_first = number * chunk_width;\n"
-    "",
     "chunk->x = min(chunk_width, covered - chunk->x_first);\n"
     "}\n"
     "chunk->y = chunk->band == bands ? rest_rows : height;\n"
@@ -1870,6 +1879,10 @@ static const char *const ipt__text_band_chunks[] = {
     "}\n"
     "\n\nIPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)\n"
     "{\n"
+    "#if !IPT_PITCHED\n"
+    "ipt_copy_rest_units(chunk, first, end IPT_PASSED);\n"
+    "return;\n"
+    "#endif\n"
     "for (ulong row = first / saved_distance * saved_distance; row < end; row += saved_distance)\n"
     "ipt_copy_rest_units(chunk, max(first, row), min(end, row + saved_row) IPT_PASSED);\n"
     "}\n"
@@ -1881,7 +1894,7 @@ static const char *const ipt__text_band_chunks[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_chunks "dce458baa9388d35"
+#define IPT__HASH_band_chunks "f45948ae58aee98c"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_waits[] = {
@@ -2019,7 +2032,7 @@ static const char *const ipt__text_bands_left[] = {
     "(unit - element * element_units);\n"
     "#else\n"
     "const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;\n"
-    "const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)column_units - 1 - unit) / run_units;\n"
+    "const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)IPT_COLUMN_UNITS - 1 - unit) / run_units;\n"
     "const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
     "return d >= bands ? ~0ul\n"
@@ -2147,7 +2160,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "c479fb6ded1147ae"
+#define IPT__HASH_bands_left "b11168e8274782fe"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -3041,6 +3054,11 @@ static const char *const ipt__text_panel[] = {
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined\"\n"
     "#endif\n"
     "\n#define IPT_RUNS 512\n"
+    "\n\n#if IPT_PITCHED\n"
+    "#define IPT_ROW_STRIDE row_distance\n"
+    "#else\n"
+    "#define IPT_ROW_STRIDE (short_side * element_units)\n"
+    "#endif\n"
     "\n\ntypedef struct ipt_chunk {\n"
     "__global ipt_unit *matrix;\n"
     "__global uint *workspace;\n"
@@ -3081,8 +3099,8 @@ static const char *const ipt__text_panel[] = {
     "chunk->origin = base + m * matrix_stride;\n"
     "const ulong first_row = (ulong)panel * length + (IPT_REVERSED_RUNS == 0 ? y_first : y_length - 1 - y_first);\n"
     "const uint first_column = IPT_REVERSED_COLUMNS == 0 ? x_first : short_side - x_first - chunk->x;\n"
-    "chunk->rows_begin = chunk->origin + first_row * row_distance + first_column * element_units;\n"
-    "chunk->row_units = row_distance;\n"
+    "chunk->rows_begin = chunk->origin + first_row * IPT_ROW_STRIDE + first_column * element_units;\n"
+    "chunk->row_units = (ulong)IPT_ROW_STRIDE;\n"
     "#if IPT_REVERSED_RUNS\n"
     "chunk->row_units = -chunk->row_units;\n"
     "#endif\n"
@@ -3115,9 +3133,9 @@ static const char *const ipt__text_panel[] = {
     "{\n"
     "__local uint *begins = (__local uint *)chunk->begins;\n"
     "chunk->slots_count = active ? chunk->x * chunk->count : 0;\n"
+    "",
     "chunk->slots_begin = ipt_slot_begin(chunk, 0 IPT_PASSED) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;\n"
     "for (uint i = get_local_id(0); i < chunk->slots_count; i += IPT_GROUP_SIZE)\n"
-    "",
     "begins[i] = (uint)(ipt_slot_begin(chunk, i IPT_PASSED) - chunk->slots_begin);\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
     "}\n"
@@ -3197,13 +3215,13 @@ static const char *const ipt__text_panel[] = {
     "ipt_store_column((__local ipt_unit *)chunk->vectors,\n"
     "((uint)chunk->rows_begin & (IPT_VECTOR_UNITS - 1)) +\n"
     "p * chunk->y * (uint)chunk->row_units + (run - p * chunk->x) * element_units,\n"
+    "",
     "(uint)chunk->row_units, ipt_slots_of(chunk), begin, units, element_units,\n"
     "element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "}\n"
     "}\n"
     "#else\n"
-    "\n",
-    "IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late IPT_ARGUMENTS)\n"
+    "\nIPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late IPT_ARGUMENTS)\n"
     "{\n"
     "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
     "const uint id = get_local_id(0), x = chunk->x, y = chunk->y, count = chunk->count;\n"
@@ -3281,9 +3299,9 @@ static const char *const ipt__text_panel[] = {
     "const uint needed = chunks;\n"
     "#else\n"
     "const uint all_x = blocks * chunk_x;\n"
+    "",
     "const uint needed = ((block + 1) * short_side + all_x - 1) / all_x - (block * short_side + all_x - 1) / all_x;\n"
     "#endif\n"
-    "",
     "if (!ipt_wait(&waiter, w >= own + others ? 0 : w < own ? counters + block : counters - blocks + block, needed))\n"
     "chunk->shared[IPT_SHARED_GO] = 0;\n"
     "}\n"
@@ -3300,7 +3318,9 @@ static const char *const ipt__text_panel[] = {
     "const uint block_units = block_rows * row_units, panel_units = length * row_units;\n"
     "const uint first = (uint)(chunk->slots_begin - (chunk->origin + (ulong)chunk->panel * panel_units));\n"
     "const uint end = first + begins[chunk->slots_count - 1] + chunk->y * element_units;\n"
-    "over.first_block = min(blocks - 1, (first + begins[0]) / block_units);\n"
+    "over.first_block = (first + begins[0]) / block_units;\n"
+    "if (IPT_PITCHED)\n"
+    "over.first_block = min(over.first_block, blocks - 1);\n"
     "over.end_block = min(blocks, (end - 1) / block_units + 1);\n"
     "over.before_too = over.before_too && end > panel_units;\n"
     "}\n"
@@ -3355,11 +3375,11 @@ static const char *const ipt__text_panel[] = {
     "const bool last = phase + 1 == blocks;\n"
     "const ipt_overwritten over = {phase, chunk->tail ? phase : phase + 1,\n"
     "neighbours && chunk->group_in_matrix != 0};\n"
+    "",
     "ipt_wait_for_blocks(chunk, counters, &over, active, phase IPT_PASSED);\n"
     "*go = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "if (last)\n"
     "departed = ipt_depart(chunk->control, last IPT_PASSED);\n"
-    "",
     "const uint written = phase * block_rows, end = last ? chunk->y : min(chunk->y, written + block_rows);\n"
     "if (*go && written < end)\n"
     "ipt_store_rows(tile + written * element_units, chunk->starts, chunk->matrix,\n"
@@ -3442,11 +3462,11 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "const uint end = min((k + 1) * pack, panels);\n"
     "for (uint n = 0; n < end - k * pack; ++n) {\n"
+    "",
     "const uint p = IPT_TALL ? end - 1 - n : k * pack + n;\n"
     "__global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);\n"
-    "",
     "const ipt_grid in_memory = {IPT_TALL ? length : short_side, IPT_TALL ? short_side : length, element_units,\n"
-    "IPT_TALL ? row_distance : length * element_units,\n"
+    "IPT_TALL ? IPT_ROW_STRIDE : length * element_units,\n"
     "!IPT_TALL                         ? short_side * element_units\n"
     ": panels == 1 && tail_length == 0 ? (uint)row_stride\n"
     ": length * element_units};\n"
@@ -3506,7 +3526,7 @@ static const char *const ipt__text_panel[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_panel "ab9f9d8e2fdfe885"
+#define IPT__HASH_panel "e099d69bfeea3e87"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words)
 
 #ifndef IPT_NO_KERNEL_SOURCE

@@ -46,6 +46,13 @@
 
 #define IPT_RUNS 512 /* most slots and rows of a chunk */
 
+/* Units from row to row. See band_chunks.cl. */
+#if IPT_PITCHED
+#define IPT_ROW_STRIDE row_distance
+#else
+#define IPT_ROW_STRIDE (short_side * element_units)
+#endif
+
 /* The work-group's chunk: x elements along the short side from x_first, y along the long side from y_first. */
 typedef struct ipt_chunk {
     __global ipt_unit *matrix;
@@ -89,8 +96,8 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
     chunk->origin = base + m * matrix_stride;
     const ulong first_row = (ulong)panel * length + (IPT_REVERSED_RUNS == 0 ? y_first : y_length - 1 - y_first);
     const uint first_column = IPT_REVERSED_COLUMNS == 0 ? x_first : short_side - x_first - chunk->x;
-    chunk->rows_begin = chunk->origin + first_row * row_distance + first_column * element_units;
-    chunk->row_units = row_distance;
+    chunk->rows_begin = chunk->origin + first_row * IPT_ROW_STRIDE + first_column * element_units;
+    chunk->row_units = (ulong)IPT_ROW_STRIDE;
 #if IPT_REVERSED_RUNS
     chunk->row_units = -chunk->row_units;
 #endif
@@ -337,7 +344,9 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
         const uint block_units = block_rows * row_units, panel_units = length * row_units;
         const uint first = (uint)(chunk->slots_begin - (chunk->origin + (ulong)chunk->panel * panel_units));
         const uint end = first + begins[chunk->slots_count - 1] + chunk->y * element_units;
-        over.first_block = min(blocks - 1, (first + begins[0]) / block_units); /* slots may lie behind all rows */
+        over.first_block = (first + begins[0]) / block_units;
+        if (IPT_PITCHED)
+            over.first_block = min(over.first_block, blocks - 1); /* slots may lie behind all rows */
         over.end_block = min(blocks, (end - 1) / block_units + 1);
         over.before_too = over.before_too && end > panel_units;
     }
@@ -495,7 +504,7 @@ IPT_INLINE void ipt_finish_alone(const ipt_chunk *chunk, uint left IPT_ARGUMENTS
         const uint p = IPT_TALL ? end - 1 - n : k * pack + n;
         __global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);
         const ipt_grid in_memory = {IPT_TALL ? length : short_side, IPT_TALL ? short_side : length, element_units,
-                                    IPT_TALL ? row_distance : length * element_units,
+                                    IPT_TALL ? IPT_ROW_STRIDE : length * element_units,
                                     !IPT_TALL                         ? short_side * element_units
                                     : panels == 1 && tail_length == 0 ? (uint)row_stride
                                                                       : length * element_units};

@@ -52,6 +52,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_local_bytes] = {{4096, 65536}},
         [IPT__PARAM_groups_at_once] = {{4, 5}},
         [IPT__PARAM_by_words] = {{0, 1}},
+        [IPT__PARAM_pitched] = {{0, 1}},
     };
     static const char *const types[] = {"uchar", "half", "uint", "ulong", "uint4"};
     int id, number, written = 0;
@@ -77,6 +78,8 @@ int main(int count, char **arguments)
                  params.group_size == 1))
                 first = 0;
             if (params.apply && (ipt__kernels[id].uses & IPT__USES_element_units) && !params.element_units)
+                first = 0;
+            if (params.pitched && (params.narrow || wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes]))
                 first = 0;
             if (params.by_words && (params.unit_bytes > 2 || !params.tall || params.narrow || params.group_size == 1 ||
                                     wheel[IPT__PARAM_index_bits]))

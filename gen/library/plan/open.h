@@ -103,6 +103,7 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
         return IPT_SUCCESS;
     params.tall = 1;
     params.by_words = ipt__problem_block(problem) > 1;
+    params.pitched = problem->pitched != 0;
     params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
     result = ipt__plan_take_panel(plan, &params);
     if (result || !plan->panel)
@@ -127,6 +128,7 @@ static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
     params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
                                   : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
     params.by_words = params.tall && ipt__problem_block(&plan->problem) > 1;
+    params.pitched = plan->problem.pitched != 0;
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model ||
         (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))
