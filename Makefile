@@ -11,7 +11,7 @@ KERNELS = chains copy exchange flip map out_of_place pack panel runs shuffle swa
 SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h
-EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory make_picture
+EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory 09_texture make_picture
 # The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_SUPPORT = main test expect folders process meter fake_cl
@@ -40,12 +40,12 @@ PICTURE_PACKAGES = libstb-dev
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
 # One list for each tier of tests.
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
-CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
+.PHONY: imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
         clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -94,14 +94,14 @@ check: deps ## all tests, as CI runs them
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
-	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential
+	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy
 	@sh tests/skipped.sh list
 
 # Two at a time, the most useful first. Each prints its output when it ends.
 deep: ## the deep checks beyond make check
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@sh tests/skipped.sh begin
-	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile differential-planted told-odd told-even
+	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile differential-planted imatcopy-planted told-odd told-even
 	@sh tests/skipped.sh list
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
@@ -130,6 +130,13 @@ tool-tests: $(B)/tests/ipt_tests $(B)/ipt
 
 differential: $(B)/differential # 300 random cases over the whole interface, the same each time
 	@$< --cases 300 --seed 1
+
+imatcopy: $(B)/imatcopy ## random calls of examples/05_imatcopy.c against a plain loop and OpenBLAS; CASES=2000 SEED=
+	@$< $(or $(CASES),300) $(SEED) || \
+	    { [ $$? = 77 ] && sh tests/skipped.sh note imatcopy "the comparison needs OpenBLAS (Debian: libopenblas0-pthread)"; }
+
+imatcopy-planted: $(B)/embed # planted defects that these calls must detect
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS) -ldl" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh imatcopy "300 $(SEED)" "$(DEFECT)"
 
 single-tests: $(B)/tests/single/ipt_tests
 	@for tests in $(SINGLE_TESTS); do $< "$$tests" || exit 1; done
@@ -309,6 +316,9 @@ $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 
 $(B)/stress $(B)/soak $(B)/differential: $(B)/%: tests/random/%.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS)
+
+$(B)/imatcopy: tests/random/imatcopy.c examples/05_imatcopy.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
 
 $(B)/large: tests/library/large.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS)
