@@ -122,35 +122,62 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
     return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
 }
 
+/* The part of cooperative bands' factor that depends on how columns move, one by one. */
+static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
+    /* A line of 32 work-items moves so many units of a run in one turn: IPT_STEPS in parts/runs_held.cl. */
+    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit);
+    const size_t turns = (bands->height * problem->element_units + 30) / turn + 1;
+    const int gapped = bands->height * size % 32 || bands->column_units * unit % 32;
+    return model->together_piece / (double)(bands->chunk_width * size) +
+           model->together_run / (double)(bands->height * size) * (0.5 + 0.5 * (double)turns) +
+           (gapped ? model->together_gapped : 0);
+}
+
+/* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
+ * smaller the power of two is that divides their begins. */
+static double ipt__blocks_factor(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const size_t size = problem->desc.elem_size,
+                 begins = bands->height * size | bands->column_units * problem->unit_bytes;
+    const double aligned = (double)ipt__min(32, begins & (~begins + 1));
+    return model->blocks_piece / (double)(bands->chunk_width * size) +
+           model->blocks_run / (double)(bands->height * size) + model->blocks_gapped * (1 - aligned / 32);
+}
+
+/* The share of work-items without work, of those with it: in the last turn of blocks some have no row, or some lines no
+ * block. See parts/words.cl. */
+static double ipt__blocks_idle(const ipt__problem *problem, const ipt__bands *bands, size_t columns)
+{
+    const size_t turn = 32 * columns, lines = problem->exchange.group_size / 32 * columns;
+    const double busy = (double)bands->height / (double)ipt__round_up(bands->height, turn) *
+                        (double)bands->chunk_width / (double)ipt__round_up(bands->chunk_width, lines);
+    return 1 / busy - 1;
+}
+
 /* Bands, without their launches. Short runs cost more, as in shuffles. */
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    const double size = (double)problem->desc.elem_size, run = (double)bands->height * size;
     if (bands->together) {
-        const double piece = (double)bands->chunk_width * size;
+        const size_t columns = ipt__bands_block(problem, bands);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
-        const int gapped =
-            bands->height * problem->desc.elem_size % 32 || bands->column_units * problem->unit_bytes % 32;
-        const size_t unit = problem->unit_bytes, columns = ipt__bands_block(problem, bands);
-        /* A line of 32 work-items moves so many rows of a block in one turn: parts/words.cl. In the last turn some
-         * have no row, or some lines no block. Else it moves so many units of a run: IPT_STEPS in parts/runs_held.cl.
-         */
-        const size_t block = 32 * columns, lines = problem->exchange.group_size / 32 * columns,
-                     turn = 32 * (unit <= 4 ? 6 : 32 / unit);
-        const double busy = (double)bands->height / (double)ipt__round_up(bands->height, block) *
-                            (double)bands->chunk_width / (double)ipt__round_up(bands->chunk_width, lines);
-        const double idle = columns == 1 ? 0 : 1 / busy - 1;
-        const size_t turns = columns == 1 ? (bands->height * problem->element_units + 30) / turn + 1 : 1;
-        return (model->together + model->together_piece / piece +
-                model->together_run / run * (0.5 + 0.5 * (double)turns) +
-                (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
-                (ranges > 1 ? model->together_ranges * (ranges - 1) : 0) + (gapped ? model->together_gapped : 0)) *
-               (1 + model->together_idle * idle) * (columns < ipt__problem_block(problem) ? model->together_units : 1) *
-               ipt__batch_bytes(problem);
+        double factor = model->together +
+                        (columns > 1 ? ipt__blocks_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
+                        (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
+                        (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
+        if (columns > 1)
+            factor *= 1 + model->blocks_idle * ipt__blocks_idle(problem, bands, columns);
+        else if (ipt__problem_block(problem) > 1)
+            factor *= model->blocks_refused;
+        return factor * ipt__batch_bytes(problem);
     }
-    return (model->bands + model->bands_step / run) * ipt__batch_bytes(problem);
+    return (model->bands + model->bands_step / ((double)bands->height * (double)problem->desc.elem_size)) *
+           ipt__batch_bytes(problem);
 }
 
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
