@@ -1284,7 +1284,7 @@ static const char *const ipt__text_grid_alone[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs_held[] = {
-    "\n\n\n\n\nenum { IPT_STEPS = IPT_BY_WORDS ? 2 : IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };\n"
+    "\n\n\n\n\nenum { IPT_STEPS = IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };\n"
     "\n\n#define IPT_MEMORY_UNITS (128u / IPT_UNIT_BYTES < IPT_LINE_LANES ? 128u / IPT_UNIT_BYTES : IPT_LINE_LANES)\n"
     "\n\n\n#if IPT_MEMORY_MODEL == 2\n"
     "typedef ulong ipt_policy;\n"
@@ -1441,7 +1441,7 @@ static const char *const ipt__text_runs_held[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_runs_held "d80ace0b3df6679c"
+#define IPT__HASH_runs_held "883cff446f3d8140"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_words[] = {
@@ -1858,12 +1858,30 @@ static const char *const ipt__text_band_chunks[] = {
     "{\n"
     "return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == bands);\n"
     "}\n"
+    "\n#define IPT_REST_WORDS 8\n"
     "\n\nIPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)\n"
     "{\n"
     "__global ipt_unit *in_matrix = chunk->matrix + chunk->origin + saved_origin;\n"
     "__global ipt_unit *in_workspace = (__global ipt_unit *)chunk->workspace + chunk->saved;\n"
     "__global ipt_unit *from = saves_first != 0 ? in_matrix : in_workspace;\n"
     "__global ipt_unit *to = saves_first != 0 ? in_workspace : in_matrix;\n"
+    "#if IPT_BY_WORDS\n"
+    "if (((chunk->origin + saved_origin) | chunk->saved | first | end) % IPT_WORD_UNITS == 0) {\n"
+    "__global uint *from_words = (__global uint *)(from + first), *to_words = (__global uint *)(to + first);\n"
+    "const uint words = end > first ? (uint)((end - first) / IPT_WORD_UNITS) : 0;\n"
+    "for (uint n = get_local_id(0); n < words; n += IPT_REST_WORDS * IPT_GROUP_SIZE) {\n"
+    "uint held[IPT_REST_WORDS];\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_REST_WORDS; ++u)\n"
+    "ipt_load_word_if(&held[u], from_words + (n + u * IPT_GROUP_SIZE), n + u * IPT_GROUP_SIZE < words);\n"
+    "#pragma unroll\n"
+    "for (uint u = 0; u < IPT_REST_WORDS; ++u)\n"
+    "if (n + u * IPT_GROUP_SIZE < words)\n"
+    "to_words[n + u * IPT_GROUP_SIZE] = held[u];\n"
+    "}\n"
+    "return;\n"
+    "}\n"
+    "#endif\n"
     "for (ulong n = first + get_local_id(0); n < end; n += IPT_STEPS * IPT_GROUP_SIZE) {\n"
     "ipt_unit held[IPT_STEPS];\n"
     "#pragma unroll\n"
@@ -1886,15 +1904,22 @@ static const char *const ipt__text_band_chunks[] = {
     "for (ulong row = first / saved_distance * saved_distance; row < end; row += saved_distance)\n"
     "ipt_copy_rest_units(chunk, max(first, row), min(end, row + saved_row) IPT_PASSED);\n"
     "}\n"
-    "\n\nIPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "\n\n",
+    "IPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
-    "const ulong each = (saved_units + chunks - 1) / chunks, first = chunk->number * each;\n"
+    "#if IPT_BY_WORDS\n"
+    "const ulong each =\n"
+    "((saved_units + chunks - 1) / chunks + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS * IPT_VECTOR_UNITS;\n"
+    "#else\n"
+    "const ulong each = (saved_units + chunks - 1) / chunks;\n"
+    "#endif\n"
+    "const ulong first = chunk->number * each;\n"
     "ipt_copy_rest(chunk, first, min(first + each, saved_units) IPT_PASSED);\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_band_chunks "f45948ae58aee98c"
+#define IPT__HASH_band_chunks "68ca7f86e5cf8127"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_waits[] = {

@@ -172,6 +172,8 @@ IPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk IPT_ARGUMENTS)
     return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == bands);
 }
 
+#define IPT_REST_WORDS 8 /* that a work-item has loaded before it stores one */
+
 /* Copies units of the rest, without gaps, to the workspace, or from there. */
 IPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)
 {
@@ -179,6 +181,23 @@ IPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong e
     __global ipt_unit *in_workspace = (__global ipt_unit *)chunk->workspace + chunk->saved;
     __global ipt_unit *from = saves_first != 0 ? in_matrix : in_workspace;
     __global ipt_unit *to = saves_first != 0 ? in_workspace : in_matrix;
+#if IPT_BY_WORDS
+    if (((chunk->origin + saved_origin) | chunk->saved | first | end) % IPT_WORD_UNITS == 0) {
+        __global uint *from_words = (__global uint *)(from + first), *to_words = (__global uint *)(to + first);
+        const uint words = end > first ? (uint)((end - first) / IPT_WORD_UNITS) : 0;
+        for (uint n = get_local_id(0); n < words; n += IPT_REST_WORDS * IPT_GROUP_SIZE) {
+            uint held[IPT_REST_WORDS];
+#pragma unroll
+            for (uint u = 0; u < IPT_REST_WORDS; ++u)
+                ipt_load_word_if(&held[u], from_words + (n + u * IPT_GROUP_SIZE), n + u * IPT_GROUP_SIZE < words);
+#pragma unroll
+            for (uint u = 0; u < IPT_REST_WORDS; ++u)
+                if (n + u * IPT_GROUP_SIZE < words)
+                    to_words[n + u * IPT_GROUP_SIZE] = held[u];
+        }
+        return;
+    }
+#endif
     for (ulong n = first + get_local_id(0); n < end; n += IPT_STEPS * IPT_GROUP_SIZE) {
         ipt_unit held[IPT_STEPS];
 #pragma unroll
@@ -207,6 +226,12 @@ IPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT
 /* Copies the chunk's part of the rest. */
 IPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
-    const ulong each = (saved_units + chunks - 1) / chunks, first = chunk->number * each;
+#if IPT_BY_WORDS
+    const ulong each =
+        ((saved_units + chunks - 1) / chunks + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS * IPT_VECTOR_UNITS;
+#else
+    const ulong each = (saved_units + chunks - 1) / chunks;
+#endif
+    const ulong first = chunk->number * each;
     ipt_copy_rest(chunk, first, min(first + each, saved_units) IPT_PASSED);
 }
