@@ -108,6 +108,14 @@ static void try_together(size_t resident, size_t polls, int count)
     }
     for (int i = 0; i < count; ++i) {
         ipt_plan_desc desc = random_exchange(300);
+        if (i % 2 == 0) { /* whole words, which blocks of columns move by */
+            static const size_t sizes[] = {1, 2, 3, 6};
+            desc.elem_size = sizes[test_random_between(0, 3)];
+            desc.rows = (desc.rows + 3) / 4 * 4;
+            desc.cols = (desc.cols + 3) / 4 * 4;
+            desc.tile_m = i % 4 ? (any_height(&desc) + 3) / 4 * 4 : 0;
+            desc.batch_stride = 0;
+        }
         together += (size_t)is_together(&desc, context);
         test_transposes(context, &desc);
     }

@@ -445,7 +445,9 @@ static void tool_pictures_interrupted(void **state)
         write_content(path, its.before.bytes, its.before.size);
         const int stopped = stop_in_the_middle(words, journal, SIGINT, 5);
         unchanged = stopped && strstr(last.errors, "the file is unchanged");
-        if (stopped && !unchanged)
+        /* On a busy machine, the signal may end the process before it handles signals. */
+        const int killed = WIFSIGNALED(last.status) && access(journal, F_OK) == 0;
+        if ((stopped && !unchanged) || killed)
             transpose(0, "--resume", path);
         assert_true(holds(path, unchanged ? its.before : its.after));
         assert_int_equal(count_files(), 1);
