@@ -6187,7 +6187,7 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
 
 /* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
  * smaller the power of two is that divides their begins. */
-static double ipt__blocks_factor(const ipt__problem *problem, const ipt__bands *bands)
+static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size,
@@ -6199,7 +6199,7 @@ static double ipt__blocks_factor(const ipt__problem *problem, const ipt__bands *
 
 /* The share of work-items without work, of those with it: in the last turn of blocks some have no row, or some lines no
  * block. See parts/words.cl. */
-static double ipt__blocks_idle(const ipt__problem *problem, const ipt__bands *bands, size_t columns)
+static double ipt__words_idle(const ipt__problem *problem, const ipt__bands *bands, size_t columns)
 {
     const size_t turn = 32 * columns, lines = problem->exchange.group_size / 32 * columns;
     const double busy = (double)bands->height / (double)ipt__round_up(bands->height, turn) *
@@ -6216,11 +6216,11 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
         double factor = model->together +
-                        (columns > 1 ? ipt__blocks_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
+                        (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
                         (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
         if (columns > 1)
-            factor *= 1 + model->blocks_idle * ipt__blocks_idle(problem, bands, columns);
+            factor *= 1 + model->blocks_idle * ipt__words_idle(problem, bands, columns);
         else if (ipt__problem_block(problem) > 1)
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
