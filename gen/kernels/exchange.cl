@@ -26,6 +26,8 @@
  * counter. Positions whose tickets were all issued finish. Then one of the work-groups that left moves the others: it
  * waits for what has been read and parked before.
  *
+ * by_words: blocks of columns move by words, see parts/words.cl. Columns that are in no block move alone.
+ *
  * Executions alternate between two control blocks: each clears the other one. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
