@@ -5103,6 +5103,7 @@ enum {
     IPT__CHUNK_RUNS = 512,       /* as in panel.cl and out_of_place.cl */
     IPT__SPREAD_BYTES = 1 << 16, /* of a slab of rows where as little workspace as possible is wanted */
     IPT__WINDOWS = 16,           /* as in parts/grid_alone.cl */
+    IPT__WINDOW_UNITS = 4096,    /* the same */
     IPT__PAD_HELD = 16,          /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,          /* chunks along the long side of a tall panel */
     IPT__BLOCKS_TALL = 2,        /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
@@ -6024,10 +6025,9 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->cooperative = 1;
             layout->control_words =
                 IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
-            alone = ipt__max(ipt__instance_units(problem, stage),
-                             problem->pitched ? stage->rows * ipt__source_row(problem) : 0) /
-                        IPT__WINDOWS / 32 +
-                    1;
+            const size_t units = ipt__max(ipt__instance_units(problem, stage),
+                                          problem->pitched ? stage->rows * ipt__source_row(problem) : 0);
+            alone = ipt__max(units / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
         } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);

@@ -1208,6 +1208,7 @@ static const char *const ipt__text_columns[] = {
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_grid_alone[] = {
     "\n\n#define IPT_WINDOWS 16\n"
+    "#define IPT_WINDOW_UNITS 4096u\n"
     "\n\ntypedef struct ipt_grid {\n"
     "uint rows, cols, element_units;\n"
     "uint row_units, column_units;\n"
@@ -1242,7 +1243,7 @@ static const char *const ipt__text_grid_alone[] = {
     "\n\n\n\n\nvoid ipt_transpose_alone(__global ipt_unit *memory, volatile __global uint *flags, ipt_grid grid IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint row_end = grid.cols * grid.element_units, units = (grid.rows - 1) * grid.row_units + row_end;\n"
-    "const uint window = (units / IPT_WINDOWS + 32) / 32 * 32;\n"
+    "const uint window = max((units / IPT_WINDOWS + 32) / 32 * 32, IPT_WINDOW_UNITS);\n"
     "for (uint first = 0; first < units; first += window) {\n"
     "const uint count = min(units - first, window);\n"
     "for (uint w = get_local_id(0); w < (count + 31) / 32; w += IPT_GROUP_SIZE)\n"
@@ -1280,7 +1281,7 @@ static const char *const ipt__text_grid_alone[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_grid_alone "7265cd870e6256b8"
+#define IPT__HASH_grid_alone "7adfe0c8472297c3"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs_held[] = {
@@ -1480,8 +1481,8 @@ static const char *const ipt__text_words[] = {
     "*to = word;\n"
     "#endif\n"
     "}\n"
-    "\n\n#if IPT_MEMORY_MODEL == 2\n"
-    "#define IPT_JOIN(name, selector, bytes)                                                                                \\\n"
+    "\n\n\n#if IPT_MEMORY_MODEL == 2\n"
+    "#define IPT_JOIN(name, selector)                                                                                       \\\n"
     "IPT_INLINE uint name(uint a, uint b)                                                                               \\\n"
     "{                                                                                                                  \\\n"
     "uint joined;                                                                                                   \\\n"
@@ -1489,26 +1490,28 @@ static const char *const ipt__text_words[] = {
     "return joined;                                                                                                 \\\n"
     "}\n"
     "#else\n"
-    "#define IPT_JOIN(name, selector, bytes)                                                                                \\\n"
+    "#define IPT_JOINED(a, b, selector, byte)                                                                               \\\n"
+    "((((selector) >> 4 * (byte)&4) == 0 ? (a) : (b)) >> 8 * ((selector) >> 4 * (byte)&3) & 0xffu) << 8 * (byte)\n"
+    "#define IPT_JOIN(name, selector)                                                                                       \\\n"
     "IPT_INLINE uint name(uint a, uint b)                                                                               \\\n"
     "{                                                                                                                  \\\n"
-    "const uchar8 both = (uchar8)(as_uchar4(a), as_uchar4(b));                                                      \\\n"
-    "return as_uint(both.bytes);                                                                                    \\\n"
+    "return IPT_JOINED(a, b, 0x##selector, 0) | IPT_JOINED(a, b, 0x##selector, 1) |                                 \\\n"
+    "IPT_JOINED(a, b, 0x##selector, 2) | IPT_JOINED(a, b, 0x##selector, 3);                                  \\\n"
     "}\n"
     "#endif\n"
-    "IPT_JOIN(ipt_low_halves, 5410, s0145)\n"
-    "IPT_JOIN(ipt_high_halves, 7632, s2367)\n"
+    "IPT_JOIN(ipt_low_halves, 5410)\n"
+    "IPT_JOIN(ipt_high_halves, 7632)\n"
     "#if IPT_ELEMENT_UNITS != 1\n"
-    "IPT_JOIN(ipt_high_low, 5432, s2345)\n"
+    "IPT_JOIN(ipt_high_low, 5432)\n"
     "#endif\n"
     "#if IPT_UNIT_BYTES == 1 && IPT_ELEMENT_UNITS == 1\n"
-    "IPT_JOIN(ipt_low_bytes, 5140, s0415)\n"
-    "IPT_JOIN(ipt_high_bytes, 7362, s2637)\n"
+    "IPT_JOIN(ipt_low_bytes, 5140)\n"
+    "IPT_JOIN(ipt_high_bytes, 7362)\n"
     "#elif IPT_UNIT_BYTES == 1\n"
-    "IPT_JOIN(ipt_from_last, 6543, s3456)\n"
-    "IPT_JOIN(ipt_three_and_one, 4210, s0124)\n"
-    "IPT_JOIN(ipt_two_and_two, 5421, s1245)\n"
-    "IPT_JOIN(ipt_one_and_three, 6542, s2456)\n"
+    "IPT_JOIN(ipt_from_last, 6543)\n"
+    "IPT_JOIN(ipt_three_and_one, 4210)\n"
+    "IPT_JOIN(ipt_two_and_two, 5421)\n"
+    "IPT_JOIN(ipt_one_and_three, 6542)\n"
     "#endif\n"
     "\n\n\nIPT_INLINE void ipt_cross_line(uint *line, const uint *w, uint i)\n"
     "{\n"
@@ -1531,13 +1534,13 @@ static const char *const ipt__text_words[] = {
     ": i == 2 ? ipt_high_low(w[3 * j + 1], w[3 * j + 2])\n"
     ": w[3 * j + 2] >> 8;\n"
     "line[0] = ipt_three_and_one(e[0], e[1]);\n"
+    "",
     "line[1] = ipt_two_and_two(e[1], e[2]);\n"
     "line[2] = ipt_one_and_three(e[2], e[3]);\n"
     "#endif\n"
     "}\n"
     "\n\n\n\n#if IPT_ROW_WORDS == 3 && IPT_MEMORY_MODEL == 2\n"
     "#define IPT_SPREAD 1\n"
-    "",
     "IPT_INLINE uint ipt_from_lane(uint word, uint lane)\n"
     "{\n"
     "uint value;\n"
@@ -1640,12 +1643,12 @@ static const char *const ipt__text_words[] = {
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_WORD_UNITS; ++i) {\n"
     "const uint row = lane * IPT_WORD_UNITS + i;\n"
+    "",
     "places[i] = IPT_PLACE(tile->units, ipt_tile_row(row, tile->pitch, tile->skew) * IPT_VECTOR_UNITS +\n"
     "((tile->begin + row * tile->row_units) & (IPT_VECTOR_UNITS - 1)) +\n"
     "column * tile->element_units);\n"
     "}\n"
-    "\n",
-    "const uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;\n"
+    "\nconst uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;\n"
     "for (uint at = 0; at < words; at += IPT_BLOCK_STEPS * IPT_LINE_LANES * IPT_ROW_WORDS) {\n"
     "uint parked[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS], own[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS];\n"
     "#pragma unroll\n"
@@ -1713,7 +1716,7 @@ static const char *const ipt__text_words[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_words "f30969a089c946c1"
+#define IPT__HASH_words "840bccd60a3fed52"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_chunks[] = {

@@ -1,6 +1,7 @@
 /* One work-group transposes a grid alone. */
 
-#define IPT_WINDOWS 16 /* parts of the grid that share the flags */
+#define IPT_WINDOWS 16         /* parts of a large grid that share the flags */
+#define IPT_WINDOW_UNITS 4096u /* of a part, at least */
 
 /* A grid of rows x cols elements and its transpose, in the same memory. Lengths are in units. */
 typedef struct ipt_grid {
@@ -50,7 +51,7 @@ bool ipt_is_unmoved(const ipt_grid *grid, uint start, uint first)
 void ipt_transpose_alone(__global ipt_unit *memory, volatile __global uint *flags, ipt_grid grid IPT_APPLY_PARAMETER)
 {
     const uint row_end = grid.cols * grid.element_units, units = (grid.rows - 1) * grid.row_units + row_end;
-    const uint window = (units / IPT_WINDOWS + 32) / 32 * 32;
+    const uint window = max((units / IPT_WINDOWS + 32) / 32 * 32, IPT_WINDOW_UNITS);
     for (uint first = 0; first < units; first += window) {
         const uint count = min(units - first, window);
         for (uint w = get_local_id(0); w < (count + 31) / 32; w += IPT_GROUP_SIZE)

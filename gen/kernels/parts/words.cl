@@ -43,9 +43,10 @@ IPT_INLINE void ipt_store_word_if(__global uint *to, uint word, bool is, ipt_pol
 #endif
 }
 
-/* Joins bytes of two words. The numbers are selectors of PTX's prmt: 4 is the first byte of b. */
+/* Joins bytes of two words. The numbers are selectors of PTX's prmt, a hexadecimal digit for each byte: 4 is the first
+ * byte of b. */
 #if IPT_MEMORY_MODEL == 2
-#define IPT_JOIN(name, selector, bytes)                                                                                \
+#define IPT_JOIN(name, selector)                                                                                       \
     IPT_INLINE uint name(uint a, uint b)                                                                               \
     {                                                                                                                  \
         uint joined;                                                                                                   \
@@ -53,26 +54,28 @@ IPT_INLINE void ipt_store_word_if(__global uint *to, uint word, bool is, ipt_pol
         return joined;                                                                                                 \
     }
 #else
-#define IPT_JOIN(name, selector, bytes)                                                                                \
+#define IPT_JOINED(a, b, selector, byte)                                                                               \
+    ((((selector) >> 4 * (byte)&4) == 0 ? (a) : (b)) >> 8 * ((selector) >> 4 * (byte)&3) & 0xffu) << 8 * (byte)
+#define IPT_JOIN(name, selector)                                                                                       \
     IPT_INLINE uint name(uint a, uint b)                                                                               \
     {                                                                                                                  \
-        const uchar8 both = (uchar8)(as_uchar4(a), as_uchar4(b));                                                      \
-        return as_uint(both.bytes);                                                                                    \
+        return IPT_JOINED(a, b, 0x##selector, 0) | IPT_JOINED(a, b, 0x##selector, 1) |                                 \
+               IPT_JOINED(a, b, 0x##selector, 2) | IPT_JOINED(a, b, 0x##selector, 3);                                  \
     }
 #endif
-IPT_JOIN(ipt_low_halves, 5410, s0145)
-IPT_JOIN(ipt_high_halves, 7632, s2367)
+IPT_JOIN(ipt_low_halves, 5410)
+IPT_JOIN(ipt_high_halves, 7632)
 #if IPT_ELEMENT_UNITS != 1
-IPT_JOIN(ipt_high_low, 5432, s2345) /* the high half of a, the low half of b */
+IPT_JOIN(ipt_high_low, 5432) /* the high half of a, the low half of b */
 #endif
 #if IPT_UNIT_BYTES == 1 && IPT_ELEMENT_UNITS == 1
-IPT_JOIN(ipt_low_bytes, 5140, s0415)
-IPT_JOIN(ipt_high_bytes, 7362, s2637)
+IPT_JOIN(ipt_low_bytes, 5140)
+IPT_JOIN(ipt_high_bytes, 7362)
 #elif IPT_UNIT_BYTES == 1
-IPT_JOIN(ipt_from_last, 6543, s3456)
-IPT_JOIN(ipt_three_and_one, 4210, s0124) /* of the first three bytes of a and of b */
-IPT_JOIN(ipt_two_and_two, 5421, s1245)
-IPT_JOIN(ipt_one_and_three, 6542, s2456)
+IPT_JOIN(ipt_from_last, 6543)
+IPT_JOIN(ipt_three_and_one, 4210) /* of the first three bytes of a and of b */
+IPT_JOIN(ipt_two_and_two, 5421)
+IPT_JOIN(ipt_one_and_three, 6542)
 #endif
 
 /* Line i of a transposed block: column i of IPT_WORD_UNITS rows of elements, or the reverse. Lines have IPT_ROW_WORDS

@@ -357,10 +357,9 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->cooperative = 1;
             layout->control_words =
                 IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
-            alone = ipt__max(ipt__instance_units(problem, stage),
-                             problem->pitched ? stage->rows * ipt__source_row(problem) : 0) /
-                        IPT__WINDOWS / 32 +
-                    1;
+            const size_t units = ipt__max(ipt__instance_units(problem, stage),
+                                          problem->pitched ? stage->rows * ipt__source_row(problem) : 0);
+            alone = ipt__max(units / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
         } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);

@@ -80,6 +80,7 @@ enum {
     IPT__CHUNK_RUNS = 512,       /* as in panel.cl and out_of_place.cl */
     IPT__SPREAD_BYTES = 1 << 16, /* of a slab of rows where as little workspace as possible is wanted */
     IPT__WINDOWS = 16,           /* as in parts/grid_alone.cl */
+    IPT__WINDOW_UNITS = 4096,    /* the same */
     IPT__PAD_HELD = 16,          /* units of a work-item, as in pad.cl */
     IPT__MOST_DOWN = 8,          /* chunks along the long side of a tall panel */
     IPT__BLOCKS_TALL = 2,        /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
