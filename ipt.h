@@ -4573,9 +4573,7 @@ static int ipt__are_words(const ipt__params *params)
  * the fastest for elements of 4 bytes, three for blocks of elements of 3 bytes, and four for others. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
-    return ipt__are_words(params)                                                  ? 5
-           : params->by_words && params->unit_bytes == 1 && !params->element_units ? 3
-                                                                                   : IPT__BAND_GROUPS;
+    return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
 }
 
 /* The count that the desc or the profile gives; 0: none. */
@@ -5053,10 +5051,9 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
     X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
     X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
-    X(double, blocks_piece, 60, 0, "of bands by blocks of words, by the bytes of a chunk's rows")                      \
-    X(double, blocks_run, 200, 0, "the same by the bytes of a run")                                                    \
-    X(double, blocks_gapped, 0.4, 0, "of runs of words that cut memory sectors")                                       \
-    X(double, blocks_idle, 0.3, 0, "of the share of work-items that have no row of a block")                           \
+    X(double, blocks_piece, 42, 0, "of blocks of words, by the bytes of a chunk's rows and the units of an element")   \
+    X(double, blocks_run, 200, 0, "of blocks of words, by the bytes of a run")                                         \
+    X(double, blocks_turn, 0.28, 0, "of the share of words that a run lacks in its last turn")                         \
     X(double, blocks_refused, 1.5, 0, "of bands whose runs are no whole words, though rows are")                       \
     X(double, flip, 1.1, 1.1, "factor of rows, or their sequence, that are reversed")                                  \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
@@ -5994,11 +5991,11 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
 }
 
-/* The same for bands: 1 if their runs are no whole words. */
-static size_t ipt__bands_block(const ipt__problem *problem, const ipt__bands *bands)
+/* The same for cooperative bands: 1 if their runs are no whole words. */
+static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
 {
     const size_t columns = ipt__problem_block(problem);
-    return bands->tall && bands->height % columns == 0 ? columns : 1;
+    return tall && height % columns == 0 ? columns : 1;
 }
 
 /* Words of a control block for cooperative bands. */
@@ -6008,9 +6005,8 @@ static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__b
 }
 
 /* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
-static size_t ipt__bands_alone_words(const ipt__problem *problem, const ipt__bands *bands)
+static size_t ipt__bands_alone_words(const ipt__bands *bands)
 {
-    (void)problem;
     return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
 }
 
@@ -6031,7 +6027,7 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
         } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);
-            alone = ipt__bands_alone_words(problem, &stage->bands);
+            alone = ipt__bands_alone_words(&stage->bands);
         } else if (stage->shuffle.chains) {
             flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }
@@ -6186,25 +6182,17 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
 }
 
 /* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
- * smaller the power of two is that divides their begins. */
+ * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
+ * ipt_move_block in parts/words.cl. */
 static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
-    const size_t size = problem->desc.elem_size,
-                 begins = bands->height * size | bands->column_units * problem->unit_bytes;
+    const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
+                 begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
     const double aligned = (double)ipt__min(32, begins & (~begins + 1));
-    return model->blocks_piece / (double)(bands->chunk_width * size) +
-           model->blocks_run / (double)(bands->height * size) + model->blocks_gapped * (1 - aligned / 32);
-}
-
-/* The share of work-items without work, of those with it: in the last turn of blocks some have no row, or some lines no
- * block. See parts/words.cl. */
-static double ipt__words_idle(const ipt__problem *problem, const ipt__bands *bands, size_t columns)
-{
-    const size_t turn = 32 * columns, lines = problem->exchange.group_size / 32 * columns;
-    const double busy = (double)bands->height / (double)ipt__round_up(bands->height, turn) *
-                        (double)bands->chunk_width / (double)ipt__round_up(bands->chunk_width, lines);
-    return 1 / busy - 1;
+    return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
+           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / 32) +
+           model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 
 /* Bands, without their launches. Short runs cost more, as in shuffles. */
@@ -6212,16 +6200,14 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
 {
     const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
     if (bands->together) {
-        const size_t columns = ipt__bands_block(problem, bands);
+        const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
         double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
                         (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
-        if (columns > 1)
-            factor *= 1 + model->blocks_idle * ipt__words_idle(problem, bands, columns);
-        else if (ipt__problem_block(problem) > 1)
+        if (columns == 1 && ipt__problem_block(problem) > 1)
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
     }
@@ -6880,8 +6866,8 @@ static size_t ipt__bands_saved(const ipt__bands *bands)
 }
 
 /* Cuts the source (tall) or the result into `number` bands of `height` rows: number <= both sides, number * height <=
- * the rows. */
-static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t number, size_t height)
+ * the rows. Ranges are the widest multiples of `block` columns. */
+static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t number, size_t height, size_t block)
 {
     ipt__bands bands;
     memset(&bands, 0, sizeof bands);
@@ -6890,7 +6876,7 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.cols = tall ? problem->desc.cols : problem->desc.rows;
     bands.number = number;
     bands.height = height;
-    bands.width = bands.cols / number;
+    bands.width = bands.cols / number / block * block;
     bands.rest_rows = bands.rows - number * height;
     bands.rest_cols = bands.cols - number * bands.width;
     bands.row_units = tall ? ipt__source_row(problem) : ipt__result_row(problem);
@@ -6915,7 +6901,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
 {
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
-    const size_t run = bands->height * size, block = ipt__bands_block(problem, bands);
+    const size_t run = bands->height * size, block = ipt__bands_block(problem, bands->tall, bands->height);
     size_t most, covered, rest;
     bands->together = 1;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
@@ -6930,7 +6916,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
-    if (!most || bands->rest_rows > IPT__CHUNK_RUNS ||
+    if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
         return 0;
     covered = bands->number * bands->width;
@@ -6939,7 +6925,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
         ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* the tile's layout is one for all */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
-    bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;
+    bands->rest_width = rest ? ipt__round_up(ipt__ceil_divide(bands->rest_cols, rest), block) : 1;
     bands->chunks = bands->rest_chunks + rest;
     bands->tile =
         ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
@@ -7015,7 +7001,7 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
     double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
     if (bands->together) {
         fixed += 2 * ipt__round_up(ipt__bands_control_words(problem, bands) * 4, 256) +
-                 ipt__round_up(ipt__bands_alone_words(problem, bands) * 4, 256);
+                 ipt__round_up(ipt__bands_alone_words(bands) * 4, 256);
         return fixed <= budget ? cost + launch : 0;
     }
     slab = bands->height * bands->cols * size;
@@ -7045,7 +7031,8 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
             double cost = 0;
             if (height * size <= above || height * size > run)
                 continue;
-            bands = ipt__bands_of(problem, tall, number, height);
+            bands =
+                ipt__bands_of(problem, tall, number, height, together ? ipt__bands_block(problem, tall, height) : 1);
             if (!together || ipt__bands_cut(problem, &bands))
                 cost = ipt__bands_price(problem, &bands, budget);
             fits |= cost > 0;
@@ -7064,11 +7051,11 @@ static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
 {
     const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols),
                  longer = ipt__max(problem->desc.rows, problem->desc.cols), units = problem->element_units;
-    ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer);
+    ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer, 1);
     size_t number;
     /* Not all of many numbers: their bands differ little. */
     for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
-        const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number);
+        const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number, 1);
         if (bands.height * shorter * units + ipt__bands_saved(&bands) * problem->desc.batch <
             best.height * shorter * units + ipt__bands_saved(&best) * problem->desc.batch)
             best = bands;
@@ -7108,11 +7095,11 @@ static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layou
     ipt__bands bands;
     int fits = kernel->resident && number * height <= (kernel->tall ? problem->desc.rows : problem->desc.cols);
     if (fits) {
-        bands = ipt__bands_of(problem, kernel->tall, number, height);
+        bands = ipt__bands_of(problem, kernel->tall, number, height, ipt__bands_block(problem, kernel->tall, height));
         fits = ipt__bands_cut(problem, &bands) && (!budget || ipt__bands_price(problem, &bands, budget) > 0);
     }
     if (!fits)
-        bands = ipt__bands_of(problem, ipt__is_tall(problem), number, height);
+        bands = ipt__bands_of(problem, ipt__is_tall(problem), number, height, 1);
     ipt__layout_bands(problem, layout, &bands, budget);
 }
 
@@ -13014,7 +13001,7 @@ static ipt__bus_bands ipt__bus_bands_of(const ipt__problem *problem, size_t numb
     ipt__bus_bands sizes;
     const ipt__bands *const bands = &sizes.bands;
     memset(&sizes, 0, sizeof sizes);
-    sizes.bands = ipt__bands_of(problem, ipt__is_tall(problem), number, longer / number);
+    sizes.bands = ipt__bands_of(problem, ipt__is_tall(problem), number, longer / number, 1);
     sizes.size = problem->desc.elem_size;
     sizes.run_bytes = bands->height * sizes.size;
     sizes.band_bytes = ipt__round_up(bands->cols * sizes.run_bytes, IPT__BUS_ALIGNMENT);

@@ -1285,7 +1285,7 @@ static const char *const ipt__text_grid_alone[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs_held[] = {
-    "\n\n\n\n\nenum { IPT_STEPS = IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };\n"
+    "\n\n\n\n\nenum { IPT_STEPS = IPT_BY_WORDS ? 2 : IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };\n"
     "\n\n#define IPT_MEMORY_UNITS (128u / IPT_UNIT_BYTES < IPT_LINE_LANES ? 128u / IPT_UNIT_BYTES : IPT_LINE_LANES)\n"
     "\n\n\n#if IPT_MEMORY_MODEL == 2\n"
     "typedef ulong ipt_policy;\n"
@@ -1442,7 +1442,7 @@ static const char *const ipt__text_runs_held[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_runs_held "883cff446f3d8140"
+#define IPT__HASH_runs_held "d80ace0b3df6679c"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_words[] = {
@@ -1622,15 +1622,9 @@ static const char *const ipt__text_words[] = {
     "uint begin, row_units, pitch, skew, element_units;\n"
     "uint rows;\n"
     "} ipt_block_tile;\n"
-    "\n\n\nIPT_INLINE uint ipt_block_columns(const ipt_block_tile *tile, ulong apart)\n"
+    "\n\n\n\nIPT_INLINE bool ipt_has_blocks(const ipt_block_tile *tile, ulong begins)\n"
     "{\n"
-    "const bool by_words = (tile->element_units == 1 || tile->element_units == 3) &&\n"
-    "((tile->row_units | tile->rows | (uint)apart) & (IPT_WORD_UNITS - 1)) == 0;\n"
-    "return by_words ? IPT_WORD_UNITS : 1;\n"
-    "}\n"
-    "\n\n\nIPT_INLINE uint ipt_block_before(const ipt_block_tile *tile, uint column, uint columns)\n"
-    "{\n"
-    "return (tile->element_units == 1 ? column + tile->begin : column - tile->begin) & (columns - 1);\n"
+    "return ((tile->begin | tile->row_units | tile->rows | (uint)begins) & (IPT_WORD_UNITS - 1)) == 0;\n"
     "}\n"
     "\n\n\nIPT_INLINE void ipt_move_block(const ipt_block_tile *tile, uint column, __global ipt_unit *run, long apart,\n"
     "bool exchanges, bool applies, ipt_policy policy IPT_APPLY_PARAMETER)\n"
@@ -1643,12 +1637,12 @@ static const char *const ipt__text_words[] = {
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_WORD_UNITS; ++i) {\n"
     "const uint row = lane * IPT_WORD_UNITS + i;\n"
-    "",
     "places[i] = IPT_PLACE(tile->units, ipt_tile_row(row, tile->pitch, tile->skew) * IPT_VECTOR_UNITS +\n"
     "((tile->begin + row * tile->row_units) & (IPT_VECTOR_UNITS - 1)) +\n"
     "column * tile->element_units);\n"
     "}\n"
     "\nconst uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;\n"
+    "",
     "for (uint at = 0; at < words; at += IPT_BLOCK_STEPS * IPT_LINE_LANES * IPT_ROW_WORDS) {\n"
     "uint parked[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS], own[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS];\n"
     "#pragma unroll\n"
@@ -1716,7 +1710,7 @@ static const char *const ipt__text_words[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_words "840bccd60a3fed52"
+#define IPT__HASH_words "1cd6c75391a54dee"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_chunks[] = {
@@ -2636,7 +2630,7 @@ static const char *const ipt__text_exchange[] = {
     "}\n"
     "}\n"
     "\n#if IPT_BY_WORDS\n"
-    "\nIPT_INLINE void ipt_move_columns(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end,\n"
+    "\nIPT_INLINE bool ipt_move_blocks(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end,\n"
     "bool exchanges IPT_ARGUMENTS)\n"
     "{\n"
     "const ipt_block_tile tile = {(__local ipt_unit *)chunk->vectors,\n"
@@ -2646,48 +2640,41 @@ static const char *const ipt__text_exchange[] = {
     "skew,\n"
     "element_units,\n"
     "chunk->y};\n"
-    "const uint columns = ipt_block_columns(&tile, column_stride | run_units | chunk->own_begin);\n"
     "const long apart = IPT_REVERSED_COLUMNS == 0 ? (long)column_stride : -(long)column_stride;\n"
-    "for (int c = (int)(first - ipt_block_before(&tile, first, columns) + get_local_id(0) / IPT_LINE_LANES * columns);\n"
-    "c < (int)end; c += (int)(IPT_LINES * columns)) {\n"
-    "const uint begin = max(c, (int)first), behind = min((uint)(c + (int)columns), end);\n"
-    "const uint i = ipt_in_chunk(chunk, begin), d = ipt_range_of(chunk, i IPT_PASSED);\n"
-    "if (behind - begin == IPT_WORD_UNITS && d == ipt_range_of(chunk, ipt_in_chunk(chunk, behind - 1) IPT_PASSED)) {\n"
+    "if (!ipt_has_blocks(&tile, column_stride | run_units | chunk->own_begin))\n"
+    "return false;\n"
+    "for (uint block = first + get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; block < end;\n"
+    "block += IPT_LINES * IPT_WORD_UNITS) {\n"
+    "const uint i = IPT_REVERSED_COLUMNS == 0 ? block : block + IPT_WORD_UNITS - 1;\n"
+    "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
     "const bool parks = !exchanges && i >= chunk->parks_first && i < chunk->parks_end;\n"
     "ipt_move_block(\n"
-    "&tile, begin,\n"
+    "&tile, ipt_in_chunk(chunk, i),\n"
     "memory + (exchanges ? ipt_own_place(chunk, i IPT_PASSED) : ipt_partner_place(chunk, i, d IPT_PASSED)),\n"
     "apart, exchanges, !parks,\n"
     "parks && abs_diff(d, chunk->band) <= kept ? ipt_policy_keep() : ipt_policy_drop() IPT_APPLY_PASSED);\n"
-    "continue;\n"
     "}\n"
-    "for (uint column = begin; column < behind; ++column)\n"
-    "if (exchanges)\n"
-    "ipt_exchange_column(chunk, ipt_in_chunk(chunk, column) IPT_PASSED);\n"
-    "else\n"
-    "ipt_store_column(chunk, memory, ipt_in_chunk(chunk, column) IPT_PASSED);\n"
-    "}\n"
+    "return true;\n"
     "}\n"
     "#endif\n"
     "\n\nIPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "#if IPT_BY_WORDS\n"
-    "const uint end = IPT_REVERSED_COLUMNS == 0 ? chunk->takes_end : chunk->x - chunk->takes_first;\n"
-    "ipt_move_columns(chunk, chunk->matrix, end - (chunk->takes_end - chunk->takes_first), end, true IPT_PASSED);\n"
-    "#else\n"
+    "if (ipt_move_blocks(chunk, chunk->matrix, chunk->takes_first, chunk->takes_end, true IPT_PASSED))\n"
+    "return;\n"
+    "#endif\n"
     "for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES)\n"
     "ipt_exchange_column(chunk, i IPT_PASSED);\n"
-    "#endif\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)\n"
     "{\n"
     "__global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);\n"
     "#if IPT_BY_WORDS\n"
-    "ipt_move_columns(chunk, columns, 0, go ? chunk->x : 0, false IPT_PASSED);\n"
-    "#else\n"
+    "if (ipt_move_blocks(chunk, columns, 0, go ? chunk->x : 0, false IPT_PASSED))\n"
+    "return;\n"
+    "#endif\n"
     "for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES)\n"
     "ipt_store_column(chunk, columns, i IPT_PASSED);\n"
-    "#endif\n"
     "}\n"
     "#else\n"
     "\nIPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active IPT_ARGUMENTS)\n"
@@ -2710,8 +2697,7 @@ static const char *const ipt__text_exchange[] = {
     "ipt_fetch(chunk->vectors + to + q, columns, begin / IPT_VECTOR_UNITS + q, low, high);\n"
     "}\n"
     "}\n"
-    "\n\n",
-    "IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "\n\nIPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const uint units = chunk->y * element_units;\n"
     "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
@@ -2719,6 +2705,7 @@ static const char *const ipt__text_exchange[] = {
     "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
     "const ipt_policy policy = abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
     "ipt_run run;\n"
+    "",
     "ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), units);\n"
     "__global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, i, d IPT_PASSED) + (int)run.first;\n"
     "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
@@ -2799,7 +2786,6 @@ static const char *const ipt__text_exchange[] = {
     "ipt_park_columns(chunk IPT_PASSED);\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "if (id == 0 && active && chunk->parks_first < chunk->parks_end)\n"
-    "",
     "ipt_signal(&chunk->dones[chunk->position_in_matrix * chunks + chunk->number]);\n"
     "ipt_await_parked(chunk, active IPT_PASSED);\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
@@ -2810,6 +2796,7 @@ static const char *const ipt__text_exchange[] = {
     "if (id == 0 && active && copies)\n"
     "ipt_signal(&chunk->reads[chunk->position_in_matrix]);\n"
     "else if (id == 0 && active)\n"
+    "",
     "ipt_count_read(&chunk->reads[chunk->position_in_matrix]);\n"
     "#endif\n"
     "return active;\n"
@@ -2864,7 +2851,7 @@ static const char *const ipt__text_exchange[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "b72d7fa09be78942"
+#define IPT__HASH_exchange "3d23231022f78f77"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(words) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3366,8 +3353,7 @@ static const char *const ipt__text_panel[] = {
     "tile, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch, skew, element_units, chunk->y};\n"
     "const ulong apart = chunk->tail ? tail_length * element_units : row_slots == 1 ? row_stride : 1;\n"
     "const uint first = chunk->begins[0].x;\n"
-    "if (ipt_block_columns(&blocks_of, apart | first) != 1 &&\n"
-    "ipt_block_before(&blocks_of, runs, IPT_WORD_UNITS) + ipt_block_before(&blocks_of, 0, IPT_WORD_UNITS) == 0) {\n"
+    "if (ipt_has_blocks(&blocks_of, apart | first)) {\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; run < runs;\n"
     "run += IPT_WORD_UNITS * IPT_LINES)\n"
     "ipt_move_block(&blocks_of, run, target + first + (IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run) * apart,\n"
@@ -3403,10 +3389,10 @@ static const char *const ipt__text_panel[] = {
     "const bool last = phase + 1 == blocks;\n"
     "const ipt_overwritten over = {phase, chunk->tail ? phase : phase + 1,\n"
     "neighbours && chunk->group_in_matrix != 0};\n"
-    "",
     "ipt_wait_for_blocks(chunk, counters, &over, active, phase IPT_PASSED);\n"
     "*go = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "if (last)\n"
+    "",
     "departed = ipt_depart(chunk->control, last IPT_PASSED);\n"
     "const uint written = phase * block_rows, end = last ? chunk->y : min(chunk->y, written + block_rows);\n"
     "if (*go && written < end)\n"
@@ -3490,8 +3476,8 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "const uint end = min((k + 1) * pack, panels);\n"
     "for (uint n = 0; n < end - k * pack; ++n) {\n"
-    "",
     "const uint p = IPT_TALL ? end - 1 - n : k * pack + n;\n"
+    "",
     "__global ipt_unit *grid = chunk->matrix + origin + (ulong)p * (short_side * length * element_units);\n"
     "const ipt_grid in_memory = {IPT_TALL ? length : short_side, IPT_TALL ? short_side : length, element_units,\n"
     "IPT_TALL ? IPT_ROW_STRIDE : length * element_units,\n"
@@ -3554,7 +3540,7 @@ static const char *const ipt__text_panel[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_panel "e099d69bfeea3e87"
+#define IPT__HASH_panel "728dff7d9f32a6cf"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words)
 
 #ifndef IPT_NO_KERNEL_SOURCE

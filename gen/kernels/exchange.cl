@@ -153,9 +153,9 @@ IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *colu
 }
 
 #if IPT_BY_WORDS
-/* Exchanges columns [first, end) of the tile, or writes them: by blocks where they can be moved so. */
-IPT_INLINE void ipt_move_columns(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end,
-                                 bool exchanges IPT_ARGUMENTS)
+/* Exchanges columns [first, end), or writes them, by blocks. Returns 0 if they cannot be moved so. */
+IPT_INLINE bool ipt_move_blocks(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end,
+                                bool exchanges IPT_ARGUMENTS)
 {
     const ipt_block_tile tile = {(__local ipt_unit *)chunk->vectors,
                                  (uint)chunk->rows_begin,
@@ -164,27 +164,21 @@ IPT_INLINE void ipt_move_columns(const ipt_chunk *chunk, __global ipt_unit *memo
                                  skew,
                                  element_units,
                                  chunk->y};
-    const uint columns = ipt_block_columns(&tile, column_stride | run_units | chunk->own_begin);
     const long apart = IPT_REVERSED_COLUMNS == 0 ? (long)column_stride : -(long)column_stride;
-    for (int c = (int)(first - ipt_block_before(&tile, first, columns) + get_local_id(0) / IPT_LINE_LANES * columns);
-         c < (int)end; c += (int)(IPT_LINES * columns)) {
-        const uint begin = max(c, (int)first), behind = min((uint)(c + (int)columns), end);
-        const uint i = ipt_in_chunk(chunk, begin), d = ipt_range_of(chunk, i IPT_PASSED);
-        if (behind - begin == IPT_WORD_UNITS && d == ipt_range_of(chunk, ipt_in_chunk(chunk, behind - 1) IPT_PASSED)) {
-            const bool parks = !exchanges && i >= chunk->parks_first && i < chunk->parks_end;
-            ipt_move_block(
-                &tile, begin,
-                memory + (exchanges ? ipt_own_place(chunk, i IPT_PASSED) : ipt_partner_place(chunk, i, d IPT_PASSED)),
-                apart, exchanges, !parks,
-                parks && abs_diff(d, chunk->band) <= kept ? ipt_policy_keep() : ipt_policy_drop() IPT_APPLY_PASSED);
-            continue;
-        }
-        for (uint column = begin; column < behind; ++column)
-            if (exchanges)
-                ipt_exchange_column(chunk, ipt_in_chunk(chunk, column) IPT_PASSED);
-            else
-                ipt_store_column(chunk, memory, ipt_in_chunk(chunk, column) IPT_PASSED);
+    if (!ipt_has_blocks(&tile, column_stride | run_units | chunk->own_begin))
+        return false;
+    for (uint block = first + get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; block < end;
+         block += IPT_LINES * IPT_WORD_UNITS) {
+        const uint i = IPT_REVERSED_COLUMNS == 0 ? block : block + IPT_WORD_UNITS - 1; /* comes first in the tile */
+        const uint d = ipt_range_of(chunk, i IPT_PASSED);
+        const bool parks = !exchanges && i >= chunk->parks_first && i < chunk->parks_end;
+        ipt_move_block(
+            &tile, ipt_in_chunk(chunk, i),
+            memory + (exchanges ? ipt_own_place(chunk, i IPT_PASSED) : ipt_partner_place(chunk, i, d IPT_PASSED)),
+            apart, exchanges, !parks,
+            parks && abs_diff(d, chunk->band) <= kept ? ipt_policy_keep() : ipt_policy_drop() IPT_APPLY_PASSED);
     }
+    return true;
 }
 #endif
 
@@ -192,12 +186,11 @@ IPT_INLINE void ipt_move_columns(const ipt_chunk *chunk, __global ipt_unit *memo
 IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
 #if IPT_BY_WORDS
-    const uint end = IPT_REVERSED_COLUMNS == 0 ? chunk->takes_end : chunk->x - chunk->takes_first;
-    ipt_move_columns(chunk, chunk->matrix, end - (chunk->takes_end - chunk->takes_first), end, true IPT_PASSED);
-#else
+    if (ipt_move_blocks(chunk, chunk->matrix, chunk->takes_first, chunk->takes_end, true IPT_PASSED))
+        return;
+#endif
     for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES)
         ipt_exchange_column(chunk, i IPT_PASSED);
-#endif
 }
 
 /* Writes the chunk's columns. */
@@ -205,11 +198,11 @@ IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
 {
     __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
 #if IPT_BY_WORDS
-    ipt_move_columns(chunk, columns, 0, go ? chunk->x : 0, false IPT_PASSED);
-#else
+    if (ipt_move_blocks(chunk, columns, 0, go ? chunk->x : 0, false IPT_PASSED))
+        return;
+#endif
     for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES)
         ipt_store_column(chunk, columns, i IPT_PASSED);
-#endif
 }
 #else
 /* Fetches runs of columns: those that another band has parked, or the others. */

@@ -366,8 +366,7 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
         tile, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch, skew, element_units, chunk->y};
     const ulong apart = chunk->tail ? tail_length * element_units : row_slots == 1 ? row_stride : 1;
     const uint first = chunk->begins[0].x;
-    if (ipt_block_columns(&blocks_of, apart | first) != 1 &&
-        ipt_block_before(&blocks_of, runs, IPT_WORD_UNITS) + ipt_block_before(&blocks_of, 0, IPT_WORD_UNITS) == 0) {
+    if (ipt_has_blocks(&blocks_of, apart | first)) {
         for (uint run = get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; run < runs;
              run += IPT_WORD_UNITS * IPT_LINES)
             ipt_move_block(&blocks_of, run, target + first + (IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run) * apart,

@@ -3,7 +3,7 @@
  * condition instead of a branch. */
 
 /* A work-item has 64 registers where two work-groups of 512 run at a time. */
-enum { IPT_STEPS = IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };
+enum { IPT_STEPS = IPT_BY_WORDS ? 2 : IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };
 
 /* Runs move from lines of memory on, as far as a line of work-items has a unit for each. */
 #define IPT_MEMORY_UNITS (128u / IPT_UNIT_BYTES < IPT_LINE_LANES ? 128u / IPT_UNIT_BYTES : IPT_LINE_LANES)

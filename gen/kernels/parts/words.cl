@@ -199,20 +199,12 @@ typedef struct ipt_block_tile {
     uint rows;
 } ipt_block_tile;
 
-/* Columns of the tile that a line of work-items moves at once: IPT_WORD_UNITS, if the rows, and runs `apart` units from
- * one another, can begin at words; else 1. */
-IPT_INLINE uint ipt_block_columns(const ipt_block_tile *tile, ulong apart)
+/* Whether the tile moves by blocks: rows are whole words, and so are runs whose begins and lengths are multiples of the
+ * lowest bit of `begins`. The planner cuts matrices into multiples of IPT_WORD_UNITS columns if their sides allow that,
+ * but a matrix may begin between two words. */
+IPT_INLINE bool ipt_has_blocks(const ipt_block_tile *tile, ulong begins)
 {
-    const bool by_words = (tile->element_units == 1 || tile->element_units == 3) &&
-                          ((tile->row_units | tile->rows | (uint)apart) & (IPT_WORD_UNITS - 1)) == 0;
-    return by_words ? IPT_WORD_UNITS : 1;
-}
-
-/* How many columns before `column` the block with it begins: at a word of each row. Odd numbers of units are 1 or -1
- * here. */
-IPT_INLINE uint ipt_block_before(const ipt_block_tile *tile, uint column, uint columns)
-{
-    return (tile->element_units == 1 ? column + tile->begin : column - tile->begin) & (columns - 1);
+    return ((tile->begin | tile->row_units | tile->rows | (uint)begins) & (IPT_WORD_UNITS - 1)) == 0;
 }
 
 /* Writes a block of columns from `column` on as runs: the first one begins at `run`, the others `apart` units from one

@@ -256,7 +256,7 @@ static ipt__bus_bands ipt__bus_bands_of(const ipt__problem *problem, size_t numb
     ipt__bus_bands sizes;
     const ipt__bands *const bands = &sizes.bands;
     memset(&sizes, 0, sizeof sizes);
-    sizes.bands = ipt__bands_of(problem, ipt__is_tall(problem), number, longer / number);
+    sizes.bands = ipt__bands_of(problem, ipt__is_tall(problem), number, longer / number, 1);
     sizes.size = problem->desc.elem_size;
     sizes.run_bytes = bands->height * sizes.size;
     sizes.band_bytes = ipt__round_up(bands->cols * sizes.run_bytes, IPT__BUS_ALIGNMENT);

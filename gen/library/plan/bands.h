@@ -13,8 +13,8 @@ static size_t ipt__bands_saved(const ipt__bands *bands)
 }
 
 /* Cuts the source (tall) or the result into `number` bands of `height` rows: number <= both sides, number * height <=
- * the rows. */
-static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t number, size_t height)
+ * the rows. Ranges are the widest multiples of `block` columns. */
+static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t number, size_t height, size_t block)
 {
     ipt__bands bands;
     memset(&bands, 0, sizeof bands);
@@ -23,7 +23,7 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.cols = tall ? problem->desc.cols : problem->desc.rows;
     bands.number = number;
     bands.height = height;
-    bands.width = bands.cols / number;
+    bands.width = bands.cols / number / block * block;
     bands.rest_rows = bands.rows - number * height;
     bands.rest_cols = bands.cols - number * bands.width;
     bands.row_units = tall ? ipt__source_row(problem) : ipt__result_row(problem);
@@ -48,7 +48,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
 {
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
-    const size_t run = bands->height * size, block = ipt__bands_block(problem, bands);
+    const size_t run = bands->height * size, block = ipt__bands_block(problem, bands->tall, bands->height);
     size_t most, covered, rest;
     bands->together = 1;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
@@ -63,7 +63,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
-    if (!most || bands->rest_rows > IPT__CHUNK_RUNS ||
+    if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
         return 0;
     covered = bands->number * bands->width;
@@ -72,7 +72,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
         ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* the tile's layout is one for all */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
-    bands->rest_width = rest ? ipt__ceil_divide(bands->rest_cols, rest) : 1;
+    bands->rest_width = rest ? ipt__round_up(ipt__ceil_divide(bands->rest_cols, rest), block) : 1;
     bands->chunks = bands->rest_chunks + rest;
     bands->tile =
         ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
@@ -148,7 +148,7 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
     double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
     if (bands->together) {
         fixed += 2 * ipt__round_up(ipt__bands_control_words(problem, bands) * 4, 256) +
-                 ipt__round_up(ipt__bands_alone_words(problem, bands) * 4, 256);
+                 ipt__round_up(ipt__bands_alone_words(bands) * 4, 256);
         return fixed <= budget ? cost + launch : 0;
     }
     slab = bands->height * bands->cols * size;
@@ -178,7 +178,8 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
             double cost = 0;
             if (height * size <= above || height * size > run)
                 continue;
-            bands = ipt__bands_of(problem, tall, number, height);
+            bands =
+                ipt__bands_of(problem, tall, number, height, together ? ipt__bands_block(problem, tall, height) : 1);
             if (!together || ipt__bands_cut(problem, &bands))
                 cost = ipt__bands_price(problem, &bands, budget);
             fits |= cost > 0;
@@ -197,11 +198,11 @@ static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
 {
     const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols),
                  longer = ipt__max(problem->desc.rows, problem->desc.cols), units = problem->element_units;
-    ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer);
+    ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer, 1);
     size_t number;
     /* Not all of many numbers: their bands differ little. */
     for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
-        const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number);
+        const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number, 1);
         if (bands.height * shorter * units + ipt__bands_saved(&bands) * problem->desc.batch <
             best.height * shorter * units + ipt__bands_saved(&best) * problem->desc.batch)
             best = bands;
@@ -241,11 +242,11 @@ static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layou
     ipt__bands bands;
     int fits = kernel->resident && number * height <= (kernel->tall ? problem->desc.rows : problem->desc.cols);
     if (fits) {
-        bands = ipt__bands_of(problem, kernel->tall, number, height);
+        bands = ipt__bands_of(problem, kernel->tall, number, height, ipt__bands_block(problem, kernel->tall, height));
         fits = ipt__bands_cut(problem, &bands) && (!budget || ipt__bands_price(problem, &bands, budget) > 0);
     }
     if (!fits)
-        bands = ipt__bands_of(problem, ipt__is_tall(problem), number, height);
+        bands = ipt__bands_of(problem, ipt__is_tall(problem), number, height, 1);
     ipt__layout_bands(problem, layout, &bands, budget);
 }
 

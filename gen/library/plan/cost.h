@@ -137,25 +137,17 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
 }
 
 /* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
- * smaller the power of two is that divides their begins. */
+ * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
+ * ipt_move_block in parts/words.cl. */
 static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
-    const size_t size = problem->desc.elem_size,
-                 begins = bands->height * size | bands->column_units * problem->unit_bytes;
+    const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
+                 begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
     const double aligned = (double)ipt__min(32, begins & (~begins + 1));
-    return model->blocks_piece / (double)(bands->chunk_width * size) +
-           model->blocks_run / (double)(bands->height * size) + model->blocks_gapped * (1 - aligned / 32);
-}
-
-/* The share of work-items without work, of those with it: in the last turn of blocks some have no row, or some lines no
- * block. See parts/words.cl. */
-static double ipt__words_idle(const ipt__problem *problem, const ipt__bands *bands, size_t columns)
-{
-    const size_t turn = 32 * columns, lines = problem->exchange.group_size / 32 * columns;
-    const double busy = (double)bands->height / (double)ipt__round_up(bands->height, turn) *
-                        (double)bands->chunk_width / (double)ipt__round_up(bands->chunk_width, lines);
-    return 1 / busy - 1;
+    return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
+           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / 32) +
+           model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 
 /* Bands, without their launches. Short runs cost more, as in shuffles. */
@@ -163,16 +155,14 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
 {
     const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
     if (bands->together) {
-        const size_t columns = ipt__bands_block(problem, bands);
+        const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
         double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
                         (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
-        if (columns > 1)
-            factor *= 1 + model->blocks_idle * ipt__words_idle(problem, bands, columns);
-        else if (ipt__problem_block(problem) > 1)
+        if (columns == 1 && ipt__problem_block(problem) > 1)
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
     }

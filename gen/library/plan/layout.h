@@ -326,11 +326,11 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
     stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
 }
 
-/* The same for bands: 1 if their runs are no whole words. */
-static size_t ipt__bands_block(const ipt__problem *problem, const ipt__bands *bands)
+/* The same for cooperative bands: 1 if their runs are no whole words. */
+static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
 {
     const size_t columns = ipt__problem_block(problem);
-    return bands->tall && bands->height % columns == 0 ? columns : 1;
+    return tall && height % columns == 0 ? columns : 1;
 }
 
 /* Words of a control block for cooperative bands. */
@@ -340,9 +340,8 @@ static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__b
 }
 
 /* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
-static size_t ipt__bands_alone_words(const ipt__problem *problem, const ipt__bands *bands)
+static size_t ipt__bands_alone_words(const ipt__bands *bands)
 {
-    (void)problem;
     return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
 }
 
@@ -363,7 +362,7 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
         } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);
-            alone = ipt__bands_alone_words(problem, &stage->bands);
+            alone = ipt__bands_alone_words(&stage->bands);
         } else if (stage->shuffle.chains) {
             flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }

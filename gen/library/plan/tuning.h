@@ -30,10 +30,9 @@
     X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
     X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
     X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
-    X(double, blocks_piece, 60, 0, "of bands by blocks of words, by the bytes of a chunk's rows")                      \
-    X(double, blocks_run, 200, 0, "the same by the bytes of a run")                                                    \
-    X(double, blocks_gapped, 0.4, 0, "of runs of words that cut memory sectors")                                       \
-    X(double, blocks_idle, 0.3, 0, "of the share of work-items that have no row of a block")                           \
+    X(double, blocks_piece, 42, 0, "of blocks of words, by the bytes of a chunk's rows and the units of an element")   \
+    X(double, blocks_run, 200, 0, "of blocks of words, by the bytes of a run")                                         \
+    X(double, blocks_turn, 0.28, 0, "of the share of words that a run lacks in its last turn")                         \
     X(double, blocks_refused, 1.5, 0, "of bands whose runs are no whole words, though rows are")                       \
     X(double, flip, 1.1, 1.1, "factor of rows, or their sequence, that are reversed")                                  \
     X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \

@@ -58,9 +58,7 @@ static int ipt__are_words(const ipt__params *params)
  * the fastest for elements of 4 bytes, three for blocks of elements of 3 bytes, and four for others. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
-    return ipt__are_words(params)                                                  ? 5
-           : params->by_words && params->unit_bytes == 1 && !params->element_units ? 3
-                                                                                   : IPT__BAND_GROUPS;
+    return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
 }
 
 /* The count that the desc or the profile gives; 0: none. */
