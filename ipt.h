@@ -2275,6 +2275,10 @@ enum {
     IPT__CHUNK_BYTES_LARGE = 110592,
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
+    /* NVIDIA's compute units have as many bytes of registers as of local memory. With two work-groups of 256, a
+     * work-item has 128 registers, and holds vectors of 4. */
+    IPT__HELD_VECTORS = 18,
+    IPT__HELD_GROUPS = 2,
     /* The same for the band exchange on NVIDIA's GPUs: five small chunks, of which some move while others wait. (Two of
      * 110592 bytes took 2 to 6 % longer on an H200.) */
     IPT__BAND_CHUNK_BYTES = 44032,
@@ -2312,7 +2316,14 @@ enum {
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
+    size_t held_vectors; /* of a panel, that a work-item has registers for, beside local memory: follows from nvidia */
 } ipt__limits;
+
+/* Measured on NVIDIA's GPUs only: others may have fewer registers. */
+static size_t ipt__held_vectors(const ipt__limits *limits)
+{
+    return limits->nvidia == 2 ? (size_t)IPT__HELD_VECTORS : 0;
+}
 
 /* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
  * maximum) */
@@ -2769,6 +2780,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
         cl_uint major = 0; /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
         limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
+    limits->held_vectors = ipt__held_vectors(limits);
     ipt__read_model(device, extensions, major * 10 + minor, limits);
     if (pocl && limits->sub_group >= 2) /* PoCL makes them of work-groups; 5.0 and 6.0 computed wrong results */
         limits->sub_group = 0;
@@ -3604,6 +3616,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
 #define IPT__TAKE_FINDING(type, field, minimum, maximum) context->found.field = (type)values[i++];
     IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
     IPT__FINDING_LIST(IPT__TAKE_FINDING)
+    context->limits.held_vectors = ipt__held_vectors(&context->limits);
     *line = 0;
     ++number;
     if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
@@ -4197,20 +4210,23 @@ static size_t ipt__ptx_directives(const unsigned char *ptx, size_t bytes)
     return end < bytes ? end + 1 : 0;
 }
 
-/* Limits the registers of work-items to what the program's groups_at_once leaves. OpenCL C has no word for it, and
- * NVIDIA's option -cl-nv-maxrregcount changed nothing (driver 580): the line goes into the driver's PTX. An H200 then
- * ran five work-groups of the band exchange where it had run three, and took a sixth less time. */
+/* Limits the registers of work-items to what the program's groups_at_once leaves, or those of a panel in registers.
+ * OpenCL C has no word for it, and NVIDIA's option -cl-nv-maxrregcount changed nothing (driver 580): the line goes into
+ * the driver's PTX. An H200 then ran five work-groups of the band exchange where it had run three, and took a sixth
+ * less time. */
 static void ipt__program_limit_registers(ipt_context *context, ipt__program *program)
 {
     char line[32];
+    const unsigned groups =
+        program->params.registers ? (unsigned)IPT__HELD_GROUPS : (unsigned)program->params.groups_at_once;
     unsigned char *code;
     const unsigned char *given;
     size_t bytes, room, at;
     cl_program limited;
     cl_int error;
-    if (!context->limits.nvidia || !program->params.groups_at_once)
+    if (!context->limits.nvidia || !groups || (program->params.registers && program->id != IPT__KERNEL_panel))
         return;
-    sprintf(line, ".minnctapersm %u\n", (unsigned)program->params.groups_at_once);
+    sprintf(line, ".minnctapersm %u\n", groups);
     room = strlen(line);
     given = code = ipt__program_code(context, program, room, &bytes);
     at = code ? ipt__ptx_directives(code + room, bytes - room) : 0;
@@ -4556,7 +4572,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
-    panel.short_side = panel.row_distance = panel.length = panel.chunk_x = panel.chunk_y = panel.block_rows = 1;
+    panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
+        panel.chunk_y = panel.block_rows = 1;
     return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
                           global, words, sizeof words)
                ? words[1] /* IPT_CLOSED_AT */
@@ -4641,8 +4658,8 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size =
-            tries[i] == IPT__CHUNK_BYTES_LARGE ? (cl_uint)IPT__CHUNK_GROUP_LARGE : (cl_uint)limits->group_size;
+        params.group_size = tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
+                                                                                    : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
             continue;
         result = ipt__program_get(context, id, &params, cache_only, &program);
@@ -4946,6 +4963,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 typedef struct ipt__cooperative_kernel {
     size_t resident; /* concurrent work-groups; 0: the plan may not use it */
     size_t local_bytes, group_size;
+    size_t registers; /* vectors that a work-item holds in them */
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
@@ -5213,6 +5231,8 @@ typedef struct ipt__chunks {
     size_t pack, packs;   /* panels per ticket group; ticket groups without the tail */
     size_t ticket_groups; /* ticket groups with the tail */
     size_t x, y;          /* a chunk along the short and the long side */
+    size_t local_x;       /* of x, in local memory; the others in registers, as rows of held_row vectors */
+    size_t held_row;
     size_t across, down;
     size_t blocks, block_rows; /* parts of a chunk along the long side, each with a wait of its own */
     ipt__tile_layout tile;
@@ -6484,8 +6504,34 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
 }
 
-/* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
- * panel with chunks along both sides. Returns 0 if it does not fit, or its workspace exceeds `budget` bytes. */
+/* Bytes that a work-group of the kernel holds. */
+static size_t ipt__held_bytes(const ipt__cooperative_kernel *kernel)
+{
+    return kernel->local_bytes + kernel->registers * kernel->group_size * 16;
+}
+
+/* Cuts a chunk's `x` columns of `y` rows for local memory and registers. Returns 0 if both do not hold it. */
+static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, size_t step)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->panel;
+    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
+    const size_t fits = vectors / chunks->y > 2 ? (vectors / chunks->y - 2) * 16 / size / step * step : 0;
+    size_t x = ipt__min(chunks->x, fits + step);
+    for (; x; x -= ipt__min(x, step)) {
+        chunks->tile = ipt__lay_out_tile(problem, kernel->group_size, x * size,
+                                         ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
+        if (ipt__tile_vectors(&chunks->tile, chunks->y) <= vectors)
+            break;
+    }
+    chunks->local_x = x;
+    chunks->held_row = x < chunks->x ? ((chunks->x - x) * size + 31 - problem->unit_bytes) / 16 : 0;
+    return x && chunks->held_row <= chunks->tile.pitch &&
+           chunks->held_row * chunks->y <= kernel->registers * kernel->group_size;
+}
+
+/* One PANEL stage with the whole matrix in the local memory, and the registers, of all resident work-groups. The matrix
+ * is one tall panel with chunks along both sides. Returns 0 if it does not fit, or its workspace exceeds `budget`
+ * bytes. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -6499,7 +6545,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
         (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
         ipt__result_row(problem) * cols >= (size_t)1 << 31 ||
-        problem->matrix_bytes / problem->panel.local_bytes > problem->panel.resident || problem->desc.batch > 1)
+        problem->matrix_bytes / problem->panel.resident > ipt__held_bytes(&problem->panel) || problem->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
@@ -6515,10 +6561,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile =
-                ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size,
-                                  ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
-            if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
+            if (!ipt__chunk_holds(problem, chunks, step))
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
@@ -7595,6 +7638,7 @@ static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
     params.by_words = (cl_uint)plan->problem.panel.by_words;
+    params.registers = (cl_uint)plan->problem.panel.registers;
     params.pitched = plan->problem.pitched != 0;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
 }
@@ -8146,6 +8190,8 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     a->short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
     a->chunk_x = (cl_uint)chunks->x;
     a->chunk_y = (cl_uint)chunks->y;
+    a->local_x = (cl_uint)(chunks->held_row ? chunks->local_x : chunks->x);
+    a->held_row = (cl_uint)ipt__max(1, chunks->held_row);
     a->across = (cl_uint)chunks->across;
     a->chunks = (cl_uint)(chunks->across * chunks->down);
     a->blocks = (cl_uint)chunks->blocks;
@@ -8859,6 +8905,8 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
         ipt__text_add(out, ", %lu held by each work-group", (unsigned long)chunks->pack);
     ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
                   (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+    if (chunks->held_row)
+        ipt__text_add(out, ", %lu columns of a chunk in registers", (unsigned long)(chunks->x - chunks->local_x));
     if (stage->tail_length)
         ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
                       chunks->tall ? "to the workspace first" : "from the workspace last");
@@ -9508,6 +9556,7 @@ static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, 
     kernel->tall = (int)params->tall;
     kernel->narrow = (int)params->narrow;
     kernel->by_words = (int)params->by_words;
+    kernel->registers = params->registers;
     return IPT_SUCCESS;
 }
 
@@ -9549,7 +9598,8 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
             (problem->pitched || problem->matrix_bytes > ipt__local_budget(limits))); /* tiles have no gaps */
 }
 
-/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
+/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. First without
+ * registers, then with them if that can be enough. */
 static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
 {
     const ipt__problem *const problem = &plan->problem;
@@ -9557,6 +9607,8 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     ipt__params params = ipt__cooperative_params(problem);
     ipt__layout layout;
     ipt_result result;
+    size_t most;
+    int held;
     *fits = 0;
     if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
@@ -9565,14 +9617,21 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     params.by_words = ipt__problem_block(problem) > 1;
     params.pitched = problem->pitched != 0;
     params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
-    result = ipt__plan_take_panel(plan, &params);
-    if (result || !plan->panel)
-        return result;
-    *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
-    if (!*fits) {
+    for (held = 0; held < 2; ++held) {
+        params.registers = held ? (cl_uint)problem->limits.held_vectors : 0;
+        result = ipt__plan_take_panel(plan, &params);
+        if (result || !plan->panel)
+            return result;
+        *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
+        if (*fits)
+            return IPT_SUCCESS;
+        most = problem->panel.resident *
+               (problem->panel.local_bytes + problem->limits.held_vectors * 16 * problem->limits.group_size);
         ipt__program_drop(plan->context, plan->panel);
         plan->panel = NULL;
         plan->problem.panel.resident = 0;
+        if (!problem->limits.held_vectors || problem->matrix_bytes > most)
+            break;
     }
     return IPT_SUCCESS;
 }

@@ -23,6 +23,9 @@
  * finish. The work-groups of later ones leave the matrix unchanged. The last work-group to decide transposes those
  * panels alone.
  *
+ * A chunk of a matrix that is one panel may have more columns than local memory holds: work-items hold the last ones in
+ * registers, IPT_REGISTERS vectors each, until the first ones have been written.
+ *
  * A matrix that is one panel may rotate on the way. Reversed runs: a chunk's rows begin with the last one. Reversed
  * columns: slot i has column short_side - 1 - i.
  *
@@ -38,151 +41,19 @@
 #include "parts/grid_alone.cl"
 #include "parts/runs_held.cl"
 #include "parts/words.cl"
+#include "parts/panel_chunks.cl"
 
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \
     !defined(IPT_INDEX_BITS)
 #error "IPT_ELEMENT_UNITS, IPT_TALL, IPT_NARROW, IPT_LOCAL_BYTES and IPT_INDEX_BITS must be defined"
 #endif
 
-#define IPT_RUNS 512 /* most slots and rows of a chunk */
-
-/* Units from row to row. See band_chunks.cl. */
-#if IPT_PITCHED
-#define IPT_ROW_STRIDE row_distance
+/* Counts a finished read. Registers need release semantics: a load that is still under way must not see what another
+ * work-group writes afterwards. */
+#if IPT_REGISTERS
+#define IPT_COUNT_READ(word) ipt_signal(word)
 #else
-#define IPT_ROW_STRIDE (short_side * element_units)
-#endif
-
-/* The work-group's chunk: x elements along the short side from x_first, y along the long side from y_first. */
-typedef struct ipt_chunk {
-    __global ipt_unit *matrix;
-    __global uint *workspace;
-    volatile __global uint *control; /* the control block */
-    __local uint4 *vectors;          /* its elements */
-    __local uint *starts;            /* unit of `vectors` at which each of its rows begins; 0: not needed */
-    __local uint4 *begins;           /* offset of each of its slots from slots_begin; 0: not needed */
-    __local uint *shared;
-    uint ticket_group, group_in_matrix;
-    uint panel, count; /* the first panel of the ticket group and the number of its panels */
-    uint x_first, x, y_first, y;
-    uint slots_count;
-    bool tail;
-    ulong origin; /* of its matrix */
-    ulong rows_begin, saved_begin;
-    ipt_distance row_units; /* negative: the last row comes first */
-    ulong slots_begin;
-} ipt_chunk;
-
-/* Finds the chunk of a ticket. */
-IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
-{
-    const uint ticket_group = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - ticket_group * chunks;
-    const uint m = ipt_divide32(ticket_group, ticket_groups_magic, ticket_groups_shift),
-               group_in_matrix = ticket_group - m * ticket_groups;
-    const uint k = IPT_TALL ? ticket_groups - 1 - group_in_matrix : group_in_matrix;
-    const bool tail = k == packs;
-    const uint panel = tail ? panels : k * pack, y_length = tail ? tail_length : length;
-    const uint chunk_row = ipt_divide32(number, across_magic, across_shift);
-    const uint x_first = (number - chunk_row * across) * chunk_x, y_first = chunk_row * chunk_y;
-    chunk->ticket_group = ticket_group;
-    chunk->group_in_matrix = group_in_matrix;
-    chunk->tail = tail;
-    chunk->panel = panel;
-    chunk->count = tail ? 1 : min(pack, panels - panel);
-    chunk->x_first = x_first;
-    chunk->x = min(chunk_x, short_side - x_first);
-    chunk->y_first = y_first;
-    chunk->y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* 0 is possible in a tail */
-    chunk->origin = base + m * matrix_stride;
-    const ulong first_row = (ulong)panel * length + (IPT_REVERSED_RUNS == 0 ? y_first : y_length - 1 - y_first);
-    const uint first_column = IPT_REVERSED_COLUMNS == 0 ? x_first : short_side - x_first - chunk->x;
-    chunk->rows_begin = chunk->origin + first_row * IPT_ROW_STRIDE + first_column * element_units;
-    chunk->row_units = (ulong)IPT_ROW_STRIDE;
-#if IPT_REVERSED_RUNS
-    chunk->row_units = -chunk->row_units;
-#endif
-    chunk->saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;
-}
-
-/* The memory that contains the chunk's slots. */
-IPT_INLINE __global ipt_unit *ipt_slots_of(const ipt_chunk *chunk)
-{
-    return chunk->tail ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
-}
-
-/* Where slot i of the chunk begins there. */
-IPT_INLINE ulong ipt_slot_begin(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
-{
-    const uint first_slot = chunk->panel * short_side + chunk->x_first;
-    return chunk->y_first * element_units +
-           (chunk->tail ? chunk->saved_begin + (ulong)i * (tail_length * element_units)
-                        : chunk->origin + ipt_slot_address(first_slot + i, row_slots, row_slots_magic, row_slots_shift,
-                                                           row_stride, length * element_units));
-}
-
-#if IPT_TALL && IPT_NARROW
-/* Fetches the chunk. Whole rows are contiguous: one run. */
-IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
-{
-    const ulong begin = chunk->rows_begin;
-    const uint units = chunk->y * chunk->count * (uint)chunk->row_units;
-    const uint end = active ? ((begin & (IPT_VECTOR_UNITS - 1)) + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
-    for (uint q = get_local_id(0); q < end; q += IPT_GROUP_SIZE)
-        ipt_fetch(chunk->vectors + q + q / 8, chunk->matrix, begin / IPT_VECTOR_UNITS + q, chunk->origin,
-                  chunk->origin + matrix_units);
-}
-#else
-/* Computes `begins`. */
-IPT_INLINE void ipt_find_slots(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
-{
-    __local uint *begins = (__local uint *)chunk->begins;
-    chunk->slots_count = active ? chunk->x * chunk->count : 0;
-    chunk->slots_begin = ipt_slot_begin(chunk, 0 IPT_PASSED) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;
-    for (uint i = get_local_id(0); i < chunk->slots_count; i += IPT_GROUP_SIZE)
-        begins[i] = (uint)(ipt_slot_begin(chunk, i IPT_PASSED) - chunk->slots_begin);
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-#if IPT_TALL
-/* Fetches the chunk by rows. */
-IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
-{
-    ipt_find_slots(chunk, active IPT_PASSED);
-    ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, active ? chunk->y : 0,
-                   chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows, run_lanes, pitch, skew,
-                   chunk->origin, chunk->origin + matrix_units);
-#if IPT_ELEMENT_UNITS == 0
-    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
-#endif
-}
-#else
-/* Fetches the chunk by slots. */
-IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
-{
-    __local uint *begins = (__local uint *)chunk->begins;
-    const uint id = get_local_id(0);
-    ipt_find_slots(chunk, active IPT_PASSED);
-    __global ipt_unit *slots = ipt_slots_of(chunk);
-    const uint slot_units = chunk->y * element_units, step = IPT_GROUP_SIZE / run_lanes;
-    const ulong low = chunk->tail ? 0 : chunk->origin, high = chunk->tail ? ~0ul : chunk->origin + matrix_units;
-    const ulong last = chunk->slots_begin + (chunk->slots_count != 0 ? begins[chunk->slots_count - 1] : 0);
-    const bool inside = chunk->slots_begin >= low && last + slot_units + IPT_VECTOR_UNITS - 1 <= high;
-    for (uint i = id / run_lanes; i < chunk->slots_count; i += step) {
-        const uint begin = begins[i], shift = begin & (IPT_VECTOR_UNITS - 1);
-        const uint to = ipt_tile_row(i, pitch, skew);
-        const uint end = (shift + slot_units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
-        __global uint4 *from = (__global uint4 *)(slots + chunk->slots_begin + (begin - shift));
-        if ((id & (run_lanes - 1)) == 0)
-            chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;
-        for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)
-            if (inside)
-                ipt_fetch_inside(chunk->vectors + to + q, from + q);
-            else
-                ipt_fetch(chunk->vectors + to + q, slots, (chunk->slots_begin + begin) / IPT_VECTOR_UNITS + q, low,
-                          high);
-    }
-}
-#endif
+#define IPT_COUNT_READ(word) ipt_count_read(word)
 #endif
 
 /* Waits until the work-group has read its chunk, and counts the blocks that have arrived: all blocks in turn (tall), or
@@ -199,14 +70,14 @@ IPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint 
         active = active && own_ticket < IPT_CLOSED;
         /* Different lines signal, so that a signal does not delay the other lines at the next barrier. */
         if (waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)
-            ipt_count_read(&counters[own_block + b]);
+            IPT_COUNT_READ(&counters[own_block + b]);
     }
 #else
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     active = active && own_ticket < IPT_CLOSED;
     if (waits && active && id == 0)
         for (uint b = 0; b < signals; ++b)
-            ipt_count_read(&counters[own_block + b]);
+            IPT_COUNT_READ(&counters[own_block + b]);
 #endif
     if (id == 0 && !active)
         chunk->shared[IPT_SHARED_GO] = 0;
@@ -376,7 +247,7 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
     }
 #endif
 #if IPT_ELEMENT_UNITS == 1
-    const ulong slots_apart = (runs != 0 ? chunk->begins[0].x : 0) | (chunk->tail      ? tail_length
+    const ulong slots_apart = (runs != 0 ? chunk->begins[0].x : 0) | (chunk->tail ? tail_length
                                                                       : row_slots == 1 ? row_stride
                                                                                        : row_stride | length);
     if ((slots_apart & (IPT_SECTOR_UNITS - 1)) != 0)
@@ -551,12 +422,28 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
                        .begins = begins,
                        .shared = shared};
     ipt_place_chunk(&chunk, ticket IPT_PASSED);
+#if IPT_REGISTERS
+    __local uint4 cut[1];
+    uint4 held[IPT_REGISTERS];
+    ipt_take_first(&chunk IPT_PASSED);
     ipt_fetch_chunk(&chunk, active IPT_PASSED);
+    ipt_chunk last = chunk; /* columns */
+    ipt_take_last(&last IPT_PASSED);
+    ipt_hold_chunk(&last, held, cut, active IPT_PASSED);
+#else
+    ipt_fetch_chunk(&chunk, active IPT_PASSED);
+#endif
     volatile __global uint *counters = &control[IPT_COUNTERS + chunk.ticket_group * blocks];
     active = ipt_count_blocks(&chunk, counters, active, own_ticket IPT_PASSED);
     const uint departed = ipt_write_chunk(&chunk, counters, active, &go IPT_PASSED);
     ipt_clear_words(workspace, ticket IPT_PASSED);
 #if IPT_TALL && !IPT_NARROW
+    ipt_store_chunk(&chunk, go IPT_PASSED);
+#endif
+#if IPT_REGISTERS
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ipt_take_last(&chunk IPT_PASSED);
+    ipt_release_chunk(&chunk, held, cut, go IPT_PASSED);
     ipt_store_chunk(&chunk, go IPT_PASSED);
 #endif
 

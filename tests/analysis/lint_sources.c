@@ -84,6 +84,10 @@ int main(int count, char **arguments)
             if (params.by_words && (params.unit_bytes > 2 || !params.tall || params.narrow || params.group_size == 1 ||
                                     wheel[IPT__PARAM_index_bits]))
                 first = 0;
+            if (id == IPT__KERNEL_panel && params.registers &&
+                (!params.tall || params.narrow || params.group_size != 256 || params.apply ||
+                 params.memory_model == 1 || wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes]))
+                first = 0;
             params.expression = params.apply ? "x + a" : "x";
             params.expression_type = types[params.unit_bytes > 8   ? 4
                                            : params.unit_bytes > 4 ? 3

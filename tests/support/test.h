@@ -34,6 +34,7 @@
     X(execution)                                                                                                       \
     X(moves)                                                                                                           \
     X(shapes)                                                                                                          \
+    X(registers)                                                                                                       \
     X(exchange)                                                                                                        \
     X(pitch)                                                                                                           \
     X(sequences)                                                                                                       \

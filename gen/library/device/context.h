@@ -250,6 +250,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
         cl_uint major = 0; /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */
         limits->nvidia = !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) && major >= 8 ? 2 : 1;
     }
+    limits->held_vectors = ipt__held_vectors(limits);
     ipt__read_model(device, extensions, major * 10 + minor, limits);
     if (pocl && limits->sub_group >= 2) /* PoCL makes them of work-groups; 5.0 and 6.0 computed wrong results */
         limits->sub_group = 0;

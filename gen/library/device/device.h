@@ -14,6 +14,10 @@ enum {
     IPT__CHUNK_BYTES_LARGE = 110592,
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
+    /* NVIDIA's compute units have as many bytes of registers as of local memory. With two work-groups of 256, a
+     * work-item has 128 registers, and holds vectors of 4. */
+    IPT__HELD_VECTORS = 18,
+    IPT__HELD_GROUPS = 2,
     /* The same for the band exchange on NVIDIA's GPUs: five small chunks, of which some move while others wait. (Two of
      * 110592 bytes took 2 to 6 % longer on an H200.) */
     IPT__BAND_CHUNK_BYTES = 44032,
@@ -51,7 +55,14 @@ enum {
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
+    size_t held_vectors; /* of a panel, that a work-item has registers for, beside local memory: follows from nvidia */
 } ipt__limits;
+
+/* Measured on NVIDIA's GPUs only: others may have fewer registers. */
+static size_t ipt__held_vectors(const ipt__limits *limits)
+{
+    return limits->nvidia == 2 ? (size_t)IPT__HELD_VECTORS : 0;
+}
 
 /* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
  * maximum) */

@@ -95,6 +95,8 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
         ipt__text_add(out, ", %lu held by each work-group", (unsigned long)chunks->pack);
     ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
                   (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+    if (chunks->held_row)
+        ipt__text_add(out, ", %lu columns of a chunk in registers", (unsigned long)(chunks->x - chunks->local_x));
     if (stage->tail_length)
         ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
                       chunks->tall ? "to the workspace first" : "from the workspace last");

@@ -145,6 +145,7 @@ static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
     params.by_words = (cl_uint)plan->problem.panel.by_words;
+    params.registers = (cl_uint)plan->problem.panel.registers;
     params.pitched = plan->problem.pitched != 0;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
 }

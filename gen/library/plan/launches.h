@@ -458,6 +458,8 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     a->short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
     a->chunk_x = (cl_uint)chunks->x;
     a->chunk_y = (cl_uint)chunks->y;
+    a->local_x = (cl_uint)(chunks->held_row ? chunks->local_x : chunks->x);
+    a->held_row = (cl_uint)ipt__max(1, chunks->held_row);
     a->across = (cl_uint)chunks->across;
     a->chunks = (cl_uint)(chunks->across * chunks->down);
     a->blocks = (cl_uint)chunks->blocks;

@@ -48,6 +48,7 @@ static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, 
     kernel->tall = (int)params->tall;
     kernel->narrow = (int)params->narrow;
     kernel->by_words = (int)params->by_words;
+    kernel->registers = params->registers;
     return IPT_SUCCESS;
 }
 
@@ -89,7 +90,8 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
             (problem->pitched || problem->matrix_bytes > ipt__local_budget(limits))); /* tiles have no gaps */
 }
 
-/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. */
+/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. First without
+ * registers, then with them if that can be enough. */
 static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
 {
     const ipt__problem *const problem = &plan->problem;
@@ -97,6 +99,8 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     ipt__params params = ipt__cooperative_params(problem);
     ipt__layout layout;
     ipt_result result;
+    size_t most;
+    int held;
     *fits = 0;
     if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
@@ -105,14 +109,21 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     params.by_words = ipt__problem_block(problem) > 1;
     params.pitched = problem->pitched != 0;
     params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
-    result = ipt__plan_take_panel(plan, &params);
-    if (result || !plan->panel)
-        return result;
-    *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
-    if (!*fits) {
+    for (held = 0; held < 2; ++held) {
+        params.registers = held ? (cl_uint)problem->limits.held_vectors : 0;
+        result = ipt__plan_take_panel(plan, &params);
+        if (result || !plan->panel)
+            return result;
+        *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
+        if (*fits)
+            return IPT_SUCCESS;
+        most = problem->panel.resident *
+               (problem->panel.local_bytes + problem->limits.held_vectors * 16 * problem->limits.group_size);
         ipt__program_drop(plan->context, plan->panel);
         plan->panel = NULL;
         plan->problem.panel.resident = 0;
+        if (!problem->limits.held_vectors || problem->matrix_bytes > most)
+            break;
     }
     return IPT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 typedef struct ipt__cooperative_kernel {
     size_t resident; /* concurrent work-groups; 0: the plan may not use it */
     size_t local_bytes, group_size;
+    size_t registers; /* vectors that a work-item holds in them */
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 

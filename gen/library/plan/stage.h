@@ -97,6 +97,8 @@ typedef struct ipt__chunks {
     size_t pack, packs;   /* panels per ticket group; ticket groups without the tail */
     size_t ticket_groups; /* ticket groups with the tail */
     size_t x, y;          /* a chunk along the short and the long side */
+    size_t local_x;       /* of x, in local memory; the others in registers, as rows of held_row vectors */
+    size_t held_row;
     size_t across, down;
     size_t blocks, block_rows; /* parts of a chunk along the long side, each with a wait of its own */
     ipt__tile_layout tile;

@@ -178,8 +178,34 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
 }
 
-/* One PANEL stage with the whole matrix in the local memory of all resident work-groups. The matrix is one tall
- * panel with chunks along both sides. Returns 0 if it does not fit, or its workspace exceeds `budget` bytes. */
+/* Bytes that a work-group of the kernel holds. */
+static size_t ipt__held_bytes(const ipt__cooperative_kernel *kernel)
+{
+    return kernel->local_bytes + kernel->registers * kernel->group_size * 16;
+}
+
+/* Cuts a chunk's `x` columns of `y` rows for local memory and registers. Returns 0 if both do not hold it. */
+static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, size_t step)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->panel;
+    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
+    const size_t fits = vectors / chunks->y > 2 ? (vectors / chunks->y - 2) * 16 / size / step * step : 0;
+    size_t x = ipt__min(chunks->x, fits + step);
+    for (; x; x -= ipt__min(x, step)) {
+        chunks->tile = ipt__lay_out_tile(problem, kernel->group_size, x * size,
+                                         ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
+        if (ipt__tile_vectors(&chunks->tile, chunks->y) <= vectors)
+            break;
+    }
+    chunks->local_x = x;
+    chunks->held_row = x < chunks->x ? ((chunks->x - x) * size + 31 - problem->unit_bytes) / 16 : 0;
+    return x && chunks->held_row <= chunks->tile.pitch &&
+           chunks->held_row * chunks->y <= kernel->registers * kernel->group_size;
+}
+
+/* One PANEL stage with the whole matrix in the local memory, and the registers, of all resident work-groups. The matrix
+ * is one tall panel with chunks along both sides. Returns 0 if it does not fit, or its workspace exceeds `budget`
+ * bytes. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -193,7 +219,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
         (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
         ipt__result_row(problem) * cols >= (size_t)1 << 31 ||
-        problem->matrix_bytes / problem->panel.local_bytes > problem->panel.resident || problem->desc.batch > 1)
+        problem->matrix_bytes / problem->panel.resident > ipt__held_bytes(&problem->panel) || problem->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
@@ -209,10 +235,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             chunks->down = ipt__ceil_divide(rows, chunks->y);
             if (chunks->across * chunks->down > problem->panel.resident)
                 continue;
-            chunks->tile =
-                ipt__lay_out_tile(problem, problem->panel.group_size, chunks->x * size,
-                                  ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
-            if (ipt__tile_vectors(&chunks->tile, chunks->y) > problem->panel.local_bytes / 16)
+            if (!ipt__chunk_holds(problem, chunks, step))
                 continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *

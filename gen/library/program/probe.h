@@ -41,7 +41,8 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
-    panel.short_side = panel.row_distance = panel.length = panel.chunk_x = panel.chunk_y = panel.block_rows = 1;
+    panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
+        panel.chunk_y = panel.block_rows = 1;
     return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
                           global, words, sizeof words)
                ? words[1] /* IPT_CLOSED_AT */
@@ -126,8 +127,8 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size =
-            tries[i] == IPT__CHUNK_BYTES_LARGE ? (cl_uint)IPT__CHUNK_GROUP_LARGE : (cl_uint)limits->group_size;
+        params.group_size = tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
+                                                                                    : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
             continue;
         result = ipt__program_get(context, id, &params, cache_only, &program);

@@ -119,6 +119,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
 #define IPT__TAKE_FINDING(type, field, minimum, maximum) context->found.field = (type)values[i++];
     IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
     IPT__FINDING_LIST(IPT__TAKE_FINDING)
+    context->limits.held_vectors = ipt__held_vectors(&context->limits);
     *line = 0;
     ++number;
     if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))

@@ -364,20 +364,23 @@ static size_t ipt__ptx_directives(const unsigned char *ptx, size_t bytes)
     return end < bytes ? end + 1 : 0;
 }
 
-/* Limits the registers of work-items to what the program's groups_at_once leaves. OpenCL C has no word for it, and
- * NVIDIA's option -cl-nv-maxrregcount changed nothing (driver 580): the line goes into the driver's PTX. An H200 then
- * ran five work-groups of the band exchange where it had run three, and took a sixth less time. */
+/* Limits the registers of work-items to what the program's groups_at_once leaves, or those of a panel in registers.
+ * OpenCL C has no word for it, and NVIDIA's option -cl-nv-maxrregcount changed nothing (driver 580): the line goes into
+ * the driver's PTX. An H200 then ran five work-groups of the band exchange where it had run three, and took a sixth
+ * less time. */
 static void ipt__program_limit_registers(ipt_context *context, ipt__program *program)
 {
     char line[32];
+    const unsigned groups =
+        program->params.registers ? (unsigned)IPT__HELD_GROUPS : (unsigned)program->params.groups_at_once;
     unsigned char *code;
     const unsigned char *given;
     size_t bytes, room, at;
     cl_program limited;
     cl_int error;
-    if (!context->limits.nvidia || !program->params.groups_at_once)
+    if (!context->limits.nvidia || !groups || (program->params.registers && program->id != IPT__KERNEL_panel))
         return;
-    sprintf(line, ".minnctapersm %u\n", (unsigned)program->params.groups_at_once);
+    sprintf(line, ".minnctapersm %u\n", groups);
     room = strlen(line);
     given = code = ipt__program_code(context, program, room, &bytes);
     at = code ? ipt__ptx_directives(code + room, bytes - room) : 0;

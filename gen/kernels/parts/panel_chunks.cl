@@ -1,0 +1,253 @@
+/* The chunks of panels: see panel.cl. */
+
+#define IPT_RUNS 512 /* most slots and rows of a chunk */
+
+/* Units from row to row. See band_chunks.cl. */
+#if IPT_PITCHED
+#define IPT_ROW_STRIDE row_distance
+#else
+#define IPT_ROW_STRIDE (short_side * element_units)
+#endif
+
+/* The work-group's chunk: x elements along the short side from x_first, y along the long side from y_first. */
+typedef struct ipt_chunk {
+    __global ipt_unit *matrix;
+    __global uint *workspace;
+    volatile __global uint *control; /* the control block */
+    __local uint4 *vectors;          /* its elements */
+    __local uint *starts;            /* unit of `vectors` at which each of its rows begins; 0: not needed */
+    __local uint4 *begins;           /* offset of each of its slots from slots_begin; 0: not needed */
+    __local uint *shared;
+    uint ticket_group, group_in_matrix;
+    uint panel, count; /* the first panel of the ticket group and the number of its panels */
+    uint x_first, x, y_first, y;
+    uint slots_count;
+    bool tail;
+    ulong origin; /* of its matrix */
+    ulong rows_begin, saved_begin;
+    ipt_distance row_units; /* negative: the last row comes first */
+    ulong slots_begin;
+} ipt_chunk;
+
+/* Finds the chunk of a ticket. */
+IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
+{
+    const uint ticket_group = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - ticket_group * chunks;
+    const uint m = ipt_divide32(ticket_group, ticket_groups_magic, ticket_groups_shift),
+               group_in_matrix = ticket_group - m * ticket_groups;
+    const uint k = IPT_TALL ? ticket_groups - 1 - group_in_matrix : group_in_matrix;
+    const bool tail = k == packs;
+    const uint panel = tail ? panels : k * pack, y_length = tail ? tail_length : length;
+    const uint chunk_row = ipt_divide32(number, across_magic, across_shift);
+    const uint x_first = (number - chunk_row * across) * chunk_x, y_first = chunk_row * chunk_y;
+    chunk->ticket_group = ticket_group;
+    chunk->group_in_matrix = group_in_matrix;
+    chunk->tail = tail;
+    chunk->panel = panel;
+    chunk->count = tail ? 1 : min(pack, panels - panel);
+    chunk->x_first = x_first;
+    chunk->x = min(chunk_x, short_side - x_first);
+    chunk->y_first = y_first;
+    chunk->y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* 0 is possible in a tail */
+    chunk->origin = base + m * matrix_stride;
+    const ulong first_row = (ulong)panel * length + (IPT_REVERSED_RUNS == 0 ? y_first : y_length - 1 - y_first);
+    const uint first_column = IPT_REVERSED_COLUMNS == 0 ? x_first : short_side - x_first - chunk->x;
+    chunk->rows_begin = chunk->origin + first_row * IPT_ROW_STRIDE + first_column * element_units;
+    chunk->row_units = (ulong)IPT_ROW_STRIDE;
+#if IPT_REVERSED_RUNS
+    chunk->row_units = -chunk->row_units;
+#endif
+    chunk->saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;
+}
+
+/* The memory that contains the chunk's slots. */
+IPT_INLINE __global ipt_unit *ipt_slots_of(const ipt_chunk *chunk)
+{
+    return chunk->tail ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
+}
+
+/* Where slot i of the chunk begins there. */
+IPT_INLINE ulong ipt_slot_begin(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+{
+    const uint first_slot = chunk->panel * short_side + chunk->x_first;
+    return chunk->y_first * element_units +
+           (chunk->tail ? chunk->saved_begin + (ulong)i * (tail_length * element_units)
+                        : chunk->origin + ipt_slot_address(first_slot + i, row_slots, row_slots_magic, row_slots_shift,
+                                                           row_stride, length * element_units));
+}
+
+#if IPT_TALL && IPT_NARROW
+/* Fetches the chunk. Whole rows are contiguous: one run. */
+IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+{
+    const ulong begin = chunk->rows_begin;
+    const uint units = chunk->y * chunk->count * (uint)chunk->row_units;
+    const uint end = active ? ((begin & (IPT_VECTOR_UNITS - 1)) + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
+    for (uint q = get_local_id(0); q < end; q += IPT_GROUP_SIZE)
+        ipt_fetch(chunk->vectors + q + q / 8, chunk->matrix, begin / IPT_VECTOR_UNITS + q, chunk->origin,
+                  chunk->origin + matrix_units);
+}
+#else
+/* Computes `begins`. */
+IPT_INLINE void ipt_find_slots(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+{
+    __local uint *begins = (__local uint *)chunk->begins;
+    chunk->slots_count = active ? chunk->x * chunk->count : 0;
+    chunk->slots_begin = ipt_slot_begin(chunk, 0 IPT_PASSED) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;
+    for (uint i = get_local_id(0); i < chunk->slots_count; i += IPT_GROUP_SIZE)
+        begins[i] = (uint)(ipt_slot_begin(chunk, i IPT_PASSED) - chunk->slots_begin);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+#if IPT_REGISTERS
+/* Leaves the chunk those of its columns that local memory holds, or, after that, the others. */
+IPT_INLINE void ipt_take_first(ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    const uint x = min(chunk->x, local_x);
+    chunk->rows_begin += IPT_REVERSED_COLUMNS == 0 ? 0 : (chunk->x - x) * element_units;
+    chunk->x = x;
+}
+IPT_INLINE void ipt_take_last(ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    const uint x = min(chunk_x, short_side - chunk->x_first) - chunk->x;
+    chunk->rows_begin += IPT_REVERSED_COLUMNS == 0 ? chunk->x * element_units : -(ulong)(x * element_units);
+    chunk->x_first += chunk->x;
+    chunk->x = x;
+}
+
+/* A vector of the chunk, of those that its rows may touch: held_row for each row. A work-item has every
+ * IPT_GROUP_SIZEth. */
+typedef struct ipt_held {
+    uint row, q, rows_on, q_on; /* vector q of the row; from one vector to the work-item's next */
+    uint units;                 /* of a row */
+    ulong low, high;            /* vectors in [low, high) lie within the matrix */
+} ipt_held;
+
+IPT_INLINE ipt_held ipt_find_held(const ipt_chunk *chunk IPT_ARGUMENTS)
+{
+    uint id = get_local_id(0);
+#if IPT_MEMORY_MODEL == 2
+    /* Numbers are computed anew when vectors leave the registers: the compiler kept those of all vectors. */
+    __asm__ volatile("mov.u32 %0, %1;" : "=r"(id) : "r"((uint)get_local_id(0)));
+#endif
+    ipt_held held;
+    held.row = ipt_divide32(id, held_row_magic, held_row_shift);
+    held.q = id - held.row * held_row;
+    held.rows_on = ipt_divide32(IPT_GROUP_SIZE, held_row_magic, held_row_shift);
+    held.q_on = IPT_GROUP_SIZE - held.rows_on * held_row;
+    held.units = chunk->x * element_units;
+    held.low = (chunk->origin + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
+    held.high = (chunk->origin + matrix_units) / IPT_VECTOR_UNITS;
+    return held;
+}
+
+IPT_INLINE void ipt_next_held(ipt_held *held IPT_ARGUMENTS)
+{
+    held->row += held->rows_on;
+    held->q += held->q_on;
+    if (held->q >= held_row) {
+        held->q -= held_row;
+        ++held->row;
+    }
+}
+
+/* Whether the vector contains elements of the chunk, whose row begins at `begin`. */
+IPT_INLINE bool ipt_is_held(const ipt_chunk *chunk, const ipt_held *held, ulong begin)
+{
+    return held->units != 0 && held->row < chunk->y &&
+           held->q * IPT_VECTOR_UNITS < ((uint)begin & (IPT_VECTOR_UNITS - 1)) + held->units;
+}
+
+IPT_INLINE void ipt_load_vector_if(uint4 *vector, __global uint4 *from, bool is)
+{
+#if IPT_MEMORY_MODEL == 2
+    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;\n"
+                     "@p ld.global.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+                     : "=r"(vector->x), "=r"(vector->y), "=r"(vector->z), "=r"(vector->w)
+                     : "l"(from), "r"((uint)is)
+                     : "memory");
+#else
+    if (is)
+        *vector = *from;
+#endif
+}
+
+/* Reads the chunk into registers. One vector may lie partly outside the matrix: `cut` gets that. */
+IPT_INLINE void ipt_hold_chunk(const ipt_chunk *chunk, uint4 *vectors, __local uint4 *cut, bool active IPT_ARGUMENTS)
+{
+    ipt_held held = ipt_find_held(chunk IPT_PASSED);
+#pragma unroll
+    for (uint h = 0; h < IPT_REGISTERS; ++h) {
+        const ulong begin = chunk->rows_begin + held.row * chunk->row_units, from = begin / IPT_VECTOR_UNITS + held.q;
+        ipt_load_vector_if(&vectors[h], (__global uint4 *)chunk->matrix + from,
+                           active && from >= held.low && from < held.high && ipt_is_held(chunk, &held, begin));
+        ipt_next_held(&held IPT_PASSED);
+    }
+    if (get_local_id(0) == 0 && active)
+        ipt_fetch(cut, chunk->matrix,
+                  IPT_REVERSED_COLUMNS == 0 ? (chunk->origin + matrix_units - 1) / IPT_VECTOR_UNITS
+                                            : chunk->origin / IPT_VECTOR_UNITS,
+                  chunk->origin, chunk->origin + matrix_units);
+}
+
+/* Moves the chunk from registers to local memory. */
+IPT_INLINE void ipt_release_chunk(ipt_chunk *chunk, const uint4 *vectors, __local uint4 *cut, bool active IPT_ARGUMENTS)
+{
+    ipt_held held = ipt_find_held(chunk IPT_PASSED);
+#pragma unroll
+    for (uint h = 0; h < IPT_REGISTERS; ++h) {
+        const ulong begin = chunk->rows_begin + held.row * chunk->row_units, from = begin / IPT_VECTOR_UNITS + held.q;
+        if (active && ipt_is_held(chunk, &held, begin))
+            chunk->vectors[ipt_tile_row(held.row, pitch, skew) + held.q] =
+                from >= held.low && from < held.high ? vectors[h] : *cut;
+        ipt_next_held(&held IPT_PASSED);
+    }
+    ipt_find_slots(chunk, active IPT_PASSED);
+#if IPT_ELEMENT_UNITS == 0
+    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+}
+#endif
+
+#if IPT_TALL
+/* Fetches the chunk by rows. */
+IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+{
+    ipt_find_slots(chunk, active IPT_PASSED);
+    ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, active ? chunk->y : 0,
+                   chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows, run_lanes, pitch, skew,
+                   chunk->origin, chunk->origin + matrix_units);
+#if IPT_ELEMENT_UNITS == 0
+    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
+#endif
+}
+#else
+/* Fetches the chunk by slots. */
+IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+{
+    __local uint *begins = (__local uint *)chunk->begins;
+    const uint id = get_local_id(0);
+    ipt_find_slots(chunk, active IPT_PASSED);
+    __global ipt_unit *slots = ipt_slots_of(chunk);
+    const uint slot_units = chunk->y * element_units, step = IPT_GROUP_SIZE / run_lanes;
+    const ulong low = chunk->tail ? 0 : chunk->origin, high = chunk->tail ? ~0ul : chunk->origin + matrix_units;
+    const ulong last = chunk->slots_begin + (chunk->slots_count != 0 ? begins[chunk->slots_count - 1] : 0);
+    const bool inside = chunk->slots_begin >= low && last + slot_units + IPT_VECTOR_UNITS - 1 <= high;
+    for (uint i = id / run_lanes; i < chunk->slots_count; i += step) {
+        const uint begin = begins[i], shift = begin & (IPT_VECTOR_UNITS - 1);
+        const uint to = ipt_tile_row(i, pitch, skew);
+        const uint end = (shift + slot_units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
+        __global uint4 *from = (__global uint4 *)(slots + chunk->slots_begin + (begin - shift));
+        if ((id & (run_lanes - 1)) == 0)
+            chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;
+        for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)
+            if (inside)
+                ipt_fetch_inside(chunk->vectors + to + q, from + q);
+            else
+                ipt_fetch(chunk->vectors + to + q, slots, (chunk->slots_begin + begin) / IPT_VECTOR_UNITS + q, low,
+                          high);
+    }
+}
+#endif
+#endif
