@@ -583,6 +583,23 @@ static void walk_panels(ipt_context *context, int quick, int alone)
     }
 }
 
+/* Matrices on the chip whose chunks have columns in registers. */
+static void walk_registers(ipt_context *context, int quick, int alone)
+{
+    static const size_t shapes[][3] = {{77, 78, 4}, {60, 136, 3}, {156, 152, 1}, {71, 57, 6}, {45, 35, 16}};
+    size_t s;
+    context->limits.held_vectors = 8;
+    for (s = 0; s < (quick || alone ? 1 : sizeof shapes / sizeof *shapes); ++s) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.rows = shapes[s][0];
+        desc.cols = shapes[s][1];
+        desc.elem_size = shapes[s][2];
+        desc.move = turned(s);
+        walk(context, &desc);
+    }
+}
+
 /* Bands that several work-groups hold, with rows and columns left over and without, and bands of one work-group each:
  * those need not run at the same time. The context gets a memory model that allows them. */
 static void walk_bands(ipt_context *context, int quick, int single)
@@ -623,26 +640,26 @@ static int walk_kind(const char *kind, int quick)
     const int alone = !strcmp(kind, "alone"), panels = alone || !strcmp(kind, "team");
     /* The kernels whose plans come first there. */
     const int seeds = only && strstr("ipt_k_tile ipt_k_shuffle ipt_k_pttwac_010 ipt_k_p_ipt ipt_k_pad", only);
-    ipt_context_desc descs[3];
+    ipt_context_desc descs[4];
     int c;
     told_type = strcmp(kind, "cpu") ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU;
     memset(descs, 0, sizeof descs);
-    descs[0].cache_dir = descs[1].cache_dir = descs[2].cache_dir =
-        "";                           /* binaries have no source, and may have been optimised */
-    descs[1].max_local_memory = 1024; /* so that instances and panels do not fit */
+    descs[0].cache_dir = descs[1].cache_dir = ""; /* binaries have no source, and may have been optimised */
+    descs[1].max_local_memory = 1024;             /* so that instances and panels do not fit */
     if (panels) {
         descs[0].max_local_memory = 10240;
         descs[0].resident_groups = 16;
         descs[0].wait_polls = alone ? 3 : 0x7fffffff;
     }
-    descs[2] = descs[0];
+    descs[2] = descs[3] = descs[0];
+    descs[3].resident_groups = 4;
     if (!panels) {
         descs[2].max_local_memory = 10240;
         descs[2].resident_groups = 2;
     }
-    for (c = 0; c < 3; ++c) {
+    for (c = 0; c < 4; ++c) {
         ipt_context *context;
-        if ((c == 1 && (panels || quick)) || (c == 2 && told_type == CL_DEVICE_TYPE_CPU))
+        if ((c == 1 && (panels || quick)) || (c == 2 && told_type == CL_DEVICE_TYPE_CPU) || (c == 3 && !panels))
             continue;
         if (ipt_context_create(&descs[c], &context)) {
             printf("%s\n", ipt_context_error(NULL));
@@ -650,6 +667,8 @@ static int walk_kind(const char *kind, int quick)
         }
         if (c == 2) {
             walk_bands(context, quick, !panels);
+        } else if (c == 3) {
+            walk_registers(context, quick, alone);
         } else if (panels) {
             walk_panels(context, quick, alone);
         } else if (seeds) {

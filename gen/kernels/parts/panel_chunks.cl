@@ -123,22 +123,20 @@ typedef struct ipt_held {
     ulong low, high;            /* vectors in [low, high) lie within the matrix */
 } ipt_held;
 
-IPT_INLINE ipt_held ipt_find_held(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_held(ipt_held *held, const ipt_chunk *chunk IPT_ARGUMENTS)
 {
     uint id = get_local_id(0);
 #if IPT_MEMORY_MODEL == 2
     /* Numbers are computed anew when vectors leave the registers: the compiler kept those of all vectors. */
     __asm__ volatile("mov.u32 %0, %1;" : "=r"(id) : "r"((uint)get_local_id(0)));
 #endif
-    ipt_held held;
-    held.row = ipt_divide32(id, held_row_magic, held_row_shift);
-    held.q = id - held.row * held_row;
-    held.rows_on = ipt_divide32(IPT_GROUP_SIZE, held_row_magic, held_row_shift);
-    held.q_on = IPT_GROUP_SIZE - held.rows_on * held_row;
-    held.units = chunk->x * element_units;
-    held.low = (chunk->origin + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
-    held.high = (chunk->origin + matrix_units) / IPT_VECTOR_UNITS;
-    return held;
+    held->row = ipt_divide32(id, held_row_magic, held_row_shift);
+    held->q = id - held->row * held_row;
+    held->rows_on = ipt_divide32(IPT_GROUP_SIZE, held_row_magic, held_row_shift);
+    held->q_on = IPT_GROUP_SIZE - held->rows_on * held_row;
+    held->units = chunk->x * element_units;
+    held->low = (chunk->origin + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
+    held->high = (chunk->origin + matrix_units) / IPT_VECTOR_UNITS;
 }
 
 IPT_INLINE void ipt_next_held(ipt_held *held IPT_ARGUMENTS)
@@ -175,7 +173,8 @@ IPT_INLINE void ipt_load_vector_if(uint4 *vector, __global uint4 *from, bool is)
 /* Reads the chunk into registers. One vector may lie partly outside the matrix: `cut` gets that. */
 IPT_INLINE void ipt_hold_chunk(const ipt_chunk *chunk, uint4 *vectors, __local uint4 *cut, bool active IPT_ARGUMENTS)
 {
-    ipt_held held = ipt_find_held(chunk IPT_PASSED);
+    ipt_held held;
+    ipt_find_held(&held, chunk IPT_PASSED);
 #pragma unroll
     for (uint h = 0; h < IPT_REGISTERS; ++h) {
         const ulong begin = chunk->rows_begin + held.row * chunk->row_units, from = begin / IPT_VECTOR_UNITS + held.q;
@@ -193,7 +192,8 @@ IPT_INLINE void ipt_hold_chunk(const ipt_chunk *chunk, uint4 *vectors, __local u
 /* Moves the chunk from registers to local memory. */
 IPT_INLINE void ipt_release_chunk(ipt_chunk *chunk, const uint4 *vectors, __local uint4 *cut, bool active IPT_ARGUMENTS)
 {
-    ipt_held held = ipt_find_held(chunk IPT_PASSED);
+    ipt_held held;
+    ipt_find_held(&held, chunk IPT_PASSED);
 #pragma unroll
     for (uint h = 0; h < IPT_REGISTERS; ++h) {
         const ulong begin = chunk->rows_begin + held.row * chunk->row_units, from = begin / IPT_VECTOR_UNITS + held.q;
