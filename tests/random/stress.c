@@ -55,10 +55,10 @@ int main(int count, char **arguments)
     for (c = 0; c < STRESS_CLASS_COUNT; ++c)
         printf("%-18s %6lu runs\n", stress_class_names[c], run.runs[c]);
     printf("%-18s %6lu runs\n", "two queues at once", run.pairs);
-    printf(
-        "%lu executions, in %lu of them work-groups wait for one another, in %lu of those for bands; %lu commands of "
-        "other work meanwhile, %lu forced plans refused, %.1f s\n",
-        run.executions, run.cooperative, run.exchanges, run.load.commands, run.refused, stress_now() - run.start);
+    printf("%lu executions, in %lu of them work-groups wait for one another, in %lu of those for bands, in %lu with "
+           "registers; %lu commands of other work meanwhile, %lu forced plans refused, %.1f s\n",
+           run.executions, run.cooperative, run.exchanges, run.registers, run.load.commands, run.refused,
+           stress_now() - run.start);
     printf("%llu wrong items, %lu failures\n", run.wrong_items, run.failures);
     if (run.failures)
         printf("the first one: %s\n", run.first_failure);

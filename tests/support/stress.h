@@ -57,6 +57,7 @@ typedef struct stress_job {
     size_t capacity;
     int rounds;
     int cooperative, exchanges; /* work-groups wait for one another; so do those of bands */
+    int registers;              /* hold columns */
     cl_ulong seeds[STRESS_MOST_ROUNDS];
     checker_found found[STRESS_MOST_ROUNDS];
     cl_event done;
@@ -86,6 +87,7 @@ typedef struct stress {
     double start, shown;
     unsigned long runs[STRESS_CLASS_COUNT], pairs, executions, refused;
     unsigned long cooperative, exchanges; /* executions whose work-groups wait for one another; by bands among them */
+    unsigned long registers;              /* executions that hold columns in registers */
     unsigned long long wrong_items;
     unsigned long failures; /* runs with wrong items or errors */
     char first_failure[512];
@@ -351,8 +353,8 @@ static void stress_shape(stress *s, stress_class class, size_t bytes, ipt_plan_d
     memset(desc, 0, sizeof *desc);
     desc->elem_size = elem_sizes[stress_between(s, 0, sizeof elem_sizes / sizeof *elem_sizes - 1)];
     desc->batch = stress_between(s, 0, 4) ? 1 : stress_between(s, 2, 5);
-    if (class == STRESS_SMALL_TALL || class == STRESS_SMALL_WIDE) /* 4 to 28 MB of 400 */
-        bytes = stress_between(s, bytes / 100, bytes / 100 * 7);
+    if (class == STRESS_SMALL_TALL || class == STRESS_SMALL_WIDE) /* 4 to 48 MB of 400 */
+        bytes = stress_between(s, bytes / 100, bytes / 100 * 12);
     else
         bytes = stress_between(s, bytes / 4, bytes);
     elements = bytes / desc->batch / desc->elem_size + 16;
@@ -370,6 +372,10 @@ static void stress_shape(stress *s, stress_class class, size_t bytes, ipt_plan_d
     if (class == STRESS_ODD_TALL || class == STRESS_ODD_WIDE) {
         narrow |= 1;
         lengthy |= 1;
+    }
+    if (desc->elem_size < 4 && stress_between(s, 0, 1)) { /* blocks of words */
+        narrow = narrow / 4 * 4 + 4;
+        lengthy = lengthy / 4 * 4 + 4;
     }
     desc->rows = wide ? narrow : lengthy;
     desc->cols = wide ? lengthy : narrow;
@@ -405,6 +411,7 @@ static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *sha
     }
     job->cooperative = strstr(ipt_plan_describe(job->plan), "together") != NULL;
     job->exchanges = job->cooperative && strstr(ipt_plan_describe(job->plan), "exchange: ");
+    job->registers = strstr(ipt_plan_describe(job->plan), "in registers") != NULL;
     if (job->capacity < job->place.bytes) {
         if (job->buffer)
             clReleaseMemObject(job->buffer);
@@ -439,6 +446,7 @@ static void stress_job_enqueue(stress *s, stress_job *job, cl_command_queue queu
         ++s->executions;
         s->cooperative += (unsigned long)job->cooperative;
         s->exchanges += (unsigned long)job->exchanges;
+        s->registers += (unsigned long)job->registers;
     }
     checker_need(!clEnqueueReadBuffer(queue, job->counters, CL_FALSE, 0, bytes, job->found, 0, NULL, &job->done),
                  "clEnqueueReadBuffer");
