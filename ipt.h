@@ -8616,20 +8616,21 @@ static IPT__RARE ipt__tile_layout ipt__out_of_place_tile(const ipt__problem *pro
                                                          size_t *tile_rows, size_t *tile_cols)
 {
     const size_t size = problem->desc.elem_size, vectors = params->local_bytes / 16;
-    const size_t most_rows = ipt__min(problem->desc.rows, IPT__CHUNK_RUNS);
+    const size_t most_rows = ipt__min(problem->desc.rows, IPT__CHUNK_RUNS),
+                 block = params->by_words ? ipt__problem_block(problem) : 1;
     size_t wanted = ipt__max(384 / size, 8);
     ipt__tile_layout layout;
     if (problem->desc.rows < 256) /* a row takes up to 2 vectors more than its bytes */
         wanted =
             ipt__max(wanted, (vectors / problem->desc.rows > 2 ? vectors / problem->desc.rows - 2 : 0) * 16 / size);
-    *tile_cols = ipt__min(problem->desc.cols, wanted);
-    for (;; *tile_cols = (*tile_cols + 1) / 2) {
+    *tile_cols = ipt__min(problem->desc.cols, ipt__round_up(wanted, block));
+    for (;; *tile_cols = ipt__round_up((*tile_cols + 1) / 2, block)) {
         layout = ipt__lay_out_tile(problem, params->group_size, *tile_cols * size,
-                                   ipt__source_row(problem) * problem->unit_bytes, 1);
+                                   ipt__source_row(problem) * problem->unit_bytes, block);
         *tile_rows = most_rows;
         while (*tile_rows > 1 && ipt__tile_vectors(&layout, *tile_rows) > vectors)
             *tile_rows -= *tile_rows > 8 ? 8 - (8 - *tile_rows % 8) % 8 : 1;
-        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols == 1)
+        if (ipt__tile_vectors(&layout, *tile_rows) <= vectors || *tile_cols <= block)
             return layout;
     }
 }
@@ -8652,6 +8653,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
         ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
+        params.by_words = ipt__problem_block(&plan->problem) > 1;
         params.local_bytes = (cl_uint)tries[i];
         if (tries[i] == IPT__CHUNK_BYTES_LARGE)
             params.group_size = IPT__CHUNK_GROUP_LARGE;

@@ -59,7 +59,7 @@
           IPT__USES_sub_group | IPT__USES_piece_vectors | IPT__USES_chains)                                             \
     X(out_of_place, 2, 0,                                                                                              \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
-          IPT__USES_local_bytes)                                                                                       \
+          IPT__USES_local_bytes | IPT__USES_by_words)                                                                                       \
     X(runs, 2, 0,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_tall) \
     X(exchange, 2, 0,                                                                                                  \
@@ -3178,7 +3178,7 @@ static const char *const ipt__text_map[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_out_of_place[] = {
-    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n#define IPT_ROWS 512\n"
@@ -3199,17 +3199,27 @@ static const char *const ipt__text_out_of_place[] = {
     "ipt_mark_rows(starts, begin, source_row_stride, tile_height, pitch, skew);\n"
     "ipt_fetch_wait();\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "ipt_store_rows((__local ipt_unit *)vectors, starts, target,\n"
-    "target_base + m * target_matrix_stride + col * target_row_stride + row * element_units,\n"
-    "target_row_stride, tile_width, tile_height * element_units,\n"
+    "const ulong to = target_base + m * target_matrix_stride + col * target_row_stride + row * element_units;\n"
+    "#if IPT_BY_WORDS\n"
+    "const ipt_block_tile blocks_of = {\n"
+    "(__local ipt_unit *)vectors, (uint)begin, (uint)source_row_stride, pitch, skew, element_units, tile_height};\n"
+    "if (ipt_has_blocks(&blocks_of, to | target_row_stride)) {\n"
+    "for (uint block = get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; block < tile_width;\n"
+    "block += IPT_LINES * IPT_WORD_UNITS)\n"
+    "ipt_move_block(&blocks_of, block, target + to + block * target_row_stride, (long)target_row_stride, false,\n"
+    "true, ipt_policy_drop() IPT_APPLY_PASSED);\n"
+    "return;\n"
+    "}\n"
+    "#endif\n"
+    "ipt_store_rows((__local ipt_unit *)vectors, starts, target, to, target_row_stride, tile_width, tile_height * element_units,\n"
     "IPT_ELEMENT_UNITS == 1 && ((begin | source_row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,\n"
     "element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_out_of_place "e2e6c59e7b547e60"
-#define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows)
+#define IPT__HASH_out_of_place "13cf8344bf76bec5"
+#define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(runs_held) X(words)
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_pack[] = {

@@ -3,6 +3,8 @@
 #include "parts/divide.cl"
 #include "parts/vectors.cl"
 #include "parts/rows.cl"
+#include "parts/runs_held.cl"
+#include "parts/words.cl"
 
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LOCAL_BYTES)
 #error "IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined"
@@ -29,9 +31,20 @@ ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGU
     ipt_mark_rows(starts, begin, source_row_stride, tile_height, pitch, skew);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_rows((__local ipt_unit *)vectors, starts, target,
-                   target_base + m * target_matrix_stride + col * target_row_stride + row * element_units,
-                   target_row_stride, tile_width, tile_height * element_units,
+    const ulong to = target_base + m * target_matrix_stride + col * target_row_stride + row * element_units;
+#if IPT_BY_WORDS
+    const ipt_block_tile blocks_of = {
+        (__local ipt_unit *)vectors, (uint)begin, (uint)source_row_stride, pitch, skew, element_units, tile_height};
+    if (ipt_has_blocks(&blocks_of, to | target_row_stride)) {
+        for (uint block = get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; block < tile_width;
+             block += IPT_LINES * IPT_WORD_UNITS)
+            ipt_move_block(&blocks_of, block, target + to + block * target_row_stride, (long)target_row_stride, false,
+                           true, ipt_policy_drop() IPT_APPLY_PASSED);
+        return;
+    }
+#endif
+    ipt_store_rows((__local ipt_unit *)vectors, starts, target, to, target_row_stride, tile_width,
+                   tile_height * element_units,
                    IPT_ELEMENT_UNITS == 1 && ((begin | source_row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,
                    element_units_magic, element_units_shift IPT_APPLY_PASSED);
 }
