@@ -3211,14 +3211,15 @@ static const char *const ipt__text_out_of_place[] = {
     "return;\n"
     "}\n"
     "#endif\n"
-    "ipt_store_rows((__local ipt_unit *)vectors, starts, target, to, target_row_stride, tile_width, tile_height * element_units,\n"
+    "ipt_store_rows((__local ipt_unit *)vectors, starts, target, to, target_row_stride, tile_width,\n"
+    "tile_height * element_units,\n"
     "IPT_ELEMENT_UNITS == 1 && ((begin | source_row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, element_units,\n"
     "element_units_magic, element_units_shift IPT_APPLY_PASSED);\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_out_of_place "13cf8344bf76bec5"
+#define IPT__HASH_out_of_place "a577e913e5e8c8eb"
 #define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(runs_held) X(words)
 
 #ifndef IPT_NO_KERNEL_SOURCE
