@@ -26,10 +26,10 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
 #include "test.h"
 
 /* Moves random matrices of about `bytes` bytes. `resident` work-groups are said to run at the same time; each work-item
- * holds `held` vectors. Returns how many matrices had columns in registers. */
-static size_t move(size_t resident, size_t polls, size_t bytes, size_t held, int count)
+ * holds `held` vectors. The matrices need `programs` classes of programs. Returns how many had columns in registers. */
+static size_t move(size_t resident, size_t polls, size_t bytes, size_t held, int count, int programs)
 {
-    static const size_t sizes[] = {1, 3, 4, 12};
+    static const size_t sizes[] = {4, 1, 3, 12};
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ANTITRANSPOSE};
     ipt_context_desc with = {0};
     ipt_context *context = NULL;
@@ -48,14 +48,14 @@ static size_t move(size_t resident, size_t polls, size_t bytes, size_t held, int
     for (i = 0; i < count; ++i) {
         ipt_plan_desc desc = {0};
         ipt_plan *plan;
-        desc.elem_size = sizes[i % (int)TEST_COUNT(sizes)];
+        desc.elem_size = sizes[i % programs % (int)TEST_COUNT(sizes)];
         desc.rows = test_random_between(20, 150);
         desc.cols = bytes / desc.elem_size / desc.rows;
         if (i / (int)TEST_COUNT(sizes) % 2) { /* whole words, which blocks move */
             desc.rows = desc.rows / 4 * 4;
             desc.cols = desc.cols / 4 * 4;
         }
-        desc.move = moves[i % (int)TEST_COUNT(moves)];
+        desc.move = moves[i % programs % (int)TEST_COUNT(moves)];
         desc.max_workspace = 1 << 20;
         plan = test_make_plan(context, &desc);
         in_registers += strstr(ipt_plan_describe(plan), "columns of a chunk in registers") != NULL;
@@ -72,15 +72,28 @@ static void registers_hold_columns(void **state)
     size_t two, six;
     (void)state;
     test_need_group_of_32();
-    two = move(2, 20000, 30000, 18, 48);
-    six = move(6, 200, 90000, 18, 48);
+    two = move(2, 20000, 30000, 18, 48, 12);
+    six = move(6, 200, 90000, 18, 48, 12);
     if (!two && !six)
         test_skip("the device has no cooperative panels");
     assert_in_range(two, 20, 48);
     assert_in_range(six, 20, 48);
 }
 
+static void registers_of_one_program(void **state)
+{
+    size_t two, six;
+    (void)state;
+    test_need_group_of_32();
+    two = move(2, 20000, 30000, 18, 5, 1);
+    six = move(6, 200, 90000, 18, 5, 1);
+    if (!two && !six)
+        test_skip("the device has no cooperative panels");
+    assert_in_range(two + six, 2, 10);
+}
+
 const struct CMUnitTest test_registers[] = {
+    TEST_CASE(registers_of_one_program),
     TEST_CASE(registers_hold_columns),
 };
 const size_t test_registers_count = TEST_COUNT(test_registers);
