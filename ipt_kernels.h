@@ -714,23 +714,18 @@ static const char *const ipt__text_vectors[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_rows[] = {
-    "\n\n\n\n\n#ifndef IPT_REVERSED\n"
+    "\n\n\n\n#ifndef IPT_REVERSED\n"
     "#define IPT_REVERSED 0\n"
     "#endif\n"
     "#define IPT_REVERSED_RUNS (IPT_REVERSED & 1)\n"
     "#define IPT_REVERSED_COLUMNS (IPT_REVERSED >> 1)\n"
-    "#if IPT_REVERSED_RUNS\n"
-    "typedef long ipt_distance;\n"
-    "#else\n"
-    "typedef ulong ipt_distance;\n"
-    "#endif\n"
     "\n\n\nuint ipt_tile_row(uint i, uint pitch, uint skew)\n"
     "{\n"
     "return i * pitch + (i >> skew);\n"
     "}\n"
-    "\n\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ipt_distance row_units, uint rows,\n"
-    "uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,\n"
-    "ulong high)\n"
+    "\n\n\n\n\n\nvoid ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units, bool backwards,\n"
+    "uint rows, uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew,\n"
+    "ulong low, ulong high)\n"
     "{\n"
     "const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;\n"
     "const uint first = get_local_id(0) / run_lanes;\n"
@@ -738,15 +733,12 @@ static const char *const ipt__text_rows[] = {
     "const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);\n"
     "const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;\n"
     "const uint to_step = ipt_tile_row(step, pitch, skew);\n"
-    "#if IPT_REVERSED_RUNS\n"
-    "const long from_step = step * row_units / (long)IPT_VECTOR_UNITS;\n"
-    "const ulong last = begin + rows * row_units - row_units;\n"
-    "const bool inside = last - (last & (IPT_VECTOR_UNITS - 1)) >= low && begin + units + IPT_VECTOR_UNITS - 1 <= high;\n"
-    "#else\n"
-    "const ulong from_step = step * row_units / IPT_VECTOR_UNITS;\n"
-    "const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&\n"
-    "begin + rows * row_units - row_units + units + IPT_VECTOR_UNITS - 1 <= high;\n"
-    "#endif\n"
+    "const ulong from_step = backwards ? -(step * -row_units / IPT_VECTOR_UNITS)\n"
+    ": step * row_units / IPT_VECTOR_UNITS;\n"
+    "const ulong last = begin + rows * row_units - row_units, lowest = backwards ? last : begin,\n"
+    "highest = backwards ? begin : last;\n"
+    "const bool inside =\n"
+    "lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low && highest + units + IPT_VECTOR_UNITS - 1 <= high;\n"
     "ulong vector = own / IPT_VECTOR_UNITS + lane;\n"
     "__local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;\n"
     "uint i = first;\n"
@@ -764,7 +756,7 @@ static const char *const ipt__text_rows[] = {
     "ipt_fetch_close_block();\n"
     "}\n"
     "}\n"
-    "\n\nvoid ipt_mark_rows(__local uint *starts, ulong begin, ipt_distance row_units, uint rows, uint pitch, uint skew)\n"
+    "\n\nvoid ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)\n"
     "{\n"
     "for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)\n"
     "starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +\n"
@@ -814,11 +806,11 @@ static const char *const ipt__text_rows[] = {
     "}\n"
     "}\n"
     "\n\n\nvoid ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,\n"
-    "",
     "ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,\n"
     "uint element_units_shift IPT_APPLY_PARAMETER)\n"
     "{\n"
     "\nconst uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
+    "",
     "for (uint line = get_local_id(0) / IPT_LINE_LANES;; line += IPT_LINES) {\n"
     "const uint run =\n"
     "apart == 1 ? 4 * line : line / IPT_SECTOR_UNITS * (4 * IPT_SECTOR_UNITS) + line % IPT_SECTOR_UNITS;\n"
@@ -840,7 +832,7 @@ static const char *const ipt__text_rows[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_rows "c7e24c87de1a73c7"
+#define IPT__HASH_rows "15a6644b20aa42b1"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_registers[] = {
@@ -1623,6 +1615,7 @@ static const char *const ipt__text_words[] = {
     "__local ipt_unit *units;\n"
     "uint begin, row_units, pitch, skew, element_units;\n"
     "uint rows;\n"
+    "bool backwards;\n"
     "} ipt_block_tile;\n"
     "\n\n\n\nIPT_INLINE bool ipt_has_blocks(const ipt_block_tile *tile, ulong begins)\n"
     "{\n"
@@ -1632,19 +1625,19 @@ static const char *const ipt__text_words[] = {
     "bool exchanges, bool applies, ipt_policy policy IPT_APPLY_PARAMETER)\n"
     "{\n"
     "const uint lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint step = ipt_tile_row(IPT_LINE_LANES * IPT_WORD_UNITS, tile->pitch, tile->skew) *\n"
-    "(16u / IPT_UNIT_BYTES * IPT_PLACES_EACH);\n"
+    "const uint step = (tile->backwards ? -1u : 1u) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH) *\n"
+    "ipt_tile_row(IPT_LINE_LANES * IPT_WORD_UNITS, tile->pitch, tile->skew);\n"
     "const uint words = tile->rows / IPT_WORD_UNITS * IPT_ROW_WORDS;\n"
     "uint places[IPT_WORD_UNITS];\n"
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_WORD_UNITS; ++i) {\n"
-    "const uint row = lane * IPT_WORD_UNITS + i;\n"
+    "const uint in_run = lane * IPT_WORD_UNITS + i, row = tile->backwards ? tile->rows - 1 - in_run : in_run;\n"
     "places[i] = IPT_PLACE(tile->units, ipt_tile_row(row, tile->pitch, tile->skew) * IPT_VECTOR_UNITS +\n"
     "((tile->begin + row * tile->row_units) & (IPT_VECTOR_UNITS - 1)) +\n"
     "column * tile->element_units);\n"
     "}\n"
-    "\nconst uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;\n"
-    "",
+    "\n",
+    "const uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;\n"
     "for (uint at = 0; at < words; at += IPT_BLOCK_STEPS * IPT_LINE_LANES * IPT_ROW_WORDS) {\n"
     "uint parked[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS], own[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS];\n"
     "#pragma unroll\n"
@@ -1712,7 +1705,7 @@ static const char *const ipt__text_words[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_words "1cd6c75391a54dee"
+#define IPT__HASH_words "df424f8b44f9f29c"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_panel_chunks[] = {
@@ -1737,7 +1730,7 @@ static const char *const ipt__text_panel_chunks[] = {
     "bool tail;\n"
     "ulong origin;\n"
     "ulong rows_begin, saved_begin;\n"
-    "ipt_distance row_units;\n"
+    "ulong row_units;\n"
     "ulong slots_begin;\n"
     "} ipt_chunk;\n"
     "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
@@ -1902,10 +1895,10 @@ static const char *const ipt__text_panel_chunks[] = {
     "\nIPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
     "{\n"
     "ipt_find_slots(chunk, active IPT_PASSED);\n"
-    "ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, active ? chunk->y : 0,\n"
-    "chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows, run_lanes, pitch, skew,\n"
-    "chunk->origin, chunk->origin + matrix_units);\n"
+    "ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, IPT_REVERSED_RUNS != 0,\n"
+    "active ? chunk->y : 0, chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows,\n"
     "",
+    "run_lanes, pitch, skew, chunk->origin, chunk->origin + matrix_units);\n"
     "#if IPT_ELEMENT_UNITS == 0\n"
     "ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);\n"
     "#endif\n"
@@ -1941,7 +1934,7 @@ static const char *const ipt__text_panel_chunks[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_panel_chunks "4e66172424207cad"
+#define IPT__HASH_panel_chunks "5c5f7d5c3f44a1b4"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_chunks[] = {
@@ -1971,7 +1964,7 @@ static const char *const ipt__text_band_chunks[] = {
     "ulong origin;\n"
     "ulong saved;\n"
     "ulong rows_begin;\n"
-    "ipt_distance row_units;\n"
+    "ulong row_units;\n"
     "ulong own_begin;\n"
     "ulong partner_begin;\n"
     "uint partner_back;\n"
@@ -2004,9 +1997,9 @@ static const char *const ipt__text_band_chunks[] = {
     "{\n"
     "return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;\n"
     "}\n"
-    "\n\nIPT_INLINE ulong ipt_row_length(const ipt_chunk *chunk)\n"
+    "\n\nIPT_INLINE uint ipt_row_of_run(uint k, uint rows)\n"
     "{\n"
-    "return IPT_REVERSED_RUNS == 0 ? chunk->row_units : -chunk->row_units;\n"
+    "return IPT_REVERSED_RUNS == 0 ? k : rows - 1 - k;\n"
     "}\n"
     "\n\nIPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i)\n"
     "{\n"
@@ -2029,10 +2022,6 @@ static const char *const ipt__text_band_chunks[] = {
     "(chunk->band == bands && saves_rows != 0 ? chunk->saved\n"
     ": chunk->origin + (ulong)chunk->band * height * chunk->row_units) +\n"
     "first * element_units;\n"
-    "#if IPT_REVERSED_RUNS\n"
-    "chunk->rows_begin += (chunk->y - 1) * chunk->row_units;\n"
-    "chunk->row_units = -chunk->row_units;\n"
-    "#endif\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)\n"
     "{\n"
@@ -2048,11 +2037,11 @@ static const char *const ipt__text_band_chunks[] = {
     ": bands + 1;\n"
     "chunk->rest_columns = number >= rest_chunks;\n"
     "if (chunk->rest_columns) {\n"
-    "",
     "chunk->x_first = covered + (number - rest_chunks) * rest_width;\n"
     "chunk->x = min(rest_width, short_side - chunk->x_first);\n"
     "} else {\n"
     "chunk->x_first = number * chunk_width;\n"
+    "",
     "chunk->x = min(chunk_width, covered - chunk->x_first);\n"
     "}\n"
     "chunk->y = chunk->band == bands ? rest_rows : height;\n"
@@ -2132,11 +2121,11 @@ static const char *const ipt__text_band_chunks[] = {
     "for (ulong row = first / saved_distance * saved_distance; row < end; row += saved_distance)\n"
     "ipt_copy_rest_units(chunk, max(first, row), min(end, row + saved_row) IPT_PASSED);\n"
     "}\n"
-    "\n\n",
-    "IPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "\n\nIPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "#if IPT_BY_WORDS\n"
     "const ulong each =\n"
+    "",
     "((saved_units + chunks - 1) / chunks + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS * IPT_VECTOR_UNITS;\n"
     "#else\n"
     "const ulong each = (saved_units + chunks - 1) / chunks;\n"
@@ -2147,7 +2136,7 @@ static const char *const ipt__text_band_chunks[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_chunks "68ca7f86e5cf8127"
+#define IPT__HASH_band_chunks "0ae0a7900e154f22"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_waits[] = {
@@ -2201,7 +2190,7 @@ static const char *const ipt__text_band_waits[] = {
     "\n\nIPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};\n"
-    "const ulong band_units = (ulong)height * ipt_row_length(chunk), range_units = width * column_stride;\n"
+    "const ulong band_units = (ulong)height * chunk->row_units, range_units = width * column_stride;\n"
     "const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;\n"
     "const bool rest = chunk->band == bands;\n"
     "const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0 IPT_PASSED),\n"
@@ -2237,7 +2226,7 @@ static const char *const ipt__text_band_waits[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_waits "4cdc038ebd9fd1cc"
+#define IPT__HASH_band_waits "8baa77a22a6e5993"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_bands_left[] = {
@@ -2264,7 +2253,8 @@ static const char *const ipt__text_bands_left[] = {
     "const uint row = n / covered_units, unit = n - row * covered_units;\n"
     "const uint x = unit / element_units, part = unit - x * element_units, d = x / width;\n"
     "__global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, x IPT_PASSED) + row * element_units + part;\n"
-    "__global ipt_unit *const own = band + row * chunk->row_units + ipt_unit_in_chunk(chunk, unit, x IPT_PASSED);\n"
+    "__global ipt_unit *const own =\n"
+    "band + ipt_row_of_run(row, height) * chunk->row_units + ipt_unit_in_chunk(chunk, unit, x IPT_PASSED);\n"
     "if (IPT_TALL ? ipt_is_earlier(chunk, d IPT_PASSED) : ipt_is_later(chunk, d IPT_PASSED)) {\n"
     "const ipt_unit in_band = *own, in_run = *run;\n"
     "*run = IPT_TALL ? IPT_APPLIED(in_band) : in_band;\n"
@@ -2275,8 +2265,8 @@ static const char *const ipt__text_bands_left[] = {
     "\n\n\nIPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)\n"
     "{\n"
     "#if IPT_TALL\n"
-    "const uint length = (uint)ipt_row_length(chunk);\n"
-    "const uint row_in_memory = at / length, row = IPT_REVERSED_RUNS == 0 ? row_in_memory : height - 1 - row_in_memory;\n"
+    "const uint length = (uint)chunk->row_units;\n"
+    "const uint row_in_memory = at / length, row = ipt_row_of_run(row_in_memory, height);\n"
     "const uint unit = at - row_in_memory * length, element = unit / element_units;\n"
     "const uint x = IPT_REVERSED_COLUMNS == 0 ? element : short_side - 1 - element, d = x / width;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
@@ -2289,23 +2279,23 @@ static const char *const ipt__text_bands_left[] = {
     "const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
     "return d >= bands ? ~0ul\n"
-    ": chunk->rows_begin - chunk->origin + row * chunk->row_units +\n"
+    ": chunk->rows_begin - chunk->origin + ipt_row_of_run(row, height) * chunk->row_units +\n"
     "ipt_in_chunk(chunk, d * width + line) * element_units + (in_run - row * element_units);\n"
     "#endif\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
-    "const uint units = (uint)(IPT_TALL ? height * ipt_row_length(chunk) : width * column_stride);\n"
+    "const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);\n"
     "for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)\n"
     "chunk->workspace[alone_base + w] = 0;\n"
     "}\n"
     "\n\n\nIPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "volatile __global uint *flags = chunk->workspace + alone_base;\n"
-    "const uint units = (uint)(IPT_TALL ? height * ipt_row_length(chunk) : width * column_stride);\n"
+    "const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);\n"
     "__global ipt_unit *matrix = chunk->matrix + chunk->origin;\n"
-    "const ulong first = !IPT_TALL           ? chunk->band * (width * column_stride)\n"
-    ": IPT_REVERSED != 0 ? (ulong)chunk->band * height * ipt_row_length(chunk)\n"
+    "const ulong first = !IPT_TALL                   ? chunk->band * (width * column_stride)\n"
+    ": IPT_REVERSED_COLUMNS != 0 ? (ulong)chunk->band * height * chunk->row_units\n"
     ": chunk->rows_begin - chunk->origin;\n"
     "for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {\n"
     "bool apply;\n"
@@ -2341,7 +2331,8 @@ static const char *const ipt__text_bands_left[] = {
     "const uint row = n / units, unit = n - row * units, i = unit / element_units;\n"
     "__global ipt_unit *const run =\n"
     "columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + (unit - i * element_units);\n"
-    "__global ipt_unit *const own = rows + row * chunk->row_units + ipt_unit_in_chunk(chunk, unit, i IPT_PASSED);\n"
+    "__global ipt_unit *const own =\n"
+    "rows + ipt_row_of_run(row, chunk->y) * chunk->row_units + ipt_unit_in_chunk(chunk, unit, i IPT_PASSED);\n"
     "if (IPT_TALL)\n"
     "*run = IPT_APPLIED(*own);\n"
     "else\n"
@@ -2413,7 +2404,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "b11168e8274782fe"
+#define IPT__HASH_bands_left "8482d7533dc71622"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -2773,17 +2764,19 @@ static const char *const ipt__text_exchange[] = {
     "uint i;\n"
     "uint place;\n"
     "} ipt_column;\n"
-    "\n\n#define IPT_COLUMN_STEP (ipt_tile_row(IPT_LINE_LANES, pitch, skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))\n"
+    "\n\n#define IPT_LINE_STEP (ipt_tile_row(IPT_LINE_LANES, pitch, skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))\n"
+    "#define IPT_COLUMN_STEP (IPT_REVERSED_RUNS == 0 ? IPT_LINE_STEP : -IPT_LINE_STEP)\n"
     "\nIPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint i, uint first IPT_ARGUMENTS)\n"
     "{\n"
     "column->i = i;\n"
     "column->place = 0;\n"
     "#if IPT_ELEMENT_UNITS == 1\n"
-    "\ncolumn->place =\n"
+    "\nconst uint row = ipt_row_of_run(first, chunk->y);\n"
+    "column->place =\n"
     "IPT_PLACE((__local ipt_unit *)chunk->vectors,\n"
-    "ipt_tile_row(first + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +\n"
-    "(((uint)chunk->rows_begin + first * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -\n"
-    "IPT_COLUMN_STEP;\n"
+    "ipt_tile_row(row + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +\n"
+    "(((uint)chunk->rows_begin + row * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -\n"
+    "IPT_LINE_STEP;\n"
     "#endif\n"
     "}\n"
     "\n\nIPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *column, const ipt_run *run,\n"
@@ -2794,16 +2787,17 @@ static const char *const ipt__text_exchange[] = {
     "#else\n"
     "const uint k = min(run->first + step * IPT_LINE_LANES, run->units - 1);\n"
     "IPT_ELEMENT_OF(k, element, part);\n"
-    "return IPT_PLACE((__local ipt_unit *)chunk->vectors, chunk->starts[element] + column->i * element_units + part);\n"
+    "return IPT_PLACE((__local ipt_unit *)chunk->vectors,\n"
+    "chunk->starts[ipt_row_of_run(element, chunk->y)] + column->i * element_units + part);\n"
     "#endif\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
     "{\n"
     "const bool saved = chunk->band == bands && saves_rows != 0;\n"
-    "ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,\n"
+    "ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units, false,\n"
     "active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,\n"
     "saved ? chunk->saved : chunk->origin,\n"
-    "saved ? chunk->saved + rest_rows * ipt_row_length(chunk) : chunk->origin + matrix_units);\n"
+    "saved ? chunk->saved + rest_rows * chunk->row_units : chunk->origin + matrix_units);\n"
     "#if IPT_ELEMENT_UNITS == 0\n"
     "ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);\n"
     "#endif\n"
@@ -2845,12 +2839,12 @@ static const char *const ipt__text_exchange[] = {
     "ipt_run run;\n"
     "ipt_column column;\n"
     "ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);\n"
+    "",
     "ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);\n"
     "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
     "ipt_unit held[IPT_STEPS];\n"
     "#pragma unroll\n"
     "for (uint u = 0; u < IPT_STEPS; ++u)\n"
-    "",
     "ipt_read_if(&held[u], tile, ipt_column_place(chunk, &column, &run, u IPT_PASSED), ipt_in_run(&run, u));\n"
     "#pragma unroll\n"
     "for (uint u = 0; u < IPT_STEPS; ++u)\n"
@@ -2870,7 +2864,8 @@ static const char *const ipt__text_exchange[] = {
     "pitch,\n"
     "skew,\n"
     "element_units,\n"
-    "chunk->y};\n"
+    "chunk->y,\n"
+    "IPT_REVERSED_RUNS != 0};\n"
     "const long apart = IPT_REVERSED_COLUMNS == 0 ? (long)column_stride : -(long)column_stride;\n"
     "if (!ipt_has_blocks(&tile, column_stride | run_units | chunk->own_begin))\n"
     "return false;\n"
@@ -2932,11 +2927,11 @@ static const char *const ipt__text_exchange[] = {
     "{\n"
     "const uint units = chunk->y * element_units;\n"
     "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
+    "",
     "for (uint i = chunk->parks_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->parks_end; i += IPT_LINES) {\n"
     "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
     "const ipt_policy policy = abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
     "ipt_run run;\n"
-    "",
     "ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), units);\n"
     "__global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, i, d IPT_PASSED) + (int)run.first;\n"
     "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
@@ -2957,8 +2952,8 @@ static const char *const ipt__text_exchange[] = {
     "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
     "__global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);\n"
     "const uint units = chunk->x * element_units, lane = get_local_id(0) % IPT_LINE_LANES;\n"
-    "const uint apart = ipt_row_length(chunk) % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
-    "const ipt_distance step = apart * chunk->row_units;\n"
+    "const uint apart = chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;\n"
+    "const ulong step = apart * chunk->row_units;\n"
     "const ipt_policy drop = ipt_policy_drop();\n"
     "for (uint line = get_local_id(0) / IPT_LINE_LANES; go; line += IPT_LINES) {\n"
     "const uint row = line / apart * (4 * apart) + line % apart;\n"
@@ -2970,11 +2965,14 @@ static const char *const ipt__text_exchange[] = {
     "for (uint at = 0; at < units + before; at += IPT_LINE_LANES, to += IPT_LINE_LANES) {\n"
     "const uint k = at + lane - before, inside = min(k, units - 1);\n"
     "IPT_ELEMENT_OF(inside, element, part);\n"
-    "__local ipt_unit *from = tile + (chunk->starts[ipt_in_chunk(chunk, element)] + part + row * element_units);\n"
+    "__local ipt_unit *from = tile + (chunk->starts[ipt_in_chunk(chunk, element)] + part +\n"
+    "ipt_row_of_run(row, chunk->y) * element_units);\n"
     "ipt_unit held[4];\n"
     "#pragma unroll\n"
-    "for (uint u = 0; u < 4; ++u)\n"
-    "held[u] = from[min(u, last) * apart * element_units];\n"
+    "for (uint u = 0; u < 4; ++u) {\n"
+    "const uint on = min(u, last) * apart * element_units;\n"
+    "held[u] = IPT_REVERSED_RUNS == 0 ? from[on] : from[-(int)on];\n"
+    "}\n"
     "ipt_line_order();\n"
     "#pragma unroll\n"
     "for (uint u = 0; u < 4; ++u)\n"
@@ -3019,6 +3017,7 @@ static const char *const ipt__text_exchange[] = {
     "if (id == 0 && active && chunk->parks_first < chunk->parks_end)\n"
     "ipt_signal(&chunk->dones[chunk->position_in_matrix * chunks + chunk->number]);\n"
     "ipt_await_parked(chunk, active IPT_PASSED);\n"
+    "",
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "active = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "ipt_fetch_columns(chunk, true, active && !copies IPT_PASSED);\n"
@@ -3027,7 +3026,6 @@ static const char *const ipt__text_exchange[] = {
     "if (id == 0 && active && copies)\n"
     "ipt_signal(&chunk->reads[chunk->position_in_matrix]);\n"
     "else if (id == 0 && active)\n"
-    "",
     "ipt_count_read(&chunk->reads[chunk->position_in_matrix]);\n"
     "#endif\n"
     "return active;\n"
@@ -3082,7 +3080,7 @@ static const char *const ipt__text_exchange[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "3d23231022f78f77"
+#define IPT__HASH_exchange "65716296a0618bd8"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(words) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3194,8 +3192,8 @@ static const char *const ipt__text_out_of_place[] = {
     "const uint tile_width = (uint)min((ulong)tile_cols, cols - col);\n"
     "const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;\n"
     "const ulong begin = low + row * source_row_stride + col * element_units;\n"
-    "\nipt_fetch_rows(vectors, source, begin, source_row_stride, tile_height, tile_width * element_units, 1, tile_height,\n"
-    "run_lanes, pitch, skew, low, high);\n"
+    "\nipt_fetch_rows(vectors, source, begin, source_row_stride, false, tile_height, tile_width * element_units, 1,\n"
+    "tile_height, run_lanes, pitch, skew, low, high);\n"
     "ipt_mark_rows(starts, begin, source_row_stride, tile_height, pitch, skew);\n"
     "ipt_fetch_wait();\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -3219,7 +3217,7 @@ static const char *const ipt__text_out_of_place[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_out_of_place "a577e913e5e8c8eb"
+#define IPT__HASH_out_of_place "0277a46c2d5fb59e"
 #define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(runs_held) X(words)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3472,9 +3470,9 @@ static const char *const ipt__text_panel[] = {
     "#if IPT_BY_WORDS\n"
     "const ipt_block_tile blocks_of = {\n"
     "",
-    "tile, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch, skew, element_units, chunk->y};\n"
+    "tile, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch, skew, element_units, chunk->y, false};\n"
     "const ulong apart = chunk->tail ? tail_length * element_units : row_slots == 1 ? row_stride : 1;\n"
-    "const uint first = chunk->begins[0].x;\n"
+    "const uint first = runs != 0 ? chunk->begins[0].x : 0;\n"
     "if (ipt_has_blocks(&blocks_of, apart | first)) {\n"
     "for (uint run = get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; run < runs;\n"
     "run += IPT_WORD_UNITS * IPT_LINES)\n"
@@ -3678,7 +3676,7 @@ static const char *const ipt__text_panel[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_panel "14b2eff79739e32f"
+#define IPT__HASH_panel "e3fc616565be30b3"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -4038,8 +4036,8 @@ static const char *const ipt__text_swap[] = {
     "#pragma unroll 2\n"
     "for (uint side_of = 0; side_of < 2; ++side_of) {\n"
     "const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;\n"
-    "ipt_fetch_rows(vectors + side_of * tile_vectors, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,\n"
-    "tile_rows, run_lanes, pitch, skew, low, high);\n"
+    "ipt_fetch_rows(vectors + side_of * tile_vectors, matrix, begins[side_of], row_stride, false, tile_rows,\n"
+    "tile_cols, 1, tile_rows, run_lanes, pitch, skew, low, high);\n"
     "ipt_mark_rows(starts + side_of * IPT_TILE, begins[side_of], row_stride, tile_rows, pitch, skew);\n"
     "}\n"
     "ipt_fetch_wait();\n"
@@ -4102,7 +4100,7 @@ static const char *const ipt__text_swap[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_swap "d838dfec2bd5dcb2"
+#define IPT__HASH_swap "226e426aca3b2079"
 #define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE

@@ -17,8 +17,8 @@
  * - `done` says that a chunk has written what it parks. Who takes a parked run waits for it. A wide chunk parks before
  * it takes, so that no band waits for a band that waits.
  *
- * Rotations: reversed runs are stored backwards, and the parts of a column have the opposite sequence. So a chunk's
- * rows begin with the last one. Where the band layout's rows are backwards, column x is their element short_side - 1 -
+ * Rotations: reversed runs are stored backwards, and the parts of a column have the opposite sequence. So a run begins
+ * with the chunk's last row. Where the band layout's rows are backwards, column x is their element short_side - 1 -
  * x.
  *
  * Tickets are issued in sequence. A work-group stores nothing before all tickets of its position are issued: then every
@@ -55,19 +55,21 @@ typedef struct ipt_column {
 } ipt_column;
 
 /* From one unit of a work-item to its next one: 32 rows are whole vectors. */
-#define IPT_COLUMN_STEP (ipt_tile_row(IPT_LINE_LANES, pitch, skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))
+#define IPT_LINE_STEP (ipt_tile_row(IPT_LINE_LANES, pitch, skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))
+#define IPT_COLUMN_STEP (IPT_REVERSED_RUNS == 0 ? IPT_LINE_STEP : -IPT_LINE_STEP)
 
 IPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint i, uint first IPT_ARGUMENTS)
 {
     column->i = i;
     column->place = 0;
 #if IPT_ELEMENT_UNITS == 1
-    /* `first` may be negative. */
+    /* `first` may be negative, and so may be its row. */
+    const uint row = ipt_row_of_run(first, chunk->y);
     column->place =
         IPT_PLACE((__local ipt_unit *)chunk->vectors,
-                  ipt_tile_row(first + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +
-                      (((uint)chunk->rows_begin + first * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -
-        IPT_COLUMN_STEP;
+                  ipt_tile_row(row + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +
+                      (((uint)chunk->rows_begin + row * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -
+        IPT_LINE_STEP;
 #endif
 }
 
@@ -80,7 +82,8 @@ IPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *colum
 #else
     const uint k = min(run->first + step * IPT_LINE_LANES, run->units - 1);
     IPT_ELEMENT_OF(k, element, part);
-    return IPT_PLACE((__local ipt_unit *)chunk->vectors, chunk->starts[element] + column->i * element_units + part);
+    return IPT_PLACE((__local ipt_unit *)chunk->vectors,
+                     chunk->starts[ipt_row_of_run(element, chunk->y)] + column->i * element_units + part);
 #endif
 }
 
@@ -88,10 +91,10 @@ IPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *colum
 IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
 {
     const bool saved = chunk->band == bands && saves_rows != 0;
-    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units,
+    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units, false,
                    active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,
                    saved ? chunk->saved : chunk->origin,
-                   saved ? chunk->saved + rest_rows * ipt_row_length(chunk) : chunk->origin + matrix_units);
+                   saved ? chunk->saved + rest_rows * chunk->row_units : chunk->origin + matrix_units);
 #if IPT_ELEMENT_UNITS == 0
     ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
 #endif
@@ -163,7 +166,8 @@ IPT_INLINE bool ipt_move_blocks(const ipt_chunk *chunk, __global ipt_unit *memor
                                  pitch,
                                  skew,
                                  element_units,
-                                 chunk->y};
+                                 chunk->y,
+                                 IPT_REVERSED_RUNS != 0};
     const long apart = IPT_REVERSED_COLUMNS == 0 ? (long)column_stride : -(long)column_stride;
     if (!ipt_has_blocks(&tile, column_stride | run_units | chunk->own_begin))
         return false;
@@ -258,8 +262,8 @@ IPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     __global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);
     const uint units = chunk->x * element_units, lane = get_local_id(0) % IPT_LINE_LANES;
-    const uint apart = ipt_row_length(chunk) % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
-    const ipt_distance step = apart * chunk->row_units;
+    const uint apart = chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
+    const ulong step = apart * chunk->row_units;
     const ipt_policy drop = ipt_policy_drop();
     for (uint line = get_local_id(0) / IPT_LINE_LANES; go; line += IPT_LINES) {
         const uint row = line / apart * (4 * apart) + line % apart;
@@ -271,11 +275,14 @@ IPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
         for (uint at = 0; at < units + before; at += IPT_LINE_LANES, to += IPT_LINE_LANES) {
             const uint k = at + lane - before, inside = min(k, units - 1);
             IPT_ELEMENT_OF(inside, element, part);
-            __local ipt_unit *from = tile + (chunk->starts[ipt_in_chunk(chunk, element)] + part + row * element_units);
+            __local ipt_unit *from = tile + (chunk->starts[ipt_in_chunk(chunk, element)] + part +
+                                             ipt_row_of_run(row, chunk->y) * element_units);
             ipt_unit held[4];
 #pragma unroll
-            for (uint u = 0; u < 4; ++u)
-                held[u] = from[min(u, last) * apart * element_units];
+            for (uint u = 0; u < 4; ++u) {
+                const uint on = min(u, last) * apart * element_units;
+                held[u] = IPT_REVERSED_RUNS == 0 ? from[on] : from[-(int)on];
+            }
             ipt_line_order();
 #pragma unroll
             for (uint u = 0; u < 4; ++u)

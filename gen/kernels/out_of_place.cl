@@ -26,8 +26,8 @@ ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGU
     const ulong low = source_base + m * source_matrix_stride, high = low + matrix_units;
     const ulong begin = low + row * source_row_stride + col * element_units;
 
-    ipt_fetch_rows(vectors, source, begin, source_row_stride, tile_height, tile_width * element_units, 1, tile_height,
-                   run_lanes, pitch, skew, low, high);
+    ipt_fetch_rows(vectors, source, begin, source_row_stride, false, tile_height, tile_width * element_units, 1,
+                   tile_height, run_lanes, pitch, skew, low, high);
     ipt_mark_rows(starts, begin, source_row_stride, tile_height, pitch, skew);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE);

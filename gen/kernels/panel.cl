@@ -234,9 +234,9 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
     const uint runs = go && chunk->y != 0 ? chunk->x : 0, units = chunk->y * element_units;
 #if IPT_BY_WORDS
     const ipt_block_tile blocks_of = {
-        tile, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch, skew, element_units, chunk->y};
+        tile, (uint)chunk->rows_begin, (uint)chunk->row_units, pitch, skew, element_units, chunk->y, false};
     const ulong apart = chunk->tail ? tail_length * element_units : row_slots == 1 ? row_stride : 1;
-    const uint first = chunk->begins[0].x;
+    const uint first = runs != 0 ? chunk->begins[0].x : 0;
     if (ipt_has_blocks(&blocks_of, apart | first)) {
         for (uint run = get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; run < runs;
              run += IPT_WORD_UNITS * IPT_LINES)

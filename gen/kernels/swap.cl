@@ -81,8 +81,8 @@ IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors,
 #pragma unroll 2
     for (uint side_of = 0; side_of < 2; ++side_of) {
         const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
-        ipt_fetch_rows(vectors + side_of * tile_vectors, matrix, begins[side_of], row_stride, tile_rows, tile_cols, 1,
-                       tile_rows, run_lanes, pitch, skew, low, high);
+        ipt_fetch_rows(vectors + side_of * tile_vectors, matrix, begins[side_of], row_stride, false, tile_rows,
+                       tile_cols, 1, tile_rows, run_lanes, pitch, skew, low, high);
         ipt_mark_rows(starts + side_of * IPT_TILE, begins[side_of], row_stride, tile_rows, pitch, skew);
     }
     ipt_fetch_wait();

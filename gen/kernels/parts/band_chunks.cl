@@ -30,7 +30,7 @@ typedef struct ipt_chunk {
     ulong origin;                /* of its matrix */
     ulong saved;                 /* of the saved rest, in the workspace */
     ulong rows_begin;            /* of its rows in the band layout, in rows_of() */
-    ipt_distance row_units;      /* distance of these rows; with reversed runs, the last one comes first */
+    ulong row_units;             /* from row to row there */
     ulong own_begin;             /* of the run of its first column in the slot layout, in columns_of() */
     ulong partner_begin;         /* of the partner, if the column were in range 0 */
     uint partner_back;           /* how much nearer it is for each range */
@@ -76,10 +76,10 @@ IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d IPT_AR
     return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;
 }
 
-/* Units from row to row of the band layout. */
-IPT_INLINE ulong ipt_row_length(const ipt_chunk *chunk)
+/* The chunk's row, of `rows`, that has element k of a run. */
+IPT_INLINE uint ipt_row_of_run(uint k, uint rows)
 {
-    return IPT_REVERSED_RUNS == 0 ? chunk->row_units : -chunk->row_units;
+    return IPT_REVERSED_RUNS == 0 ? k : rows - 1 - k;
 }
 
 /* The number in a row of local memory, or among the runs there, of the chunk's column i. */
@@ -110,10 +110,6 @@ IPT_INLINE void ipt_place_rows(ipt_chunk *chunk IPT_ARGUMENTS)
         (chunk->band == bands && saves_rows != 0 ? chunk->saved
                                                  : chunk->origin + (ulong)chunk->band * height * chunk->row_units) +
         first * element_units;
-#if IPT_REVERSED_RUNS
-    chunk->rows_begin += (chunk->y - 1) * chunk->row_units;
-    chunk->row_units = -chunk->row_units;
-#endif
 }
 
 /* Finds the chunk of a ticket. */

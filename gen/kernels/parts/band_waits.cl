@@ -65,7 +65,7 @@ IPT_INLINE void ipt_wait_for_rest(const ipt_chunk *chunk IPT_ARGUMENTS)
 IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};
-    const ulong band_units = (ulong)height * ipt_row_length(chunk), range_units = width * column_stride;
+    const ulong band_units = (ulong)height * chunk->row_units, range_units = width * column_stride;
     const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;
     const bool rest = chunk->band == bands;
     const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0 IPT_PASSED),

@@ -30,7 +30,8 @@ IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
         const uint row = n / covered_units, unit = n - row * covered_units;
         const uint x = unit / element_units, part = unit - x * element_units, d = x / width;
         __global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, x IPT_PASSED) + row * element_units + part;
-        __global ipt_unit *const own = band + row * chunk->row_units + ipt_unit_in_chunk(chunk, unit, x IPT_PASSED);
+        __global ipt_unit *const own =
+            band + ipt_row_of_run(row, height) * chunk->row_units + ipt_unit_in_chunk(chunk, unit, x IPT_PASSED);
         if (IPT_TALL ? ipt_is_earlier(chunk, d IPT_PASSED) : ipt_is_later(chunk, d IPT_PASSED)) {
             const ipt_unit in_band = *own, in_run = *run;
             *run = IPT_TALL ? IPT_APPLIED(in_band) : in_band;
@@ -44,8 +45,8 @@ IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply IPT_ARGUMENTS)
 {
 #if IPT_TALL
-    const uint length = (uint)ipt_row_length(chunk);
-    const uint row_in_memory = at / length, row = IPT_REVERSED_RUNS == 0 ? row_in_memory : height - 1 - row_in_memory;
+    const uint length = (uint)chunk->row_units;
+    const uint row_in_memory = at / length, row = ipt_row_of_run(row_in_memory, height);
     const uint unit = at - row_in_memory * length, element = unit / element_units;
     const uint x = IPT_REVERSED_COLUMNS == 0 ? element : short_side - 1 - element, d = x / width;
     *apply = !ipt_is_later(chunk, d IPT_PASSED);
@@ -58,7 +59,7 @@ IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply I
     const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;
     *apply = !ipt_is_later(chunk, d IPT_PASSED);
     return d >= bands ? ~0ul
-                      : chunk->rows_begin - chunk->origin + row * chunk->row_units +
+                      : chunk->rows_begin - chunk->origin + ipt_row_of_run(row, height) * chunk->row_units +
                             ipt_in_chunk(chunk, d * width + line) * element_units + (in_run - row * element_units);
 #endif
 }
@@ -66,7 +67,7 @@ IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply I
 /* Clears the flags of ipt_move_alone. */
 IPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
-    const uint units = (uint)(IPT_TALL ? height * ipt_row_length(chunk) : width * column_stride);
+    const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);
     for (uint w = get_local_id(0); w < (units + 31) / 32; w += IPT_GROUP_SIZE)
         chunk->workspace[alone_base + w] = 0;
 }
@@ -76,11 +77,11 @@ IPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
 {
     volatile __global uint *flags = chunk->workspace + alone_base;
-    const uint units = (uint)(IPT_TALL ? height * ipt_row_length(chunk) : width * column_stride);
+    const uint units = (uint)(IPT_TALL ? height * chunk->row_units : width * column_stride);
     __global ipt_unit *matrix = chunk->matrix + chunk->origin;
-    const ulong first = !IPT_TALL           ? chunk->band * (width * column_stride)
-                        : IPT_REVERSED != 0 ? (ulong)chunk->band * height * ipt_row_length(chunk)
-                                            : chunk->rows_begin - chunk->origin;
+    const ulong first = !IPT_TALL                   ? chunk->band * (width * column_stride)
+                        : IPT_REVERSED_COLUMNS != 0 ? (ulong)chunk->band * height * chunk->row_units
+                                                    : chunk->rows_begin - chunk->origin;
     for (uint start = get_local_id(0); start < units; start += IPT_GROUP_SIZE) {
         bool apply;
         uint at = start;
@@ -116,7 +117,8 @@ IPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk IPT_ARGUMENTS)
         const uint row = n / units, unit = n - row * units, i = unit / element_units;
         __global ipt_unit *const run =
             columns + ipt_own_place(chunk, i IPT_PASSED) + row * element_units + (unit - i * element_units);
-        __global ipt_unit *const own = rows + row * chunk->row_units + ipt_unit_in_chunk(chunk, unit, i IPT_PASSED);
+        __global ipt_unit *const own =
+            rows + ipt_row_of_run(row, chunk->y) * chunk->row_units + ipt_unit_in_chunk(chunk, unit, i IPT_PASSED);
         if (IPT_TALL)
             *run = IPT_APPLIED(*own);
         else

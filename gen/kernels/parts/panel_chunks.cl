@@ -25,7 +25,7 @@ typedef struct ipt_chunk {
     bool tail;
     ulong origin; /* of its matrix */
     ulong rows_begin, saved_begin;
-    ipt_distance row_units; /* negative: the last row comes first */
+    ulong row_units; /* negative with reversed runs: the last row comes first */
     ulong slots_begin;
 } ipt_chunk;
 
@@ -215,9 +215,9 @@ IPT_INLINE void ipt_release_chunk(ipt_chunk *chunk, const uint4 *vectors, __loca
 IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
 {
     ipt_find_slots(chunk, active IPT_PASSED);
-    ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, active ? chunk->y : 0,
-                   chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows, run_lanes, pitch, skew,
-                   chunk->origin, chunk->origin + matrix_units);
+    ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, IPT_REVERSED_RUNS != 0,
+                   active ? chunk->y : 0, chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows,
+                   run_lanes, pitch, skew, chunk->origin, chunk->origin + matrix_units);
 #if IPT_ELEMENT_UNITS == 0
     ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
 #endif

@@ -1,18 +1,12 @@
 /* Tiles that are fetched by vectors and written by rows of the transpose. */
 
-/* Rotations: runs that are stored backwards, so that rows are fetched from the last one on; columns of the opposite
- * sequence. They are constants: where they were arguments, an H200 moved floats by bands at 0.41 of the copy, not 0.57.
- */
+/* Rotations: runs that are stored backwards; columns of the opposite sequence. They are constants: where they were
+ * arguments, an H200 moved floats by bands at 0.41 of the copy, not 0.57. */
 #ifndef IPT_REVERSED
 #define IPT_REVERSED 0
 #endif
 #define IPT_REVERSED_RUNS (IPT_REVERSED & 1)
 #define IPT_REVERSED_COLUMNS (IPT_REVERSED >> 1)
-#if IPT_REVERSED_RUNS
-typedef long ipt_distance; /* of rows, in units */
-#else
-typedef ulong ipt_distance;
-#endif
 
 /* The vector at which row i of a tile begins in local memory. Rows lie `pitch` vectors apart; one more vector follows
  * every 2^skew rows. */
@@ -24,11 +18,11 @@ uint ipt_tile_row(uint i, uint pitch, uint skew)
 /* Fetches a tile into local memory in `blocks` blocks of block_rows rows. The tile has `rows` rows of `units` units;
  * the first begins at `begin`, and rows lie row_units apart. run_lanes work-items share a row. The host chooses
  * run_lanes so that all rows of one work-item begin at the same offset in a vector. It chooses block_rows so that all
- * work-items have the same number of rows in a block. Rows of a negative row_units lie in descending sequence. Units
- * outside [low, high) are not read. */
-void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ipt_distance row_units, uint rows,
-                    uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew, ulong low,
-                    ulong high)
+ * work-items have the same number of rows in a block. backwards: row_units is negative. Units outside [low, high) are
+ * not read. */
+void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong begin, ulong row_units, bool backwards,
+                    uint rows, uint units, uint blocks, uint block_rows, uint run_lanes, uint pitch, uint skew,
+                    ulong low, ulong high)
 {
     const uint lane = get_local_id(0) & (run_lanes - 1), step = IPT_GROUP_SIZE / run_lanes;
     const uint first = get_local_id(0) / run_lanes;
@@ -36,15 +30,12 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
     const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);
     const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
     const uint to_step = ipt_tile_row(step, pitch, skew);
-#if IPT_REVERSED_RUNS
-    const long from_step = step * row_units / (long)IPT_VECTOR_UNITS; /* without rest */
-    const ulong last = begin + rows * row_units - row_units;          /* the lowest */
-    const bool inside = last - (last & (IPT_VECTOR_UNITS - 1)) >= low && begin + units + IPT_VECTOR_UNITS - 1 <= high;
-#else
-    const ulong from_step = step * row_units / IPT_VECTOR_UNITS;
-    const bool inside = begin - (begin & (IPT_VECTOR_UNITS - 1)) >= low &&
-                        begin + rows * row_units - row_units + units + IPT_VECTOR_UNITS - 1 <= high;
-#endif
+    const ulong from_step = backwards ? -(step * -row_units / IPT_VECTOR_UNITS) /* without rest */
+                                      : step * row_units / IPT_VECTOR_UNITS;
+    const ulong last = begin + rows * row_units - row_units, lowest = backwards ? last : begin,
+                highest = backwards ? begin : last;
+    const bool inside =
+        lowest - (lowest & (IPT_VECTOR_UNITS - 1)) >= low && highest + units + IPT_VECTOR_UNITS - 1 <= high;
     ulong vector = own / IPT_VECTOR_UNITS + lane;
     __local uint4 *to = vectors + ipt_tile_row(first, pitch, skew) + lane;
     uint i = first;
@@ -64,7 +55,7 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
 }
 
 /* Computes starts[i] for such a tile: the unit of local memory at which row i begins. */
-void ipt_mark_rows(__local uint *starts, ulong begin, ipt_distance row_units, uint rows, uint pitch, uint skew)
+void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
 {
     for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
         starts[i] = ipt_tile_row(i, pitch, skew) * IPT_VECTOR_UNITS +

@@ -197,6 +197,7 @@ typedef struct ipt_block_tile {
     __local ipt_unit *units;
     uint begin, row_units, pitch, skew, element_units;
     uint rows;
+    bool backwards; /* runs begin with the last row */
 } ipt_block_tile;
 
 /* Whether the tile moves by blocks: rows are whole words, and so are runs whose begins and lengths are multiples of the
@@ -213,13 +214,13 @@ IPT_INLINE void ipt_move_block(const ipt_block_tile *tile, uint column, __global
                                bool exchanges, bool applies, ipt_policy policy IPT_APPLY_PARAMETER)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
-    const uint step = ipt_tile_row(IPT_LINE_LANES * IPT_WORD_UNITS, tile->pitch, tile->skew) *
-                      (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH);
+    const uint step = (tile->backwards ? -1u : 1u) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH) *
+                      ipt_tile_row(IPT_LINE_LANES * IPT_WORD_UNITS, tile->pitch, tile->skew);
     const uint words = tile->rows / IPT_WORD_UNITS * IPT_ROW_WORDS;
     uint places[IPT_WORD_UNITS];
 #pragma unroll
     for (uint i = 0; i < IPT_WORD_UNITS; ++i) {
-        const uint row = lane * IPT_WORD_UNITS + i;
+        const uint in_run = lane * IPT_WORD_UNITS + i, row = tile->backwards ? tile->rows - 1 - in_run : in_run;
         places[i] = IPT_PLACE(tile->units, ipt_tile_row(row, tile->pitch, tile->skew) * IPT_VECTOR_UNITS +
                                                ((tile->begin + row * tile->row_units) & (IPT_VECTOR_UNITS - 1)) +
                                                column * tile->element_units);
