@@ -46,6 +46,11 @@ while read -r line; do
         failed=1
         continue
     fi
+    if [ -n "$(column 5)" ] && ! plant "$(column 6)" "$(column 7)" "$copy/$(column 5)"; then
+        echo "$name: $(column 5) lacks the text to replace"
+        failed=1
+        continue
+    fi
     (cd $copy && ../../embed kernels gen/kernels.def $KERNEL_FILES > ipt_kernels.h)
     ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -w -I$copy -I. -Itests/support -o "$out/$program" "$here/$program.c" ${LDLIBS:--lOpenCL -lpthread}
     log=$out/$(echo "$name" | tr ' ' _).log
