@@ -21,7 +21,9 @@
     X(flag_spread)                                                                                                     \
     X(host_queues)                                                                                                     \
     X(max_device_memory)                                                                                               \
-    X(max_host_memory)
+    X(max_host_memory)                                                                                                 \
+    X(row_pitch)                                                                                                       \
+    X(row_pitch_out)
 
 /* X(field, type): a byte each, with its sign. */
 #define ENUM_FIELD_LIST(X)                                                                                             \
@@ -40,6 +42,7 @@ enum {
     GAPS = 0x10,        /* batch_stride is the gap between the matrices, plus 1 */
     TWICE = 0x20,       /* the same plan is made twice */
     EXPRESSION = 0x40,  /* one of the input's own */
+    ROW_GAPS = 0x80,    /* row_pitch and row_pitch_out are the gaps between the rows, plus 1 */
     FEW_TEXTS = 8
 };
 
@@ -92,6 +95,10 @@ static void take_desc(fuzz_input *input, unsigned mode, ipt_plan_desc *desc)
     }
     if ((mode & GAPS) && desc->batch_stride)
         desc->batch_stride += desc->rows * desc->cols * desc->elem_size - 1;
+    if ((mode & ROW_GAPS) && desc->row_pitch)
+        desc->row_pitch += desc->cols * desc->elem_size - 1;
+    if ((mode & ROW_GAPS) && desc->row_pitch_out)
+        desc->row_pitch_out += desc->rows * desc->elem_size - 1;
 }
 
 /* A known expression, or any with an argument of a known type. */
@@ -362,6 +369,12 @@ static void make_corpus(void)
         {FUZZ_DEVICE_COUNT, 0, {.rows = 9000, .cols = 400, .elem_size = 4}},
         {FUZZ_DEVICE_COUNT, 0, {.rows = 400, .cols = 90000, .elem_size = 4, .batch = 7}},
         {FUZZ_CPU, 0, {.rows = 480, .cols = 640, .elem_size = 4, .sequence = IPT_SEQUENCE_1}},
+        {FUZZ_CPU | ROW_GAPS, 0, {.rows = 480, .cols = 640, .elem_size = 3, .row_pitch = 129, .row_pitch_out = 97}},
+        {FUZZ_NVIDIA | ROW_GAPS, 0, {.rows = 4000, .cols = 6001, .elem_size = 1, .row_pitch = 145, .row_pitch_out = 1}},
+        {FUZZ_NVIDIA | ROW_GAPS, 0, {.rows = 1080, .cols = 1920, .elem_size = 8, .row_pitch = 9, .row_pitch_out = 9}},
+        {FUZZ_PLAIN_GPU | ROW_GAPS,
+         0,
+         {.rows = 97, .cols = 4001, .elem_size = 4, .batch = 3, .row_pitch = 13, .move = IPT_MOVE_ROTATE_90}},
         {FUZZ_CPU | MULTIPLES,
          0,
          {.rows = 30, .cols = 20, .elem_size = 4, .sequence = IPT_SEQUENCE_2_1, .tile_m = 16, .tile_n = 32}},
