@@ -82,27 +82,13 @@ static void exchange_random(void **state)
     }
 }
 
-static int is_together(const ipt_plan_desc *desc, ipt_context *context)
-{
-    ipt_plan *plan = test_make_plan(context, desc);
-    int together = strstr(ipt_plan_describe(plan), "together") != NULL;
-    ipt_plan_destroy(plan);
-    return together;
-}
-
-/* With resident_groups that need not be true: if more work-groups wait for one another than run, they give up. */
 static void try_together(size_t resident, size_t polls, int count)
 {
-    ipt_context_desc with = {.context = test_cl_context, .device = test_device};
-    ipt_context *context = NULL;
+    ipt_context *context = test_make_waiting_context(8192, resident, polls);
     size_t together = 0;
-    with.max_local_memory = test_less_local_memory(8192);
-    with.resident_groups = resident;
-    with.wait_polls = polls;
-    assert_int_equal(ipt_context_create(&with, &context), IPT_SUCCESS);
     ipt_plan_desc probe = exchange(200, 100, 4, 1); /* bands of one chunk, nothing left over */
     probe.tile_m = 2;
-    if (!is_together(&probe, context)) {
+    if (!test_waits_together(context, &probe)) {
         ipt_context_destroy(context);
         test_skip("the device has no cooperative bands");
     }
@@ -116,7 +102,7 @@ static void try_together(size_t resident, size_t polls, int count)
             desc.tile_m = i % 4 ? (any_height(&desc) + 3) / 4 * 4 : 0;
             desc.batch_stride = 0;
         }
-        together += (size_t)is_together(&desc, context);
+        together += test_waits_together(context, &desc);
         test_transposes(context, &desc);
     }
     assert_in_range(together, (size_t)count / 20, (size_t)count);

@@ -94,14 +94,8 @@ static void moves_passes(void **state)
 static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16};
-    const ipt_context_desc with = {.context = test_cl_context,
-                                   .device = test_device,
-                                   .max_local_memory = test_less_local_memory(16384),
-                                   .resident_groups = resident,
-                                   .wait_polls = polls};
-    ipt_context *context = NULL;
+    ipt_context *context = test_make_waiting_context(16384, resident, polls);
     size_t on_chip = 0;
-    assert_int_equal(ipt_context_create(&with, &context), IPT_SUCCESS);
     for (int i = 0; i < count; ++i) {
         ipt_plan_desc desc = {.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)]};
         const size_t elements = bytes / desc.elem_size;

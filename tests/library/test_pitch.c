@@ -397,35 +397,21 @@ static void pitch_geometries(void **state)
     check_geometries(test_context, IPT_NO_COOPERATIVE);
 }
 
-static int is_together(const ipt_plan_desc *desc, ipt_context *context)
-{
-    ipt_plan *plan = test_make_plan(context, desc);
-    int together = strstr(ipt_plan_describe(plan), "together") != NULL;
-    ipt_plan_destroy(plan);
-    return together;
-}
-
-/* See try_together in test_exchange.c. */
 static void try_together(size_t resident, size_t polls, int count)
 {
-    ipt_context_desc with = {.context = test_cl_context, .device = test_device};
-    ipt_context *context = NULL;
+    ipt_context *context = test_make_waiting_context(8192, resident, polls);
     ipt_plan_desc probe = {.rows = 200, .cols = 100, .elem_size = 4, .tile_m = 2};
     size_t together = 0;
-    with.max_local_memory = test_less_local_memory(8192);
-    with.resident_groups = resident;
-    with.wait_polls = polls;
-    assert_int_equal(ipt_context_create(&with, &context), IPT_SUCCESS);
     probe.sequence = IPT_SEQUENCE_EXCHANGE;
     probe.max_workspace = (size_t)1 << 24;
     probe.row_pitch = 512;
-    if (!is_together(&probe, context)) {
+    if (!test_waits_together(context, &probe)) {
         ipt_context_destroy(context);
         test_skip("the device has no cooperative bands");
     }
     for (int i = 0; i < count; ++i) {
         ipt_plan_desc desc = any_exchange(120);
-        together += (size_t)is_together(&desc, context);
+        together += test_waits_together(context, &desc);
         check(context, &desc);
     }
     assert_in_range(together, (size_t)count / 20, (size_t)count);
@@ -449,16 +435,10 @@ static void pitch_gives_up(void **state)
 /* Moves matrices of about `bytes` bytes in a context whose chip holds them. Returns how many took one pass there. */
 static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count)
 {
-    const ipt_context_desc with = {.context = test_cl_context,
-                                   .device = test_device,
-                                   .max_local_memory = test_less_local_memory(16384),
-                                   .resident_groups = resident,
-                                   .wait_polls = polls};
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270,
                                      IPT_MOVE_ANTITRANSPOSE};
-    ipt_context *context = NULL;
+    ipt_context *context = test_make_waiting_context(16384, resident, polls);
     size_t on_chip = 0;
-    assert_int_equal(ipt_context_create(&with, &context), IPT_SUCCESS);
     for (int i = 0; i < count; ++i) {
         ipt_plan_desc desc = any_desc(1);
         ipt_plan *plan;

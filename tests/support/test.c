@@ -96,12 +96,28 @@ size_t test_less_local_memory(size_t bytes)
 
 ipt_context *test_make_context(size_t local_memory)
 {
-    const ipt_context_desc desc = {
-        .context = test_cl_context, .device = test_device, .max_local_memory = test_less_local_memory(local_memory)};
+    return test_make_waiting_context(local_memory, 0, 0);
+}
+
+ipt_context *test_make_waiting_context(size_t local_memory, size_t resident, size_t polls)
+{
+    const ipt_context_desc desc = {.context = test_cl_context,
+                                   .device = test_device,
+                                   .max_local_memory = test_less_local_memory(local_memory),
+                                   .resident_groups = resident,
+                                   .wait_polls = polls};
     ipt_context *context = NULL;
     if (ipt_context_create(&desc, &context) != IPT_SUCCESS)
         fail_msg("no context: %s", ipt_context_error(NULL));
     return context;
+}
+
+bool test_waits_together(ipt_context *context, const ipt_plan_desc *desc)
+{
+    ipt_plan *plan = test_make_plan(context, desc);
+    const bool together = strstr(ipt_plan_describe(plan), " together") != NULL;
+    ipt_plan_destroy(plan);
+    return together;
 }
 
 cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties)

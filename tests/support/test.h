@@ -9,6 +9,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -83,6 +84,13 @@ size_t test_less_local_memory(size_t bytes);
 
 /* A context of the tests' device whose work-groups have no more local memory than that. */
 ipt_context *test_make_context(size_t local_memory);
+
+/* The same, of a device that is said to run `resident` work-groups at a time, which give up after `polls` looks; 0: the
+ * library's. If more of them wait for one another than run, they do give up. */
+ipt_context *test_make_waiting_context(size_t local_memory, size_t resident, size_t polls);
+
+/* Whether the work-groups of the desc's plan wait for one another. */
+bool test_waits_together(ipt_context *context, const ipt_plan_desc *desc);
 extern cl_context test_cl_context;
 extern cl_device_id test_device;
 extern cl_command_queue test_queue;
