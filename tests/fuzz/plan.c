@@ -144,11 +144,16 @@ static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
     const long double size = (long double)plan->problem.desc.elem_size;
     FUZZ_EXPECT(bands->number > 0 && bands->number == stage->instances && bands->height > 0 && bands->width > 0);
     FUZZ_EXPECT(bands->rows == bands->number * bands->height + bands->rest_rows);
-    FUZZ_EXPECT(bands->cols == bands->number * bands->width + bands->rest_cols && bands->rest_cols < bands->number);
+    const size_t block = bands->together ? ipt__bands_block(&plan->problem, bands->tall, bands->height) : 1;
+    FUZZ_EXPECT(bands->cols == bands->number * bands->width + bands->rest_cols);
+    FUZZ_EXPECT(bands->rest_cols < bands->number * block && bands->width % block == 0);
     FUZZ_EXPECT(at_most(bands->rows, bands->tall ? stage->rows : stage->cols));
-    FUZZ_EXPECT(
-        at_most((long double)bands->rest_rows * (long double)bands->cols, (long double)plan->layout.saved_elements) &&
-        at_most((long double)bands->rest_cols * (long double)bands->rows, (long double)plan->layout.saved_elements));
+    const long double rest_rows = (long double)bands->rest_rows * (long double)bands->cols,
+                      rest_cols = (long double)bands->rest_cols * (long double)bands->rows,
+                      saved = (long double)plan->layout.saved_elements;
+    FUZZ_EXPECT(at_most(bands->saves_rows ? rest_rows : rest_cols, saved));
+    if (!plan->problem.pitched) /* then the larger one is saved */
+        FUZZ_EXPECT(at_most(rest_rows, saved) && at_most(rest_cols, saved));
     if (bands->together)
         FUZZ_EXPECT(plan->layout.cooperative && bands->chunks > 0 && bands->positions >= bands->number);
     else
