@@ -41,16 +41,13 @@ while read -r line; do
     mkdir -p $copy/gen
     cp -r ipt.h examples $copy
     cp -r gen/kernels gen/kernels.def $copy/gen
-    if ! plant "$(column 3)" "$(column 4)" "$copy/$(column 2)"; then
-        echo "$name: $(column 2) lacks the text to replace"
-        failed=1
-        continue
-    fi
-    if [ -n "$(column 5)" ] && ! plant "$(column 6)" "$(column 7)" "$copy/$(column 5)"; then
-        echo "$name: $(column 5) lacks the text to replace"
-        failed=1
-        continue
-    fi
+    for file in 2 5; do # a defect has one replacement, or two
+        if [ -n "$(column $file)" ] && ! plant "$(column $((file + 1)))" "$(column $((file + 2)))" "$copy/$(column $file)"; then
+            echo "$name: $(column $file) lacks the text to replace"
+            failed=1
+            continue 2
+        fi
+    done
     (cd $copy && ../../embed kernels gen/kernels.def $KERNEL_FILES > ipt_kernels.h)
     ${CC:-gcc} ${CFLAGS:--std=c99 -O2} -w -I$copy -I. -Itests/support -o "$out/$program" "$here/$program.c" ${LDLIBS:--lOpenCL -lpthread}
     log=$out/$(echo "$name" | tr ' ' _).log
