@@ -210,7 +210,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
     const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
-                 units = problem->limits.compute_units;
+                 units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
+    size_t most_down;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
     double best_cost = 0;
@@ -218,8 +219,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     memset(&best, 0, sizeof best);
     if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
         (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
-        ipt__result_row(problem) * cols >= (size_t)1 << 31 ||
-        problem->matrix_bytes / problem->panel.resident > ipt__held_bytes(&problem->panel) || problem->desc.batch > 1)
+        ipt__result_row(problem) * cols >= (size_t)1 << 31 || problem->matrix_bytes / problem->panel.resident > held ||
+        problem->desc.batch > 1)
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
@@ -228,23 +229,27 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
-         chunks->x += step)
-        for (chunks->y = step; chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS; chunks->y += step) {
+         chunks->x += step) {
+        chunks->across = ipt__ceil_divide(cols, chunks->x);
+        most_down = problem->panel.resident / chunks->across;
+        if (!most_down)
+            continue;
+        /* Shorter chunks are too many, and more bytes fit nowhere: few heights remain, which saves the planner's time.
+         */
+        for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
+             chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
+             chunks->y += step) {
             double cost;
-            chunks->across = ipt__ceil_divide(cols, chunks->x);
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            if (chunks->across * chunks->down > problem->panel.resident)
-                continue;
-            if (!ipt__chunk_holds(problem, chunks, step))
-                continue;
             /* The busiest compute unit's elements, and the cut sectors of runs. */
             cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
                    (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size));
-            if (best_cost == 0 || cost < best_cost) {
+            if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
                 best_cost = cost;
                 best = *chunks;
             }
         }
+    }
     if (best_cost == 0)
         return 0;
     *chunks = best;
