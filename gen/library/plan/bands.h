@@ -217,19 +217,22 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
 {
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t slabs = ipt__ceil_divide(problem->matrix_bytes, ipt__max(1, budget));
-    size_t on_chip;
+    const size_t on_chip = problem->matrix_bytes / ipt__max(1, kernel->local_bytes * (kernel->resident / 2));
     ipt__layout layout;
     ipt__bands bands;
-    int found = ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, above, run);
-    if (found)
+    const int together =
+        kernel->resident && ipt__bands_choose(problem, &bands, 1, ipt__max(1, on_chip), budget, above, run);
+    if (together) {
         ipt__layout_bands(problem, best, &bands, budget);
-    if (!kernel->resident)
-        return found;
-    on_chip = problem->matrix_bytes / ipt__max(1, kernel->local_bytes * (kernel->resident / 2));
-    if (!ipt__bands_choose(problem, &bands, 1, ipt__max(1, on_chip), budget, above, run))
-        return found;
+        /* No waves cost less: their search would double the planner's time. */
+        if (best->workspace <= budget &&
+            best->cost <= ipt__tunings[problem->limits.cpu].bands * ipt__batch_bytes(problem))
+            return 1;
+    }
+    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, above, run))
+        return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
-    if (!found || ipt__layout_better(&layout, best, budget))
+    if (!together || ipt__layout_better(&layout, best, budget))
         *best = layout;
     return 1;
 }
