@@ -5343,7 +5343,6 @@ static int ipt__reversed_columns(const ipt__stage *stage)
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
 typedef struct ipt__layout {
-    ipt__stage stages[IPT__MAX_STAGES];
     int stage_count;
     size_t saved_elements;    /* per matrix, at the start of the workspace */
     size_t saved_units;       /* their memory; 0 before ipt__layout_finish, if they have no gaps */
@@ -5359,6 +5358,7 @@ typedef struct ipt__layout {
     size_t workspace;         /* bytes: scratch_offset and the largest need of a stage */
     size_t minimum_workspace; /* bytes that these stages need at least */
     double cost;              /* bytes that a copy would move in the same time */
+    ipt__stage stages[IPT__MAX_STAGES];
 } ipt__layout;
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/launch                                                                                                      */
@@ -5817,6 +5817,12 @@ static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
     stage->shuffle.piece_units = ipt__min(units, piece);
     stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
     return 1;
+}
+
+/* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
+static void ipt__layout_begin(ipt__layout *layout)
+{
+    memset(layout, 0, offsetof(ipt__layout, stages));
 }
 
 static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, size_t instances, size_t rows, size_t cols,
@@ -6339,7 +6345,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
     const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
     ipt__stage *stage;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (left) {
         layout->saved_elements = left * short_side;
         stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
@@ -6475,7 +6481,7 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
     const size_t panels = long_side / length, left = long_side % length;
     ipt__stage *stage;
     int turn;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (!problem->panel.resident || (int)problem->panel.tall != tall || panels < 2 || short_side < 2 ||
         (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * problem->element_units >= (size_t)1 << 31)
         return 0;
@@ -6544,7 +6550,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     ipt__stage *stage;
     ipt__chunks *chunks, best;
     double best_cost = 0;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     memset(&best, 0, sizeof best);
     if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
         (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
@@ -6827,7 +6833,7 @@ static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout 
     ipt_result result = IPT_SUCCESS;
     size_t s = 0;
     int i;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2)
         result = ipt__tile_side("tile_m", desc->tile_m, "rows", desc->rows, &tile_m);
     if (!result && desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1)
@@ -7006,7 +7012,7 @@ static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, 
     const size_t saved = rows * length;
     const int alone = saved && !bands->together; /* cooperative bands save and restore by themselves */
     ipt__stage *stage;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     layout->bands = bands->number;
     layout->height = bands->height;
     layout->saved_elements = saved;
@@ -7071,11 +7077,15 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     const size_t most = ipt__min(problem->desc.rows, problem->desc.cols);
     const int tall = together ? problem->exchange.tall : ipt__is_tall(problem);
     const size_t longest = tall ? problem->desc.rows : problem->desc.cols;
+    const double most_saved = (double)budget / (double)(size * problem->desc.batch); /* elements */
     double best_cost = 0;
     size_t number, height, fitted = 0;
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
+        /* Most numbers leave too much over, at any height. */
+        if (!problem->pitched && (double)(most % number) * (double)longest > most_saved)
+            continue;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
              height = ipt__bands_next_height(problem, tall, number, height)) {
             ipt__bands bands;
@@ -7084,7 +7094,8 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
                 continue;
             bands =
                 ipt__bands_of(problem, tall, number, height, together ? ipt__bands_block(problem, tall, height) : 1);
-            if (!together || ipt__bands_cut(problem, &bands))
+            if ((double)ipt__bands_saved(&bands) <= most_saved * (double)problem->element_units &&
+                (!together || ipt__bands_cut(problem, &bands)))
                 cost = ipt__bands_price(problem, &bands, budget);
             fits |= cost > 0;
             if (cost > 0 && (best_cost == 0 || cost < best_cost)) {
@@ -7168,7 +7179,7 @@ static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__
                          "tile_m = %lu: sequence exchange cuts %lu x %lu elements into bands of %lu to %lu",
                          (unsigned long)height, (unsigned long)rows, (unsigned long)cols,
                          (unsigned long)ipt__ceil_divide(longer, shorter), (unsigned long)longer);
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (shorter == 1) {
         ipt__layout_finish(problem, layout, budget);
         return IPT_SUCCESS;
@@ -7326,6 +7337,20 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     return ipt__layout_exchange_forced(problem, layout, budget);
 }
 
+/* Two passes are a search of up to 2048 lengths, so bands that are better than any of them come first. */
+static IPT__RARE void ipt__layout_bands_or_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    ipt__layout bands;
+    const int found = ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0);
+    if (found && bands.workspace <= budget && bands.cost < IPT__TWO_PASSES * ipt__batch_bytes(problem)) {
+        *layout = bands;
+        return;
+    }
+    ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
+    if (found && ipt__layout_better(&bands, layout, budget))
+        *layout = bands;
+}
+
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
@@ -7334,7 +7359,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     ipt__layout chip;
     int whole;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
         return ipt__layout_choose_pitched(problem, layout, budget);
     if (!ipt__moves[desc->move].transposed) {
@@ -7369,7 +7394,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
 #endif
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
-        whole = layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP;
+        whole = layout->stage_count &&
+                (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP);
         if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
             return IPT_SUCCESS;
         if (!length && ipt__layout_on_chip(problem, &chip, budget)) {
@@ -7401,10 +7427,10 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     }
     if (length)
         ipt__layout_of_length(problem, layout, length, budget);
+    else if (desc->sequence == IPT_SEQUENCE_AUTO)
+        ipt__layout_bands_or_two_pass(problem, layout, budget);
     else
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
-    if (desc->sequence == IPT_SEQUENCE_AUTO && !length)
-        ipt__layout_try_bands(problem, layout, budget);
     return IPT_SUCCESS;
 }
 
@@ -7439,7 +7465,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
     if (result || (!problem->pad_rows && !problem->pad_cols))
         return result;
     moves = *layout;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (problem->pad_cols && rows > 1)
         ipt__stage_add_pad(layout, rows, cols, cols, desc->cols);
     for (i = 0; i < moves.stage_count; ++i)

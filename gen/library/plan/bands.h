@@ -102,7 +102,7 @@ static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, 
     const size_t saved = rows * length;
     const int alone = saved && !bands->together; /* cooperative bands save and restore by themselves */
     ipt__stage *stage;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     layout->bands = bands->number;
     layout->height = bands->height;
     layout->saved_elements = saved;
@@ -167,11 +167,15 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     const size_t most = ipt__min(problem->desc.rows, problem->desc.cols);
     const int tall = together ? problem->exchange.tall : ipt__is_tall(problem);
     const size_t longest = tall ? problem->desc.rows : problem->desc.cols;
+    const double most_saved = (double)budget / (double)(size * problem->desc.batch); /* elements */
     double best_cost = 0;
     size_t number, height, fitted = 0;
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
+        /* Most numbers leave too much over, at any height. */
+        if (!problem->pitched && (double)(most % number) * (double)longest > most_saved)
+            continue;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
              height = ipt__bands_next_height(problem, tall, number, height)) {
             ipt__bands bands;
@@ -180,7 +184,8 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
                 continue;
             bands =
                 ipt__bands_of(problem, tall, number, height, together ? ipt__bands_block(problem, tall, height) : 1);
-            if (!together || ipt__bands_cut(problem, &bands))
+            if ((double)ipt__bands_saved(&bands) <= most_saved * (double)problem->element_units &&
+                (!together || ipt__bands_cut(problem, &bands)))
                 cost = ipt__bands_price(problem, &bands, budget);
             fits |= cost > 0;
             if (cost > 0 && (best_cost == 0 || cost < best_cost)) {
@@ -264,7 +269,7 @@ static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__
                          "tile_m = %lu: sequence exchange cuts %lu x %lu elements into bands of %lu to %lu",
                          (unsigned long)height, (unsigned long)rows, (unsigned long)cols,
                          (unsigned long)ipt__ceil_divide(longer, shorter), (unsigned long)longer);
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (shorter == 1) {
         ipt__layout_finish(problem, layout, budget);
         return IPT_SUCCESS;

@@ -137,6 +137,20 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     return ipt__layout_exchange_forced(problem, layout, budget);
 }
 
+/* Two passes are a search of up to 2048 lengths, so bands that are better than any of them come first. */
+static IPT__RARE void ipt__layout_bands_or_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    ipt__layout bands;
+    const int found = ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0);
+    if (found && bands.workspace <= budget && bands.cost < IPT__TWO_PASSES * ipt__batch_bytes(problem)) {
+        *layout = bands;
+        return;
+    }
+    ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
+    if (found && ipt__layout_better(&bands, layout, budget))
+        *layout = bands;
+}
+
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
@@ -145,7 +159,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     ipt__layout chip;
     int whole;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
         return ipt__layout_choose_pitched(problem, layout, budget);
     if (!ipt__moves[desc->move].transposed) {
@@ -180,7 +194,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
 #endif
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         ipt__layout_finish(problem, layout, budget);
-        whole = layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP;
+        whole = layout->stage_count &&
+                (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP);
         if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
             return IPT_SUCCESS;
         if (!length && ipt__layout_on_chip(problem, &chip, budget)) {
@@ -212,10 +227,10 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     }
     if (length)
         ipt__layout_of_length(problem, layout, length, budget);
+    else if (desc->sequence == IPT_SEQUENCE_AUTO)
+        ipt__layout_bands_or_two_pass(problem, layout, budget);
     else
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
-    if (desc->sequence == IPT_SEQUENCE_AUTO && !length)
-        ipt__layout_try_bands(problem, layout, budget);
     return IPT_SUCCESS;
 }
 
@@ -250,7 +265,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
     if (result || (!problem->pad_rows && !problem->pad_cols))
         return result;
     moves = *layout;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (problem->pad_cols && rows > 1)
         ipt__stage_add_pad(layout, rows, cols, cols, desc->cols);
     for (i = 0; i < moves.stage_count; ++i)

@@ -131,6 +131,12 @@ static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
     return 1;
 }
 
+/* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
+static void ipt__layout_begin(ipt__layout *layout)
+{
+    memset(layout, 0, offsetof(ipt__layout, stages));
+}
+
 static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, size_t instances, size_t rows, size_t cols,
                                   size_t length)
 {

@@ -234,7 +234,7 @@ static ipt_result ipt__layout_sequence(const ipt__problem *problem, ipt__layout 
     ipt_result result = IPT_SUCCESS;
     size_t s = 0;
     int i;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_2)
         result = ipt__tile_side("tile_m", desc->tile_m, "rows", desc->rows, &tile_m);
     if (!result && desc->sequence != IPT_SEQUENCE_1 && desc->sequence != IPT_SEQUENCE_2_1)

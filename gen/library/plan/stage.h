@@ -206,7 +206,6 @@ static int ipt__reversed_columns(const ipt__stage *stage)
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
 typedef struct ipt__layout {
-    ipt__stage stages[IPT__MAX_STAGES];
     int stage_count;
     size_t saved_elements;    /* per matrix, at the start of the workspace */
     size_t saved_units;       /* their memory; 0 before ipt__layout_finish, if they have no gaps */
@@ -222,4 +221,5 @@ typedef struct ipt__layout {
     size_t workspace;         /* bytes: scratch_offset and the largest need of a stage */
     size_t minimum_workspace; /* bytes that these stages need at least */
     double cost;              /* bytes that a copy would move in the same time */
+    ipt__stage stages[IPT__MAX_STAGES];
 } ipt__layout;

@@ -10,7 +10,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
     const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
     ipt__stage *stage;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (left) {
         layout->saved_elements = left * short_side;
         stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
@@ -146,7 +146,7 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
     const size_t panels = long_side / length, left = long_side % length;
     ipt__stage *stage;
     int turn;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     if (!problem->panel.resident || (int)problem->panel.tall != tall || panels < 2 || short_side < 2 ||
         (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * problem->element_units >= (size_t)1 << 31)
         return 0;
@@ -215,7 +215,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     ipt__stage *stage;
     ipt__chunks *chunks, best;
     double best_cost = 0;
-    memset(layout, 0, sizeof *layout);
+    ipt__layout_begin(layout);
     memset(&best, 0, sizeof best);
     if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
         (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
