@@ -190,7 +190,7 @@ stress: $(B)/stress ## random shapes on a busy device, repeated; ARGUMENTS="[RUN
 	@$(B)/stress $(ARGUMENTS)
 
 stress-planted: $(B)/embed ## planted defects that make stress detects on a large GPU; DEFECT=NAME
-	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh stress "200 20" "$(DEFECT)"
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS)" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh stress "1000 40" "$(DEFECT)"
 
 bench-estimate: $(B)/estimate ## the planner's choices against the best that a search finds; ARGUMENTS="[SHAPES] [SEED] [SECONDS] [ELEM_SIZE] [FILE]"
 	@$(B)/estimate $(ARGUMENTS)
