@@ -1922,9 +1922,10 @@ typedef struct ipt__kernel_info {
     const char *arguments; /* their list as OpenCL C */
     const unsigned char *argument_bytes;
     cl_uint argument_count;
-    cl_uint memories; /* number of buffers before the arguments */
-    int local;        /* a local-memory argument precedes the arguments */
-    unsigned uses;    /* parameters on which its text depends */
+    size_t arguments_bytes; /* of their struct */
+    cl_uint memories;       /* number of buffers before the arguments */
+    int local;              /* a local-memory argument precedes the arguments */
+    unsigned uses;          /* parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -1935,6 +1936,7 @@ static const ipt__kernel_info ipt__kernels[] = {
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
+     sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
      uses},
@@ -3894,26 +3896,19 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets the arguments of a kernel; `second` and local_bytes if it has them. set: arguments that it has; NULL: none. They
- * are not set again: a call for each of fifty takes longer than the launch. */
+/* Sets the arguments of a kernel; `second` and local_bytes if it has them. set: arguments that it has; NULL: none.
+ * Equal ones are not set again. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
                                  size_t local_bytes, const void *arguments, const void *set)
 {
-    size_t offset = 0;
-    cl_uint position = 0, i;
+    cl_uint position = 0;
     cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof first, &first);
     if (!error && info->memories == 2)
         error = ipt__cl.clSetKernelArg(kernel, position++, sizeof second, &second);
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
-    for (i = 0; i < info->argument_count && !error; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
-        offset = ipt__round_up(offset, bytes);
-        if (!set || memcmp((const char *)set + offset, (const char *)arguments + offset, bytes))
-            error = ipt__cl.clSetKernelArg(kernel, position, bytes, (const char *)arguments + offset);
-        ++position;
-        offset += bytes;
-    }
+    if (!error && (!set || memcmp(set, arguments, info->arguments_bytes)))
+        error = ipt__cl.clSetKernelArg(kernel, position, info->arguments_bytes, arguments);
     return error;
 }
 
@@ -3925,7 +3920,7 @@ static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program 
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
     if (program->params.apply < 2)
         return CL_SUCCESS;
-    return ipt__cl.clSetKernelArg(kernel, info->memories + (cl_uint)info->local + info->argument_count,
+    return ipt__cl.clSetKernelArg(kernel, info->memories + (cl_uint)info->local + 1,
                                   ipt__type_bytes(program->params.argument_type), value ? value : some);
 }
 

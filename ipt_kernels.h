@@ -436,14 +436,28 @@ static const char *const ipt__text_unit[] = {
     "\n#if !defined(IPT_UNIT_BYTES) || !defined(IPT_GROUP_SIZE) || !defined(IPT_ARGUMENT_LIST)\n"
     "#error \"IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined\"\n"
     "#endif\n"
-    "\n\n\n#define IPT_DIVISOR_32 uint\n"
+    "\n\n\n\n#define IPT_DIVISOR_32 uint\n"
     "#define IPT_DIVISOR_64 ulong\n"
     "#define IPT_DIVISOR_index ulong\n"
+    "#define IPT_FIELD(type, name) type name;\n"
+    "#define IPT_DIVISOR_FIELD(bits, name)                                                                                  \\\n"
+    "IPT_DIVISOR_##bits name, name##_magic;                                                                             \\\n"
+    "uint name##_shift;\n"
+    "typedef struct ipt_given {\n"
+    "IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)\n"
+    "} ipt_given;\n"
+    "#define IPT_UNUSED __attribute__((unused))\n"
+    "#define IPT_NAME(type, name) const type name IPT_UNUSED = given.name;\n"
+    "#define IPT_DIVISOR_NAME(bits, name)                                                                                   \\\n"
+    "const IPT_DIVISOR_##bits name IPT_UNUSED = given.name, name##_magic IPT_UNUSED = given.name##_magic;               \\\n"
+    "const uint name##_shift IPT_UNUSED = given.name##_shift;\n"
     "#define IPT_PARAMETER(type, name) , const type name\n"
     "#define IPT_DIVISOR_PARAMETER(bits, name)                                                                              \\\n"
     ", const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift\n"
     "#define IPT_VALUE(type, name) , name\n"
     "#define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift\n"
+    "#define IPT_GIVEN_ARGUMENTS , const ipt_given given IPT_APPLY_PARAMETER\n"
+    "#define IPT_NAME_ARGUMENTS IPT_ARGUMENT_LIST(IPT_NAME, IPT_DIVISOR_NAME)\n"
     "#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER) IPT_APPLY_PARAMETER\n"
     "#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) IPT_APPLY_PASSED\n"
     "\n\n\n#if defined(IPT_APPLY) && IPT_APPLY == 2\n"
@@ -500,7 +514,7 @@ static const char *const ipt__text_unit[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_unit "0b663bc5386d4566"
+#define IPT__HASH_unit "2c885ced840f4f98"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_divide[] = {
@@ -2780,8 +2794,9 @@ static const char *const ipt__text_chains[] = {
     "}\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void\n"
-    "ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "#if IPT_SUB_GROUP == 0\n"
     "__local uint exchange[IPT_LANES];\n"
     "#else\n"
@@ -2815,7 +2830,7 @@ static const char *const ipt__text_chains[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_chains "3441b0fbfc145ff2"
+#define IPT__HASH_chains "9a0b515d171897e5"
 #define IPT_chains_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2824,8 +2839,9 @@ static const char *const ipt__text_copy[] = {
     "#error \"IPT_LANES must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n"
+    "ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "const ulong line = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES;\n"
     "const uint lane = get_local_id(0) % IPT_LANES;\n"
     "const ulong all_row = ipt_divide64(line, chunks_magic, chunks_shift);\n"
@@ -2845,7 +2861,7 @@ static const char *const ipt__text_copy[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_copy "38e6c05f1d1812bc"
+#define IPT__HASH_copy "240eb2681dd1b41b"
 #define IPT_copy_PARTS(X) X(unit) X(divide) X(slots)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3126,8 +3142,9 @@ static const char *const ipt__text_exchange[] = {
     "return active;\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
     "#if !IPT_TALL || IPT_ELEMENT_UNITS == 0\n"
     "__local uint starts[IPT_RUNS];\n"
@@ -3175,7 +3192,7 @@ static const char *const ipt__text_exchange[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "65716296a0618bd8"
+#define IPT__HASH_exchange "87a92075ff5e99cd"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(words) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3213,8 +3230,9 @@ static const char *const ipt__text_flip[] = {
     "}\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "ipt_k_flip(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "const uint m = get_group_id(0) / groups;\n"
     "const ulong first = (ulong)(get_group_id(0) - m * groups) * group_pairs, end = min(pairs, first + group_pairs);\n"
     "__global ipt_unit *origin = matrix + base + m * matrix_stride;\n"
@@ -3249,14 +3267,15 @@ static const char *const ipt__text_flip[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_flip "8b85d65a28542a04"
+#define IPT__HASH_flip "8e9ddb725b0866e1"
 #define IPT_flip_PARTS(X) X(unit) X(divide)
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_map[] = {
     "\n\n\n\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "ipt_k_map(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "const ulong line = get_group_id(0) / groups, m = line / lines;\n"
     "const ulong first = (get_group_id(0) - line * groups) * group_units, end = min(units, first + group_units);\n"
     "__global ipt_unit *origin = matrix + base + m * matrix_stride + (line - m * lines) * line_stride;\n"
@@ -3266,7 +3285,7 @@ static const char *const ipt__text_map[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_map "9cea0a30308a7e16"
+#define IPT__HASH_map "bc9b450149216f13"
 #define IPT_map_PARTS(X) X(unit)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3276,8 +3295,9 @@ static const char *const ipt__text_out_of_place[] = {
     "#endif\n"
     "\n#define IPT_ROWS 512\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)\n"
+    "ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
     "__local uint starts[IPT_ROWS];\n"
     "\nconst uint m = get_group_id(0) / tiles, tile = get_group_id(0) - m * tiles;\n"
@@ -3312,7 +3332,7 @@ static const char *const ipt__text_out_of_place[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_out_of_place "0277a46c2d5fb59e"
+#define IPT__HASH_out_of_place "69e936d97e298b83"
 #define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(runs_held) X(words)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3326,8 +3346,9 @@ static const char *const ipt__text_pack[] = {
     "ipt_unit units[IPT_VECTOR_UNITS];\n"
     "} ipt_parts;\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "ipt_k_pack(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
     "__local ipt_unit *held = (__local ipt_unit *)vectors;\n"
     "const uint id = get_local_id(0), m = get_group_id(0) / packs;\n"
@@ -3394,7 +3415,7 @@ static const char *const ipt__text_pack[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_pack "11a509ef67b30bb1"
+#define IPT__HASH_pack "29b3423404a8dc10"
 #define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3706,8 +3727,9 @@ static const char *const ipt__text_panel[] = {
     "}\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
     "#if !IPT_TALL || (!IPT_NARROW && IPT_ELEMENT_UNITS == 0)\n"
     "__local uint starts[IPT_RUNS];\n"
@@ -3771,7 +3793,7 @@ static const char *const ipt__text_panel[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_panel "e3fc616565be30b3"
+#define IPT__HASH_panel "13141af134503a64"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3879,8 +3901,9 @@ static const char *const ipt__text_runs[] = {
     "}\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)\n"
+    "ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;\n"
     "const uint all_blocks = ipt_divide32(get_group_id(0), chunks_magic, chunks_shift);\n"
     "const uint chunk = get_group_id(0) - all_blocks * chunks;\n"
@@ -3931,7 +3954,7 @@ static const char *const ipt__text_runs[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_runs "515d9cb5028d95fd"
+#define IPT__HASH_runs "fe7159995d0daa2a"
 #define IPT_runs_PARTS(X) X(unit) X(divide) X(single)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -3999,8 +4022,9 @@ static const char *const ipt__text_shuffle[] = {
     "}\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)\n"
+    "ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "__local uint answers[IPT_WORKERS];\n"
     "__local uint *answer = &answers[IPT_WORKER];\n"
     "const uint lane = IPT_LANE;\n"
@@ -4064,7 +4088,7 @@ static const char *const ipt__text_shuffle[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_shuffle "af094ac44ec588c9"
+#define IPT__HASH_shuffle "9e05b4e36db3051c"
 #define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -4168,8 +4192,9 @@ static const char *const ipt__text_swap[] = {
     "}\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "ipt_k_swap(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "#if !IPT_IN_REGISTERS || IPT_TILE > 32\n"
     "__local uint4 vectors[IPT_LOCAL_BYTES / 16];\n"
     "#else\n"
@@ -4195,7 +4220,7 @@ static const char *const ipt__text_swap[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_swap "226e426aca3b2079"
+#define IPT__HASH_swap "bcb842d840555d0c"
 #define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -4209,8 +4234,9 @@ static const char *const ipt__text_tile[] = {
     "#define IPT_PLACE(k) (k)\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)\n"
+    "ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "const ulong first = (ulong)get_group_id(0) * pack;\n"
     "const ulong left = instances - first;\n"
     "const uint count = left < pack ? (uint)left : pack;\n"
@@ -4257,7 +4283,7 @@ static const char *const ipt__text_tile[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_tile "380c5985d54e8398"
+#define IPT__HASH_tile "0d627d2a6667f0f9"
 #define IPT_tile_PARTS(X) X(unit) X(divide)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -4284,8 +4310,9 @@ static const char *const ipt__text_transpose[] = {
     "}\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)\n"
+    "ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "\nuint group = get_group_id(0);\n"
     "const ulong row = (ulong)(group % tiles_down) * IPT_TILE;\n"
     "group /= tiles_down;\n"
@@ -4319,7 +4346,7 @@ static const char *const ipt__text_transpose[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_transpose "d04a5764b4a82649"
+#define IPT__HASH_transpose "ad7114be12cd4f5e"
 #define IPT_transpose_PARTS(X) X(unit) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_PAPERS
@@ -4349,8 +4376,9 @@ static const char *const ipt__text_pttwac_010[] = {
     "return first;\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_ARGUMENTS)\n"
+    "ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);\n"
     "for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {\n"
     "const ulong m = instance / instances_per_matrix;\n"
@@ -4385,7 +4413,7 @@ static const char *const ipt__text_pttwac_010[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_pttwac_010 "057b6f5806575750"
+#define IPT__HASH_pttwac_010 "6f005dbb695b6f05"
 #define IPT_pttwac_010_PARTS(X) X(unit) X(divide)
 #endif
 
@@ -4396,8 +4424,9 @@ static const char *const ipt__text_p_ipt[] = {
     "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_p_ipt(__global ipt_unit *matrix IPT_ARGUMENTS)\n"
+    "ipt_k_p_ipt(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "const uint lane = get_local_id(0) % IPT_LANES;\n"
     "const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);\n"
     "for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;\n"
@@ -4426,7 +4455,7 @@ static const char *const ipt__text_p_ipt[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_p_ipt "7da1a91ea89196d5"
+#define IPT__HASH_p_ipt "5ddec7f63f0745ae"
 #define IPT_p_ipt_PARTS(X) X(unit) X(divide) X(slots)
 #endif
 
@@ -4444,8 +4473,9 @@ static const char *const ipt__text_pad[] = {
     "return row * row_units + min(address - row * source_stride, row_units);\n"
     "}\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)\n"
+    "ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
     "__local uint shared[1];\n"
     "const uint lane = get_local_id(0);\n"
     "volatile __global uint *control = workspace + control_base, *flags = control + 1;\n"
@@ -4498,7 +4528,7 @@ static const char *const ipt__text_pad[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_pad "e8dd624707009b58"
+#define IPT__HASH_pad "04dd3adb076642c9"
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 

@@ -328,8 +328,9 @@ IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *vect
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void
-ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
+ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
 #if IPT_SUB_GROUP == 0
     __local uint exchange[IPT_LANES];
 #else

@@ -9,8 +9,9 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
+ipt_k_copy(__global ipt_unit *source, __global ipt_unit *target IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     const ulong line = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES;
     const uint lane = get_local_id(0) % IPT_LANES;
     const ulong all_row = ipt_divide64(line, chunks_magic, chunks_shift);

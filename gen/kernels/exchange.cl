@@ -343,8 +343,9 @@ IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
+ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     __local uint4 vectors[IPT_LOCAL_BYTES / 16];
 #if !IPT_TALL || IPT_ELEMENT_UNITS == 0
     __local uint starts[IPT_RUNS];

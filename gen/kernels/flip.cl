@@ -41,8 +41,9 @@ IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)
+ipt_k_flip(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     const uint m = get_group_id(0) / groups;
     const ulong first = (ulong)(get_group_id(0) - m * groups) * group_pairs, end = min(pairs, first + group_pairs);
     __global ipt_unit *origin = matrix + base + m * matrix_stride;

@@ -13,8 +13,9 @@
 #define IPT_ROWS 512 /* most rows of a tile */
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_ARGUMENTS)
+ipt_k_out_of_place(__global ipt_unit *source, __global ipt_unit *target IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     __local uint4 vectors[IPT_LOCAL_BYTES / 16];
     __local uint starts[IPT_ROWS];
     /* Tiles are numbered down first: work-groups that run together write to the same lines. */

@@ -21,8 +21,9 @@ typedef union ipt_parts {
 } ipt_parts;
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
+ipt_k_pack(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     __local uint4 vectors[IPT_LOCAL_BYTES / 16];
     __local ipt_unit *held = (__local ipt_unit *)vectors;
     const uint id = get_local_id(0), m = get_group_id(0) / packs;

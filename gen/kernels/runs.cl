@@ -139,8 +139,9 @@ IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint x, ulo
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)
+ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;
     const uint all_blocks = ipt_divide32(get_group_id(0), chunks_magic, chunks_shift);
     const uint chunk = get_group_id(0) - all_blocks * chunks;

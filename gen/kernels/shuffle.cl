@@ -91,8 +91,9 @@ void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint uni
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)
+ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     __local uint answers[IPT_WORKERS];
     __local uint *answer = &answers[IPT_WORKER];
     const uint lane = IPT_LANE;

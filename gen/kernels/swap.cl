@@ -120,8 +120,9 @@ IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors,
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
+ipt_k_swap(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
 #if !IPT_IN_REGISTERS || IPT_TILE > 32
     __local uint4 vectors[IPT_LOCAL_BYTES / 16]; /* both tiles */
 #else

@@ -15,8 +15,9 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
+ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     const ulong first = (ulong)get_group_id(0) * pack;
     const ulong left = instances - first;
     const uint count = left < pack ? (uint)left : pack;

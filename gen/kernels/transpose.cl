@@ -32,8 +32,9 @@ void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, _
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)
+ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     /* Tiles are numbered down first: their targets share rows. */
     uint group = get_group_id(0);
     const ulong row = (ulong)(group % tiles_down) * IPT_TILE;

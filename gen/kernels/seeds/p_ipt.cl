@@ -10,8 +10,9 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_p_ipt(__global ipt_unit *matrix IPT_ARGUMENTS)
+ipt_k_p_ipt(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     const uint lane = get_local_id(0) % IPT_LANES;
     const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);
     for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;

@@ -32,8 +32,9 @@ ulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
+ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     __local uint shared[1];
     const uint lane = get_local_id(0);
     volatile __global uint *control = workspace + control_base, *flags = control + 1;

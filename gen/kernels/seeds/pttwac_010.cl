@@ -40,8 +40,9 @@ bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_ARGUMENTS)
+ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_GIVEN_ARGUMENTS)
 {
+    IPT_NAME_ARGUMENTS;
     const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);
     for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {
         const ulong m = instance / instances_per_matrix;

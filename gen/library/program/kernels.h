@@ -82,9 +82,10 @@ typedef struct ipt__kernel_info {
     const char *arguments; /* their list as OpenCL C */
     const unsigned char *argument_bytes;
     cl_uint argument_count;
-    cl_uint memories; /* number of buffers before the arguments */
-    int local;        /* a local-memory argument precedes the arguments */
-    unsigned uses;    /* parameters on which its text depends */
+    size_t arguments_bytes; /* of their struct */
+    cl_uint memories;       /* number of buffers before the arguments */
+    int local;              /* a local-memory argument precedes the arguments */
+    unsigned uses;          /* parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -95,6 +96,7 @@ static const ipt__kernel_info ipt__kernels[] = {
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
+     sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
      uses},
