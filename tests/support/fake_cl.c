@@ -43,7 +43,7 @@ typedef struct fake_program {
 
 typedef struct fake_argument {
     size_t bytes;
-    unsigned char value[64];
+    unsigned char value[512];
 } fake_argument;
 
 typedef struct fake_kernel {

@@ -138,7 +138,8 @@ void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
 #define IPT_IN_REGISTERS 0
 #endif
 
-/* Elements of three units below a word: a vector has IPT_THREES_EACH of them, and room for a fourth unit of each. */
+/* Elements of three units below a word: a vector has IPT_THREES_EACH of them, and room for a fourth unit of each.
+ * Vectors are made of single units: oclgrind 21.10 ends itself at some that are made of parts of vectors. */
 #if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 && !IPT_APPLY
 #define IPT_THREES 1
 #if IPT_UNIT_BYTES == 1
@@ -167,12 +168,14 @@ IPT_INLINE ipt_fours ipt_load_threes(__global ipt_unit *from, bool last)
     v = IPT_LOAD_AT_ANY(ipt_threes_in_memory, last ? from - IPT_THREES_SPARE : from);
 #if IPT_UNIT_BYTES == 1
     if (last)
-        v = v.s456789abcdef0123;
-    return IPT_AS_FOURS((ipt_threes)(v.s0123, v.s3456, v.s6789, v.s9abc));
+        v = (ipt_threes)(v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, v.s0, v.s1, v.s2,
+                         v.s3);
+    return IPT_AS_FOURS(
+        (ipt_threes)(v.s0, v.s1, v.s2, v.s3, v.s3, v.s4, v.s5, v.s6, v.s6, v.s7, v.s8, v.s9, v.s9, v.sa, v.sb, v.sc));
 #else
     if (last)
-        v = v.s23456701;
-    return IPT_AS_FOURS((ipt_threes)(v.s0123, v.s3456));
+        v = (ipt_threes)(v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s0, v.s1);
+    return IPT_AS_FOURS((ipt_threes)(v.s0, v.s1, v.s2, v.s3, v.s3, v.s4, v.s5, v.s6));
 #endif
 }
 
@@ -181,16 +184,17 @@ IPT_INLINE void ipt_store_threes(__global ipt_unit *to, ipt_fours elements, bool
 {
     const ipt_threes v = IPT_AS_THREES(elements);
 #if IPT_UNIT_BYTES == 1
-    const ipt_threes packed = (ipt_threes)(v.s012, v.s456, v.s89a, v.scde, v.scdef);
+    const ipt_threes packed =
+        (ipt_threes)(v.s0, v.s1, v.s2, v.s4, v.s5, v.s6, v.s8, v.s9, v.sa, v.sc, v.sd, v.se, v.sc, v.sd, v.se, v.sf);
 #else
-    const ipt_threes packed = (ipt_threes)(v.s012, v.s456, v.s67);
+    const ipt_threes packed = (ipt_threes)(v.s0, v.s1, v.s2, v.s4, v.s5, v.s6, v.s6, v.s7);
 #endif
     if (!last) {
         IPT_STORE_AT_ANY(ipt_threes_in_memory, to, packed);
         return;
     }
     const uint4 words = as_uint4(packed);
-    IPT_STORE_AT_ANY(ipt_two_words_in_memory, to, words.s01);
+    IPT_STORE_AT_ANY(ipt_two_words_in_memory, to, (uint2)(words.s0, words.s1));
     IPT_STORE_AT_ANY(ipt_word_in_memory, to + 8 / IPT_UNIT_BYTES, words.s2);
 }
 
