@@ -137,12 +137,18 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     return ipt__layout_exchange_forced(problem, layout, budget);
 }
 
+/* True if the model is sure that no two passes are faster than these bands. */
+static int ipt__bands_are_best(const ipt__problem *problem, const ipt__layout *bands, size_t budget)
+{
+    return bands->workspace <= budget && bands->cost < IPT__TWO_PASSES * ipt__batch_bytes(problem);
+}
+
 /* Two passes are a search of up to 2048 lengths, so bands that are better than any of them come first. */
 static IPT__RARE void ipt__layout_bands_or_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     ipt__layout bands;
     const int found = ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0);
-    if (found && bands.workspace <= budget && bands.cost < IPT__TWO_PASSES * ipt__batch_bytes(problem)) {
+    if (found && ipt__bands_are_best(problem, &bands, budget)) {
         *layout = bands;
         return;
     }

@@ -152,10 +152,11 @@ static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
 static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
 {
     const ipt__problem *const problem = &plan->problem;
+    const size_t budget = ipt__problem_budget(problem);
     ipt__layout layout;
     return problem->exchange.resident && !(problem->desc.flags & IPT_MEASURE) && !plan->context->wisdom &&
-           ipt__layout_best_bands(problem, &layout, ipt__problem_budget(problem), 0, ~(size_t)0) &&
-           layout.cost < IPT__TWO_PASSES * ipt__batch_bytes(problem);
+           ipt__layout_best_bands(problem, &layout, budget, 0, ~(size_t)0) &&
+           ipt__bands_are_best(problem, &layout, budget);
 }
 
 static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
